@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.commands import replay
 from tests.support.cli import execute_json, script
-from tests.support.desk import app_of
+from tests.support.conversation_ui import app_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ import pytest
 from tests.fake_agents.faulty import DAEMON
 from tests.support.cli import agent, running, script, steps
 from tests.support.leftovers import processes_with
-from tests.support.waiting import PATIENCE, wait_until
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 if TYPE_CHECKING:
     import subprocess
@@ -111,7 +111,7 @@ def test_a_hanging_git_ends_with_the_run(tmp_path: Path, command: str, number: s
     ):
         wait_until((tmp_path / "hangs").exists)
         process.send_signal(number)
-        process.communicate(timeout=PATIENCE)
+        process.communicate(timeout=TIMEOUT_SECONDS)
         wait_until_gone(mark)
 
 

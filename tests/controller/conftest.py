@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from tests.support.controller import Held, held
+from tests.support.scripted_conversation import ScriptedConversation, scripted_conversation
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,19 +21,19 @@ async def restart(conversation: Conversation) -> None:
     await conversation.open_again()
 
 
-class Hold(Protocol):
+class Converse(Protocol):
     """Takes the module in `tests/fake_agents`, its arguments and the options of the conversation."""
 
-    def __call__(self, module: str = "script", *args: str, **options: Any) -> Held: ...
+    def __call__(self, module: str = "script", *args: str, **options: Any) -> ScriptedConversation: ...
 
 
 @pytest.fixture
-async def hold(tmp_path: Path) -> AsyncIterator[Hold]:
+async def converse(tmp_path: Path) -> AsyncIterator[Converse]:
     """Makes conversations; nothing of them may live when the test is over."""
-    made: list[Held] = []
+    made: list[ScriptedConversation] = []
 
-    def make(module: str = "script", *args: str, **options: Any) -> Held:
-        made.append(held(tmp_path / "project", module, *args, **options))
+    def make(module: str = "script", *args: str, **options: Any) -> ScriptedConversation:
+        made.append(scripted_conversation(tmp_path / "project", module, *args, **options))
         return made[-1]
 
     (tmp_path / "project").mkdir()

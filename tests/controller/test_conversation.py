@@ -26,13 +26,13 @@ from acp_tui.session.text import MAX_KEPT_PER_END
 from acp_tui.store.secret_patterns import MASK
 from acp_tui.store.wire_log import read_log
 from tests.controller.conftest import restart
-from tests.support.controller import Person
+from tests.support.scripted_conversation import ScriptedUser
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from acp_tui.controller import Question
     from acp_tui.session.state import Entry, Session
-    from tests.controller.conftest import Hold
+    from tests.controller.conftest import Converse
 
 CALL = {"toolCallId": "call", "title": "Run it", "kind": "execute", "rawInput": {"command": "make"}}
 
@@ -63,14 +63,14 @@ def same(live: Session, replayed: Session) -> None:
 # --------------------------------------------------------------------------- what is kept
 
 
-async def test_folding_the_log_gives_the_session_that_was_lived(hold: Hold) -> None:
-    held = hold(policy="yolo")
-    await held.open()
-    await held.prompt(
+async def test_folding_the_log_gives_the_session_that_was_lived(converse: Converse) -> None:
+    chat = converse(policy="yolo")
+    await chat.open()
+    await chat.prompt(
         ["say", "so", " \x1b[31m", "\ud83d", "\ude00"],
         ["update", {"sessionUpdate": "plan", "entries": [{"content": "x", "status": "pending"}]}],
         ["permission", CALL],
-        ["ask", "fs/write_text_file", {"path": str(held.conversation.cwd / "new.txt"), "content": "new"}],
+        ["ask", "fs/write_text_file", {"path": str(chat.conversation.cwd / "new.txt"), "content": "new"}],
         ["ask", "terminal/create", {"command": "printf 'a\\033[1mb'; exit 2"}],
         ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}],
         ["update", {"sessionUpdate": "novelty", "x": 1}],
@@ -81,26 +81,26 @@ async def test_folding_the_log_gives_the_session_that_was_lived(hold: Hold) -> N
         ],
         ["stop", "max_tokens"],
     )
-    await held.conversation.close()
-    assert held.session.stop_reason == "max_tokens"
-    same(held.session, held.replayed())
+    await chat.conversation.close()
+    assert chat.session.stop_reason == "max_tokens"
+    same(chat.session, chat.replayed())
 
 
-async def test_what_an_agent_that_died_left_is_the_same_in_the_log(hold: Hold) -> None:
-    held = hold()
-    await held.open()
+async def test_what_an_agent_that_died_left_is_the_same_in_the_log(converse: Converse) -> None:
+    chat = converse()
+    await chat.open()
     with pytest.raises(AgentGone):
-        await held.prompt(["say", "then"], ["complain", "last words"], ["exit", 9])
-    await held.conversation.close()
-    assert held.session.phase == "dead"
-    same(held.session, held.replayed())
+        await chat.prompt(["say", "then"], ["complain", "last words"], ["exit", 9])
+    await chat.conversation.close()
+    assert chat.session.phase == "dead"
+    same(chat.session, chat.replayed())
 
 
-async def test_of_much_terminal_output_the_head_and_the_tail_are_kept(hold: Hold) -> None:
-    held = hold(policy="yolo")
-    await held.open()
+async def test_of_much_terminal_output_the_head_and_the_tail_are_kept(converse: Converse) -> None:
+    chat = converse(policy="yolo")
+    await chat.open()
     lines = "import sys\nfor n in range(300000): sys.stdout.write('line %d\\n' % n)"
-    await held.prompt(
+    await chat.prompt(
         [
             "ask",
             "terminal/create",
@@ -108,9 +108,9 @@ async def test_of_much_terminal_output_the_head_and_the_tail_are_kept(hold: Hold
         ],
         ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}],
     )
-    [live] = [entry for entry in held.session.entries if isinstance(entry, Terminal)]
-    await held.conversation.close()
-    [replayed] = [entry for entry in held.replayed().entries if isinstance(entry, Terminal)]
+    [live] = [entry for entry in chat.session.entries if isinstance(entry, Terminal)]
+    await chat.conversation.close()
+    [replayed] = [entry for entry in chat.replayed().entries if isinstance(entry, Terminal)]
     assert live.output.head.startswith("line 0")
     assert live.output.tail.rstrip().endswith("line 299999")
     assert (replayed.output.head, replayed.output.tail, replayed.output.skipped) == (
@@ -120,21 +120,23 @@ async def test_of_much_terminal_output_the_head_and_the_tail_are_kept(hold: Hold
     )
     assert live.output.skipped > 0
     assert len(live.output.head) + len(live.output.tail) <= 2 * MAX_KEPT_PER_END
-    assert os.path.getsize(held.conversation.log_path or "") < 4 * MAX_KEPT_PER_END  # noqa: PTH202
+    assert os.path.getsize(chat.conversation.log_path or "") < 4 * MAX_KEPT_PER_END  # noqa: PTH202
 
 
-async def test_a_session_that_goes_on_keeps_its_past_and_gives_new_terminals(hold: Hold, home: Path) -> None:
+async def test_a_session_that_goes_on_keeps_its_past_and_gives_new_terminals(
+    converse: Converse, home: Path
+) -> None:
     offers = json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})
     echo = [
         ["ask", "terminal/create", {"command": "echo", "args": ["one"]}],
         ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}],
     ]
-    first = hold("script", offers, policy="yolo")
+    first = converse("script", offers, policy="yolo")
     await first.open()
     await first.prompt(*echo)
     await first.conversation.close()
     [stored] = [AppContext.open(home).stored("session-1")]
-    second = hold("script", offers, policy="yolo", resumed=stored)
+    second = converse("script", offers, policy="yolo", resumed=stored)
     await second.conversation.start()
     await second.conversation.open_known("session-1")
     await second.prompt(*echo)
@@ -147,112 +149,116 @@ async def test_a_session_that_goes_on_keeps_its_past_and_gives_new_terminals(hol
     same(second.session, second.replayed())
 
 
-async def test_without_a_log_all_works(hold: Hold) -> None:
-    held = hold(keep_log=False)
-    await held.open()
-    await held.prompt(["disk", str(held.conversation.cwd / "new.txt"), "x"], ["say", "hello"])
-    assert held.said() == "hello"
-    assert held.conversation.log_path is None
-    assert [change.kind for change in await held.conversation.changes()] == ["added"]
+async def test_without_a_log_all_works(converse: Converse) -> None:
+    chat = converse(keep_log=False)
+    await chat.open()
+    await chat.prompt(["disk", str(chat.conversation.cwd / "new.txt"), "x"], ["say", "hello"])
+    assert chat.said() == "hello"
+    assert chat.conversation.log_path is None
+    assert [change.kind for change in await chat.conversation.changes()] == ["added"]
 
 
 # --------------------------------------------------------------------------- opening
 
 
-async def test_servers_and_folders_that_the_agent_does_not_take_are_said(hold: Hold, tmp_path: Path) -> None:
+async def test_servers_and_folders_that_the_agent_does_not_take_are_said(
+    converse: Converse, tmp_path: Path
+) -> None:
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": {"web": {"type": "http", "url": "https://example.com"}}}))
-    held = hold(servers=from_json_file(file), directories=[tmp_path])
-    await held.open()
-    first, second = held.notices()
+    chat = converse(servers=from_json_file(file), directories=[tmp_path])
+    await chat.open()
+    first, second = chat.notices()
     assert "takes no additional directories" in first
     assert "The MCP server web is left out" in second
 
 
-async def test_servers_that_nobody_wants_are_left_out_without_a_word(hold: Hold, tmp_path: Path) -> None:
+async def test_servers_that_nobody_wants_are_left_out_without_a_word(
+    converse: Converse, tmp_path: Path
+) -> None:
     file = tmp_path / "mcp.json"
     servers = {"off": {"command": sys.executable, "disabled": True}, "on": {"command": sys.executable}}
     file.write_text(json.dumps({"mcpServers": servers}))
-    held = hold(servers=from_json_file(file))
-    await held.open()
-    assert held.notices() == []
-    told = {server.name: server.reason_not_sent for server in held.conversation.mcp_servers}
+    chat = converse(servers=from_json_file(file))
+    await chat.open()
+    assert chat.notices() == []
+    told = {server.name: server.reason_not_sent for server in chat.conversation.mcp_servers}
     assert told == {"off": "it is disabled", "on": None}
 
 
-async def test_updates_of_another_session_are_kept_apart(hold: Hold) -> None:
-    held = hold()
-    await held.open()
+async def test_updates_of_another_session_are_kept_apart(converse: Converse) -> None:
+    chat = converse()
+    await chat.open()
     text = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "for somebody"}}
-    await held.prompt(["update", text, "another"], ["say", "for us"])
-    assert held.said() == "for us"
+    await chat.prompt(["update", text, "another"], ["say", "for us"])
+    assert chat.said() == "for us"
 
 
-async def test_nothing_can_be_asked_before_the_agent_runs(hold: Hold) -> None:
-    held = hold()
-    for call in (held.conversation.open_new, held.conversation.cancel):
+async def test_nothing_can_be_asked_before_the_agent_runs(converse: Converse) -> None:
+    chat = converse()
+    for call in (chat.conversation.open_new, chat.conversation.cancel):
         with pytest.raises((NotSupported, AssertionError, UserError)):
             await call()
 
 
-async def test_a_program_that_is_missing_is_in_the_log(hold: Hold) -> None:
-    held = hold()
-    held.conversation.launch.command[:] = ["no-such-program"]
+async def test_a_program_that_is_missing_is_in_the_log(converse: Converse) -> None:
+    chat = converse()
+    chat.conversation.launch.command[:] = ["no-such-program"]
     with pytest.raises(ConnectionFault, match="not found in PATH"):
-        await held.conversation.start()
-    assert held.session.phase == "dead"
+        await chat.conversation.start()
+    assert chat.session.phase == "dead"
 
 
-async def test_a_sign_in_is_asked_for_with_the_ways_to_do_it(hold: Hold) -> None:
-    held = hold("faulty", "demands_authentication")
-    await held.conversation.start()
+async def test_a_sign_in_is_asked_for_with_the_ways_to_do_it(converse: Converse) -> None:
+    chat = converse("faulty", "demands_authentication")
+    await chat.conversation.start()
     with pytest.raises(SignInNeeded) as caught:
-        await held.conversation.open_new()
+        await chat.conversation.open_new()
     assert [method.id for method in caught.value.methods] == ["login", "shell", "waits"]
-    await held.conversation.sign_in("login")
-    await held.conversation.open_new()
-    assert held.session.session_id == "session-1"
+    await chat.conversation.sign_in("login")
+    await chat.conversation.open_new()
+    assert chat.session.session_id == "session-1"
 
 
 # --------------------------------------------------------------------------- asking
 
 
-async def test_a_person_is_asked_and_their_answer_is_the_agents_option(hold: Hold) -> None:
-    person = Person("allow_always", "reject_once")
-    held = hold(question_handler=person)
-    await held.open()
-    await held.prompt(["permission", CALL], ["permission", {**CALL, "toolCallId": "second"}])
-    assert '"optionId": "allow_always"' in held.said()
-    assert '"optionId": "reject_once"' in held.said()
+async def test_a_person_is_asked_and_their_answer_is_the_agents_option(converse: Converse) -> None:
+    person = ScriptedUser("allow_always", "reject_once")
+    chat = converse(question_handler=person)
+    await chat.open()
+    await chat.prompt(["permission", CALL], ["permission", {**CALL, "toolCallId": "second"}])
+    assert '"optionId": "allow_always"' in chat.said()
+    assert '"optionId": "reject_once"' in chat.said()
     assert person.asked[0].subject.description == "run `make`"
     assert person.asked[0].why
-    permissions = [entry for entry in held.session.entries if isinstance(entry, Permission)]
+    permissions = [entry for entry in chat.session.entries if isinstance(entry, Permission)]
     assert [entry.option.kind for entry in permissions if entry.option] == ["allow_always", "reject_once"]
 
 
-async def test_a_write_is_asked_about_with_what_stands_there(hold: Hold) -> None:
-    person = Person("allow_once")
-    held = hold(question_handler=person)
-    path = held.conversation.cwd / "notes.txt"
+async def test_a_write_is_asked_about_with_what_stands_there(converse: Converse) -> None:
+    person = ScriptedUser("allow_once")
+    chat = converse(question_handler=person)
+    path = chat.conversation.cwd / "notes.txt"
     path.write_text("before\n")
-    await held.open()
-    await held.prompt(["ask", "fs/write_text_file", {"path": str(path), "content": "after\n"}])
+    await chat.open()
+    await chat.prompt(["ask", "fs/write_text_file", {"path": str(path), "content": "after\n"}])
     [question] = person.asked
     assert (question.kind, question.old_text, question.new_text) == ("write", "before\n", "after\n")
     assert path.read_text() == "after\n"
 
 
-async def test_a_write_without_a_call_is_shown_with_its_difference_and_in_the_log(hold: Hold) -> None:
-    held = hold(policy="accept-edits")
-    path = held.conversation.cwd / "notes.txt"
+async def test_a_write_without_a_call_is_shown_with_its_difference_and_in_the_log(converse: Converse) -> None:
+    chat = converse(policy="accept-edits")
+    path = chat.conversation.cwd / "notes.txt"
     path.write_text("before\n")
-    await held.open()
-    await held.prompt(
+    await chat.open()
+    await chat.prompt(
         ["ask", "fs/read_text_file", {"path": str(path)}],
         ["ask", "fs/write_text_file", {"path": str(path), "content": "after\n"}],
     )
-    live, replayed = held.session, Fold()
-    for record in held.records:
+    live, replayed = chat.session, Fold()
+    for record in chat.records:
         replayed.apply(record)
     for session in (live, replayed.session):
         read, write = (entry for entry in session.entries if isinstance(entry, ToolCall))
@@ -260,7 +266,7 @@ async def test_a_write_without_a_call_is_shown_with_its_difference_and_in_the_lo
         assert write.content == [Diff(str(path), "before\n", "after\n")]
 
 
-class Slow(Person):
+class Slow(ScriptedUser):
     """Takes its time."""
 
     async def ask(self, question: Question) -> Answer:
@@ -270,20 +276,20 @@ class Slow(Person):
         return await super().ask(question)
 
 
-async def test_how_long_an_answer_took_is_kept_from_the_time_of_the_call(hold: Hold) -> None:
-    held = hold(question_handler=Slow("allow_once"))
-    await held.open()
+async def test_how_long_an_answer_took_is_kept_from_the_time_of_the_call(converse: Converse) -> None:
+    chat = converse(question_handler=Slow("allow_once"))
+    await chat.open()
     begun = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Write", "kind": "edit"}
-    path = str(held.conversation.cwd / "new.txt")
-    await held.prompt(
+    path = str(chat.conversation.cwd / "new.txt")
+    await chat.prompt(
         ["update", begun],
         ["ask", "fs/write_text_file", {"path": path, "content": "x"}],
         ["update", {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed"}],
     )
-    frames = [record.frame for record in held.records if record.direction == "client"]
+    frames = [record.frame for record in chat.records if record.direction == "client"]
     [decided] = [frame for frame in frames if frame["event"] == "decided"]
     assert decided["waited"] >= 0.02
-    assert held.session.tool_calls["t"].waited == decided["waited"]
+    assert chat.session.tool_calls["t"].waited == decided["waited"]
 
 
 @pytest.mark.parametrize(
@@ -296,259 +302,265 @@ async def test_how_long_an_answer_took_is_kept_from_the_time_of_the_call(hold: H
     ],
 )
 async def test_words_to_be_replaced_are_asked_about_in_their_file(
-    hold: Hold, old: str, more: dict[str, Any], whole: tuple[str, str] | None
+    converse: Converse, old: str, more: dict[str, Any], whole: tuple[str, str] | None
 ) -> None:
-    person = Person("allow_once")
-    held = hold(question_handler=person)
-    path = held.conversation.cwd / "notes.txt"
+    person = ScriptedUser("allow_once")
+    chat = converse(question_handler=person)
+    path = chat.conversation.cwd / "notes.txt"
     path.write_bytes(b"one two\r\nthree\r\nthree\r\n")
-    await held.open()
+    await chat.open()
     diff = {"type": "diff", "path": str(path), "oldText": old, "newText": "2"}
     call = {"title": "Edit", "kind": "edit", "content": [diff], "rawInput": {"old_string": old, **more}}
-    await held.prompt(["permission", call])
+    await chat.prompt(["permission", call])
     [question] = person.asked
     assert [(diff.old, diff.new) for _, diff in question.whole_file_diffs] == ([whole] if whole else [])
 
 
-async def test_no_file_is_read_for_a_question_that_may_not_be(hold: Hold, tmp_path: Path) -> None:
-    person = Person("reject_once", "reject_once")
-    held = hold(question_handler=person)
-    await held.open()
-    for path in (tmp_path / "outside.txt", held.conversation.cwd / ".env"):
+async def test_no_file_is_read_for_a_question_that_may_not_be(converse: Converse, tmp_path: Path) -> None:
+    person = ScriptedUser("reject_once", "reject_once")
+    chat = converse(question_handler=person)
+    await chat.open()
+    for path in (tmp_path / "outside.txt", chat.conversation.cwd / ".env"):
         path.write_text("KEY=two, and more\n")
         diff = {"type": "diff", "path": str(path), "oldText": "two", "newText": "2"}
-        await held.prompt(["permission", {"title": "Edit", "kind": "edit", "content": [diff]}])
+        await chat.prompt(["permission", {"title": "Edit", "kind": "edit", "content": [diff]}])
     assert [question.whole_file_diffs for question in person.asked] == [[], []]
 
 
-class Remembering(Person):
+class Remembering(ScriptedUser):
     """Says “always”."""
 
     async def ask(self, question: Question) -> Answer:
         return dataclasses.replace(await super().ask(question), remember=True)
 
 
-async def test_an_answer_is_remembered_for_what_it_was_given(hold: Hold) -> None:
+async def test_an_answer_is_remembered_for_what_it_was_given(converse: Converse) -> None:
     person = Remembering("allow_always", "reject_always")
-    held = hold(question_handler=person)
-    await held.open()
+    chat = converse(question_handler=person)
+    await chat.open()
     listing = {**CALL, "toolCallId": "ls", "rawInput": {"command": "ls"}}
-    await held.prompt(*[["permission", call] for call in (CALL, listing, CALL, listing)])
+    await chat.prompt(*[["permission", call] for call in (CALL, listing, CALL, listing)])
     assert len(person.asked) == 2
     assert [
-        json.loads(line)["outcome"]["optionId"] for line in held.said().replace("}{", "}\n{").splitlines()
+        json.loads(line)["outcome"]["optionId"] for line in chat.said().replace("}{", "}\n{").splitlines()
     ] == [
         "allow_once",  # the rule is ours: nothing is written into the agent's own memory
         "reject_once",
         "allow_once",
         "reject_once",
     ]
-    rules = AppContext.open(held.conversation.cwd).rule_store.rules()
+    rules = AppContext.open(chat.conversation.cwd).rule_store.rules()
     assert [(rule.decision, rule.scope) for rule in rules] == [("allow", "project"), ("reject", "project")]
 
 
-async def test_an_answer_that_cannot_be_written_down_counts_all_the_same(hold: Hold, home: Path) -> None:
+async def test_an_answer_that_cannot_be_written_down_counts_all_the_same(
+    converse: Converse, home: Path
+) -> None:
     home.mkdir(exist_ok=True)
     (home / "state").write_text("in the way")
     person = Remembering("allow_always")
-    held = hold(question_handler=person)
-    await held.open()
-    await held.prompt(["permission", CALL], ["permission", CALL])
-    assert held.said().count('"optionId": "allow_') == 2
+    chat = converse(question_handler=person)
+    await chat.open()
+    await chat.prompt(["permission", CALL], ["permission", CALL])
+    assert chat.said().count('"optionId": "allow_') == 2
     assert len(person.asked) == 1
-    assert any("applies to this session only" in text for text in held.notices())
+    assert any("applies to this session only" in text for text in chat.notices())
 
 
-async def test_a_form_is_put_to_the_person(hold: Hold) -> None:
-    person = Person()
-    held = hold(question_handler=person)
-    await held.open()
+async def test_a_form_is_put_to_the_person(converse: Converse) -> None:
+    person = ScriptedUser()
+    chat = converse(question_handler=person)
+    await chat.open()
     form = {"mode": "form", "message": "Name?", "requestedSchema": {"type": "object", "properties": {}}}
-    await held.prompt(["ask", "elicitation/create", form])
-    assert json.loads(held.said()) == {"action": "accept", "content": {"name": "value"}}
+    await chat.prompt(["ask", "elicitation/create", form])
+    assert json.loads(chat.said()) == {"action": "accept", "content": {"name": "value"}}
     assert isinstance(person.elicited[0], Elicitation)
 
 
 # --------------------------------------------------------------------------- stopping
 
 
-async def test_cancelling_answers_what_is_pending_before_the_turn_ends(hold: Hold) -> None:
-    person = Person(thinking=asyncio.Event())
-    held = hold(question_handler=person)
-    await held.open()
-    turn = asyncio.ensure_future(held.prompt(["permission", CALL], ["wait"]))
+async def test_cancelling_answers_what_is_pending_before_the_turn_ends(converse: Converse) -> None:
+    person = ScriptedUser(thinking=asyncio.Event())
+    chat = converse(question_handler=person)
+    await chat.open()
+    turn = asyncio.ensure_future(chat.prompt(["permission", CALL], ["wait"]))
     await until(lambda: person.asked)
-    await held.conversation.cancel()
+    await chat.conversation.cancel()
     await turn
-    assert json.loads(held.said()) == {"outcome": {"outcome": "cancelled"}}
-    assert held.session.stop_reason == "cancelled"
-    assert held.session.permissions == {}
-    [call] = [entry for entry in held.session.entries if isinstance(entry, ToolCall)]
+    assert json.loads(chat.said()) == {"outcome": {"outcome": "cancelled"}}
+    assert chat.session.stop_reason == "cancelled"
+    assert chat.session.permissions == {}
+    [call] = [entry for entry in chat.session.entries if isinstance(entry, ToolCall)]
     assert call.done
-    await held.conversation.close()
-    same(held.session, held.replayed())
+    await chat.conversation.close()
+    same(chat.session, chat.replayed())
 
 
-async def test_closing_answers_what_is_pending_and_ends_the_turn(hold: Hold) -> None:
-    person = Person(thinking=asyncio.Event())
-    held = hold(question_handler=person)
-    await held.open()
-    turn = asyncio.ensure_future(held.prompt(["permission", CALL], ["ignore"]))
+async def test_closing_answers_what_is_pending_and_ends_the_turn(converse: Converse) -> None:
+    person = ScriptedUser(thinking=asyncio.Event())
+    chat = converse(question_handler=person)
+    await chat.open()
+    turn = asyncio.ensure_future(chat.prompt(["permission", CALL], ["ignore"]))
     await until(lambda: person.asked)
-    await held.conversation.close()
+    await chat.conversation.close()
     with pytest.raises(AgentGone):
         await turn
     answers = [
-        record.frame for record in held.records if record.direction == "sent" and "result" in record.frame
+        record.frame for record in chat.records if record.direction == "sent" and "result" in record.frame
     ]
     assert answers[-1]["result"] == {"outcome": {"outcome": "cancelled"}}
 
 
-async def test_closing_while_the_agent_starts_leaves_nothing(hold: Hold) -> None:
-    held = hold("faulty", "never_answers")
-    starting = asyncio.ensure_future(held.conversation.start())
+async def test_closing_while_the_agent_starts_leaves_nothing(converse: Converse) -> None:
+    chat = converse("faulty", "never_answers")
+    starting = asyncio.ensure_future(chat.conversation.start())
     await asyncio.sleep(0)
-    await held.conversation.close()
+    await chat.conversation.close()
     with pytest.raises(ConnectionFault):
         await starting
-    assert held.left_behind() == []
+    assert chat.left_behind() == []
 
 
-async def test_a_closed_conversation_stays_closed(hold: Hold) -> None:
-    held = hold()
-    await held.open()
-    await asyncio.gather(held.conversation.close(), held.conversation.close())
+async def test_a_closed_conversation_stays_closed(converse: Converse) -> None:
+    chat = converse()
+    await chat.open()
+    await asyncio.gather(chat.conversation.close(), chat.conversation.close())
     with pytest.raises(ConnectionFault, match="closed"):
-        await held.conversation.start()
+        await chat.conversation.start()
 
 
-async def test_giving_up_a_start_leaves_nothing(hold: Hold) -> None:
-    held = hold("faulty", "never_answers")
-    starting = asyncio.ensure_future(held.conversation.start())
-    await until(held.left_behind)
+async def test_giving_up_a_start_leaves_nothing(converse: Converse) -> None:
+    chat = converse("faulty", "never_answers")
+    starting = asyncio.ensure_future(chat.conversation.start())
+    await until(chat.left_behind)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
-    await held.conversation.close()
-    assert held.left_behind() == []
+    await chat.conversation.close()
+    assert chat.left_behind() == []
 
 
 # --------------------------------------------------------------------------- death and return
 
 
-async def test_an_agent_that_died_can_be_started_again_and_goes_on(hold: Hold) -> None:
+async def test_an_agent_that_died_can_be_started_again_and_goes_on(converse: Converse) -> None:
     offers = json.dumps({"capabilities": {"loadSession": True}})
-    held = hold("script", offers, policy="yolo")
-    await held.open()
+    chat = converse("script", offers, policy="yolo")
+    await chat.open()
     with pytest.raises(AgentGone, match="exited with code 9"):
-        await held.prompt(["ask", "terminal/create", {"command": "sleep 3600"}], ["exit", 9])
+        await chat.prompt(["ask", "terminal/create", {"command": "sleep 3600"}], ["exit", 9])
     with pytest.raises(AgentGone):
-        await held.prompt(["say", "anybody there?"])
-    await restart(held.conversation)
-    assert held.session.phase == "idle"
-    await held.prompt(["say", "back again"])
-    assert held.said().endswith("back again")
-    assert sum(isinstance(entry, UserMessage) for entry in held.session.entries) >= 2
-    await held.conversation.close()
-    same(held.session, held.replayed())
+        await chat.prompt(["say", "anybody there?"])
+    await restart(chat.conversation)
+    assert chat.session.phase == "idle"
+    await chat.prompt(["say", "back again"])
+    assert chat.said().endswith("back again")
+    assert sum(isinstance(entry, UserMessage) for entry in chat.session.entries) >= 2
+    await chat.conversation.close()
+    same(chat.session, chat.replayed())
 
 
-async def test_a_restart_ends_the_terminals_of_the_agent_that_is_gone(hold: Hold) -> None:
-    held = hold(policy="yolo")
-    await held.open()
+async def test_a_restart_ends_the_terminals_of_the_agent_that_is_gone(converse: Converse) -> None:
+    chat = converse(policy="yolo")
+    await chat.open()
     with pytest.raises(AgentGone):
-        await held.prompt(["ask", "terminal/create", {"command": "sleep 3600"}], ["exit", 9])
-    [terminal] = [entry for entry in held.session.entries if isinstance(entry, Terminal)]
+        await chat.prompt(["ask", "terminal/create", {"command": "sleep 3600"}], ["exit", 9])
+    [terminal] = [entry for entry in chat.session.entries if isinstance(entry, Terminal)]
     assert terminal.ended_at is None
-    await held.conversation.reconnect()
+    await chat.conversation.reconnect()
     assert terminal.ended_at is not None
 
 
-async def test_an_agent_that_dies_between_turns_is_seen(hold: Hold) -> None:
-    held = hold()
-    await held.open()
-    assert held.session.process is not None
-    assert held.session.process.pid is not None
-    os.kill(held.session.process.pid, signal.SIGKILL)
-    await until(lambda: held.session.phase == "dead")
-    assert any("SIGKILL" in text for text in held.notices())
+async def test_an_agent_that_dies_between_turns_is_seen(converse: Converse) -> None:
+    chat = converse()
+    await chat.open()
+    assert chat.session.process is not None
+    assert chat.session.process.pid is not None
+    os.kill(chat.session.process.pid, signal.SIGKILL)
+    await until(lambda: chat.session.phase == "dead")
+    assert any("SIGKILL" in text for text in chat.notices())
     with pytest.raises(AgentGone, match="SIGKILL"):
-        await held.prompt(["say", "hello"])
+        await chat.prompt(["say", "hello"])
 
 
-async def test_an_agent_that_dies_while_it_starts_says_so(hold: Hold) -> None:
-    held = hold("faulty", "dies_before_initialize")
+async def test_an_agent_that_dies_while_it_starts_says_so(converse: Converse) -> None:
+    chat = converse("faulty", "dies_before_initialize")
     with pytest.raises(AgentGone, match="exited with code 3"):
-        await held.conversation.start()
-    assert held.session.phase == "dead"
+        await chat.conversation.start()
+    assert chat.session.phase == "dead"
 
 
-async def test_an_error_of_the_agent_is_raised_and_kept(hold: Hold) -> None:
-    held = hold("faulty", "errors")
-    await held.open()
+async def test_an_error_of_the_agent_is_raised_and_kept(converse: Converse) -> None:
+    chat = converse("faulty", "errors")
+    await chat.open()
     with pytest.raises(RequestFailed, match="it broke"):
-        await held.conversation.prompt([{"type": "text", "text": "plain"}])
-    assert held.session.last_error is not None
-    assert held.session.phase == "idle"
+        await chat.conversation.prompt([{"type": "text", "text": "plain"}])
+    assert chat.session.last_error is not None
+    assert chat.session.phase == "idle"
 
 
-async def test_what_files_hold_that_the_settings_call_sensitive_is_in_no_log(hold: Hold, home: Path) -> None:
+async def test_what_files_hold_that_the_settings_call_sensitive_is_in_no_log(
+    converse: Converse, home: Path
+) -> None:
     (home / "config").mkdir(parents=True)
     (home / "config" / "config.toml").write_text('[workspace]\nsensitive = ["*.vault"]\n')
     offers = json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})
-    held = hold("script", offers, question_handler=Person("allow_once", "allow_once", "allow_once"))
-    project = held.conversation.cwd
+    chat = converse("script", offers, question_handler=ScriptedUser("allow_once", "allow_once", "allow_once"))
+    project = chat.conversation.cwd
     (project / "a.vault").write_text("moved to the garden")
     (project / "link").symlink_to("a.vault")
-    await held.open()
-    await held.prompt(
+    await chat.open()
+    await chat.prompt(
         *(["ask", "fs/read_text_file", {"path": str(project / name)}] for name in ("a.vault", "link"))
     )
-    await held.conversation.close()
+    await chat.conversation.close()
     [stored] = [AppContext.open(home).stored("session-1")]
-    again = hold("script", offers, question_handler=Person("allow_once"), resumed=stored)
+    again = converse("script", offers, question_handler=ScriptedUser("allow_once"), resumed=stored)
     await again.conversation.start()
     await again.conversation.open_known("session-1")
     await again.prompt(
         ["ask", "fs/write_text_file", {"path": str(project / "b.vault"), "content": "the beans"}]
     )
     await again.conversation.close()
-    assert "moved to the garden" in held.said()
+    assert "moved to the garden" in chat.said()
     assert (project / "b.vault").read_text() == "the beans"
-    frames = [record.frame for record in read_log(Path(held.conversation.log_path or ""))]
+    frames = [record.frame for record in read_log(Path(chat.conversation.log_path or ""))]
     answers = [frame["result"]["content"] for frame in frames if "content" in (frame.get("result") or {})]
     written = [frame["params"]["content"] for frame in frames if frame.get("method") == "fs/write_text_file"]
     assert (answers, written) == ([MASK, MASK], [MASK])
 
 
-async def test_the_copies_of_the_project_are_kept_until_the_conversation_is_closed(hold: Hold) -> None:
-    held = hold()
-    (held.conversation.cwd / "file").write_text("old")
-    await held.open()
-    await held.prompt(["disk", str(held.conversation.cwd / "file"), "new"])
-    await restart(held.conversation)
-    assert [change.revertable for change in await held.conversation.changes()] == [True]
-    await held.conversation.close()
-    assert held.conversation.folder.path is not None
-    assert {path.name for path in held.conversation.folder.path.iterdir()} == {
+async def test_the_copies_of_the_project_are_kept_until_the_conversation_is_closed(
+    converse: Converse,
+) -> None:
+    chat = converse()
+    (chat.conversation.cwd / "file").write_text("old")
+    await chat.open()
+    await chat.prompt(["disk", str(chat.conversation.cwd / "file"), "new"])
+    await restart(chat.conversation)
+    assert [change.revertable for change in await chat.conversation.changes()] == [True]
+    await chat.conversation.close()
+    assert chat.conversation.folder.path is not None
+    assert {path.name for path in chat.conversation.folder.path.iterdir()} == {
         "meta.json",
         "stderr.log",
         "wire.jsonl",
     }
 
 
-async def test_closing_at_once_leaves_no_copies_of_the_project(hold: Hold) -> None:
-    held = hold()
+async def test_closing_at_once_leaves_no_copies_of_the_project(converse: Converse) -> None:
+    chat = converse()
     for number in range(500):
-        (held.conversation.cwd / str(number)).write_text(str(number))
-    await held.open()
-    await held.conversation.close()
-    assert held.conversation.folder.path is not None
-    assert not (held.conversation.folder.path / "baseline.git").exists()
+        (chat.conversation.cwd / str(number)).write_text(str(number))
+    await chat.open()
+    await chat.conversation.close()
+    assert chat.conversation.folder.path is not None
+    assert not (chat.conversation.folder.path / "baseline.git").exists()
 
 
 async def test_what_was_changed_before_a_session_was_loaded_is_no_change_of_now(
-    hold: Hold, tmp_path: Path
+    converse: Converse, tmp_path: Path
 ) -> None:
     early, late, offers = tmp_path / "early", tmp_path / "late", {"capabilities": {"loadSession": True}}
     for file in (early, late):
@@ -564,20 +576,20 @@ async def test_what_was_changed_before_a_session_was_loaded_is_no_change_of_now(
         | {"locations": [{"path": str(file)}]}
         for file, status in ((early, "completed"), (late, "in_progress"))
     ]
-    held = hold("script", json.dumps(offers | {"history": calls}))
-    await held.conversation.start()
-    await held.conversation.open_known("session-1")
-    assert {call.status for call in held.session.tool_calls.values()} == {"completed", "unfinished"}
-    await held.prompt(["say", "hello"])
-    assert await held.conversation.changes() == []
-    await held.prompt(["disk", str(early), "new"], ["update", calls[0] | {"toolCallId": "again"}])
-    assert [(change.path.name, change.revertable) for change in await held.conversation.changes()] == [
+    chat = converse("script", json.dumps(offers | {"history": calls}))
+    await chat.conversation.start()
+    await chat.conversation.open_known("session-1")
+    assert {call.status for call in chat.session.tool_calls.values()} == {"completed", "unfinished"}
+    await chat.prompt(["say", "hello"])
+    assert await chat.conversation.changes() == []
+    await chat.prompt(["disk", str(early), "new"], ["update", calls[0] | {"toolCallId": "again"}])
+    assert [(change.path.name, change.revertable) for change in await chat.conversation.changes()] == [
         ("early", True)
     ]
 
 
 async def test_a_write_that_has_begun_when_the_turn_is_cancelled_is_answered_as_it_ends(
-    hold: Hold, monkeypatch: pytest.MonkeyPatch
+    converse: Converse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, may_end, rename = threading.Event(), threading.Event(), os.rename
 
@@ -587,27 +599,27 @@ async def test_a_write_that_has_begun_when_the_turn_is_cancelled_is_answered_as_
         rename(*args, **named)
 
     monkeypatch.setattr(os, "rename", slow_rename)
-    held = hold(policy="yolo")
-    file = held.conversation.cwd / "file"
-    await held.open()
+    chat = converse(policy="yolo")
+    file = chat.conversation.cwd / "file"
+    await chat.open()
     turn = asyncio.create_task(
-        held.prompt(["ask", "fs/write_text_file", {"path": str(file), "content": "new"}], ["wait"])
+        chat.prompt(["ask", "fs/write_text_file", {"path": str(file), "content": "new"}], ["wait"])
     )
     await until(begun.is_set)
-    cancel = asyncio.create_task(held.conversation.cancel())
-    await until(lambda: held.session.cancelling or turn.done())
+    cancel = asyncio.create_task(chat.conversation.cancel())
+    await until(lambda: chat.session.cancelling or turn.done())
     assert not file.exists()
     may_end.set()
     await asyncio.gather(cancel, turn)
-    assert json.loads(held.said()) == {}
+    assert json.loads(chat.said()) == {}
     assert file.read_text() == "new"
 
 
 async def test_what_a_killed_client_left_open_is_closed_when_its_session_goes_on(
-    hold: Hold, home: Path
+    converse: Converse, home: Path
 ) -> None:
     offers = json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})
-    first = hold("script", offers, policy="yolo")
+    first = converse("script", offers, policy="yolo")
     await first.open()
     await first.conversation.user_commands.run("cat")
     turn = asyncio.create_task(
@@ -624,7 +636,7 @@ async def test_what_a_killed_client_left_open_is_closed_when_its_session_goes_on
     await asyncio.wait([turn])
     log.write_bytes(cut_off)
     [stored] = [AppContext.open(home).stored("session-1")]
-    second = hold("script", offers, resumed=stored)
+    second = converse("script", offers, resumed=stored)
     await second.conversation.start()
     await second.conversation.open_known("session-1")
     await second.conversation.close()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.session.state import Session
-    from tests.controller.conftest import Hold
+    from tests.controller.conftest import Converse
 
 TEXT = "# Sample\n\nalpha\n\nlast line\n"
 
@@ -43,11 +43,11 @@ def line_of_edit(session: Session) -> int:
     ids=["a snippet", "the whole file", "in two places", "already written"],
 )
 async def test_a_diff_is_numbered_as_in_its_file(
-    tmp_path: Path, hold: Hold, held_text: str, old: str, line: int
+    tmp_path: Path, converse: Converse, held_text: str, old: str, line: int
 ) -> None:
     path = tmp_path / "project" / "README.md"
     path.write_text(held_text)
-    one = hold()
+    one = converse()
     await one.open()
     await one.prompt(edit(path, old, old.replace("alpha", "omega")))
     await until(lambda: line_of_edit(one.session) == line)
@@ -56,10 +56,10 @@ async def test_a_diff_is_numbered_as_in_its_file(
     assert line_of_edit(one.replayed()) == line
 
 
-async def test_files_outside_the_workspace_are_not_read_for_it(tmp_path: Path, hold: Hold) -> None:
+async def test_files_outside_the_workspace_are_not_read_for_it(tmp_path: Path, converse: Converse) -> None:
     (tmp_path / "outside").write_text(TEXT)
     (tmp_path / "project" / "inside").write_text(TEXT)
-    one = hold()
+    one = converse()
     await one.open()
     await one.prompt(edit(tmp_path / "outside", "\nalpha\n\n", "\nomega\n\n"))
     await one.prompt(edit(tmp_path / "project" / "inside", "\nalpha\n\n", "\nomega\n\n"))

@@ -16,101 +16,101 @@ from acp_tui.errors import UserError
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
-    from tests.controller.conftest import Hold
+    from tests.controller.conftest import Converse
 
 SLEEP = ["ask", "terminal/create", {"command": sys.executable, "args": ["-c", "input()"]}]
 
 
-async def changed(hold: Hold, before: bytes | None, after: str | None) -> tuple[FileVersions, Path]:
+async def changed(converse: Converse, before: bytes | None, after: str | None) -> tuple[FileVersions, Path]:
     """The versions of a file that a turn changed."""
-    held = hold()
-    path = held.conversation.cwd / "file.txt"
+    chat = converse()
+    path = chat.conversation.cwd / "file.txt"
     if before is not None:
         path.write_bytes(before)
-    await held.open()
-    await held.prompt(["say", "hello"])
+    await chat.open()
+    await chat.prompt(["say", "hello"])
     if after is None:
         path.unlink()
     else:
-        await held.prompt(["disk", str(path), after])
-    [change] = await held.conversation.changes()
-    found = await held.conversation.versions(change)
+        await chat.prompt(["disk", str(path), after])
+    [change] = await chat.conversation.changes()
+    found = await chat.conversation.versions(change)
     if change.revertable:
-        await held.conversation.revert(change.path)
+        await chat.conversation.revert(change.path)
     return found, path
 
 
-async def test_a_changed_file_has_two_versions_and_goes_back(hold: Hold) -> None:
-    found, path = await changed(hold, b"one\n", "two\n")
+async def test_a_changed_file_has_two_versions_and_goes_back(converse: Converse) -> None:
+    found, path = await changed(converse, b"one\n", "two\n")
     assert found == FileVersions("one\n", "two\n")
     assert path.read_bytes() == b"one\n"
 
 
-async def test_a_new_file_has_one_version_and_goes_away(hold: Hold) -> None:
-    found, path = await changed(hold, None, "two\n")
+async def test_a_new_file_has_one_version_and_goes_away(converse: Converse) -> None:
+    found, path = await changed(converse, None, "two\n")
     assert found == FileVersions(None, "two\n")
     assert not path.exists()
 
 
-async def test_a_deleted_file_has_one_version_and_comes_back(hold: Hold) -> None:
-    found, path = await changed(hold, b"one\n", None)
+async def test_a_deleted_file_has_one_version_and_comes_back(converse: Converse) -> None:
+    found, path = await changed(converse, b"one\n", None)
     assert found == FileVersions("one\n", None)
     assert path.read_bytes() == b"one\n"
 
 
-async def test_bytes_that_are_no_text_have_no_versions_but_go_back(hold: Hold) -> None:
-    found, path = await changed(hold, b"\xff\xfe\x00", "two\n")
+async def test_bytes_that_are_no_text_have_no_versions_but_go_back(converse: Converse) -> None:
+    found, path = await changed(converse, b"\xff\xfe\x00", "two\n")
     assert found.revert_obstacle == "Not a text file."
     assert path.read_bytes() == b"\xff\xfe\x00"
 
 
-async def test_a_file_without_a_copy_says_why_and_cannot_go_back(hold: Hold) -> None:
-    held = hold()
-    await held.open()
-    await held.prompt(["say", "hello"])
+async def test_a_file_without_a_copy_says_why_and_cannot_go_back(converse: Converse) -> None:
+    chat = converse()
+    await chat.open()
+    await chat.prompt(["say", "hello"])
     change = FileChange(Path("/nowhere/file"), "modified", "it was changed before acp-tui could copy it")
-    found = await held.conversation.versions(change)
-    assert found.revert_obstacle == "What it held is not known: it was changed before acp-tui could copy it."
+    found = await chat.conversation.versions(change)
+    assert found.revert_obstacle == "What it chat is not known: it was changed before acp-tui could copy it."
     with pytest.raises(UserError, match="cannot be reverted"):
-        await held.conversation.revert(change.path)
+        await chat.conversation.revert(change.path)
 
 
-async def test_a_terminal_can_be_ended_by_the_user(hold: Hold) -> None:
-    held = hold(policy="yolo")
-    await held.open()
+async def test_a_terminal_can_be_ended_by_the_user(converse: Converse) -> None:
+    chat = converse(policy="yolo")
+    await chat.open()
     wait = ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}]
-    turn = asyncio.create_task(held.prompt(SLEEP, wait))
-    await until(lambda: held.session.terminals)
-    [terminal] = held.session.terminals.values()
-    await held.conversation.kill_terminal(terminal.terminal_id)
+    turn = asyncio.create_task(chat.prompt(SLEEP, wait))
+    await until(lambda: chat.session.terminals)
+    [terminal] = chat.session.terminals.values()
+    await chat.conversation.kill_terminal(terminal.terminal_id)
     await turn
     assert terminal.signal is not None
-    assert json.loads(held.said().partition("}")[2])["signal"] == terminal.signal
+    assert json.loads(chat.said().partition("}")[2])["signal"] == terminal.signal
 
 
-async def test_a_terminal_that_is_not_ours_cannot_be_ended(hold: Hold) -> None:
-    held = hold()
-    await held.open()
+async def test_a_terminal_that_is_not_ours_cannot_be_ended(converse: Converse) -> None:
+    chat = converse()
+    await chat.open()
     with pytest.raises(UserError, match="no terminal 'theirs'"):
-        await held.conversation.kill_terminal("theirs")
+        await chat.conversation.kill_terminal("theirs")
 
 
-async def test_servers_given_and_left_out_are_known(hold: Hold, tmp_path: Path) -> None:
+async def test_servers_given_and_left_out_are_known(converse: Converse, tmp_path: Path) -> None:
     servers = {"web": {"type": "http", "url": "https://example.com"}, "files": {"command": sys.executable}}
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": servers}))
-    held = hold(servers=from_json_file(file))
-    assert held.conversation.mcp_servers == []
-    await held.open()
-    assert held.conversation.mcp_servers == [
+    chat = converse(servers=from_json_file(file))
+    assert chat.conversation.mcp_servers == []
+    await chat.open()
+    assert chat.conversation.mcp_servers == [
         McpServerStatus("files", "stdio"),
         McpServerStatus("web", "http", "the agent does not support http servers"),
     ]
 
 
-async def test_a_command_of_the_users_own_can_be_ended_too(hold: Hold) -> None:
-    held = hold()
-    await held.open()
-    terminal = await held.conversation.user_commands.run(f"{sys.executable} -c 'input()'")
-    await held.conversation.kill_terminal(terminal)
-    await until(lambda: held.session.terminals[terminal].ended_at)
+async def test_a_command_of_the_users_own_can_be_ended_too(converse: Converse) -> None:
+    chat = converse()
+    await chat.open()
+    terminal = await chat.conversation.user_commands.run(f"{sys.executable} -c 'input()'")
+    await chat.conversation.kill_terminal(terminal)
+    await until(lambda: chat.session.terminals[terminal].ended_at)

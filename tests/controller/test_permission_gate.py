@@ -12,8 +12,8 @@ from acp_tui.controller.requests.user_questions import Answer, Question
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.subject_reader import subject_of_call
 from acp_tui.session.state import PermissionOption
-from tests.support.controller import Person
 from tests.support.permissions import PLACE, PROJECT, call_of
+from tests.support.scripted_conversation import ScriptedUser
 
 if TYPE_CHECKING:
     from acp_tui.session.events import Event
@@ -31,14 +31,14 @@ def question(frame: dict[str, Any], *options: PermissionOption) -> Question:
     return Question("p1", "permission", subject_of_call(call, PLACE), list(options), why="", call=call)
 
 
-class Always(Person):
+class Always(ScriptedUser):
     """Says "always", to be remembered."""
 
     async def ask(self, question: Question) -> Answer:
         return dataclasses.replace(await super().ask(question), remember=True)
 
 
-def gate(person: Person) -> tuple[PermissionGate, list[Event]]:
+def gate(person: ScriptedUser) -> tuple[PermissionGate, list[Event]]:
     noted: list[Event] = []
     made = PermissionGate(
         "ask",

@@ -24,7 +24,7 @@ from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
     from acp_tui.session.attachment import Attachment
-    from tests.controller.conftest import Hold
+    from tests.controller.conftest import Converse
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 ALL = Agent(capabilities={"promptCapabilities": {"embeddedContext": True, "image": True}})
@@ -253,8 +253,10 @@ def test_any_name_can_be_written_and_is_found_again(name: str, odd: bytes) -> No
 # --------------------------------------------------------------------------- all the way
 
 
-async def test_a_prompt_made_before_the_agent_was_known_is_made_to_fit_it(hold: Hold, project: Path) -> None:
-    one = hold()
+async def test_a_prompt_made_before_the_agent_was_known_is_made_to_fit_it(
+    converse: Converse, project: Path
+) -> None:
+    one = converse()
     (one.conversation.cwd / "a.py").write_text("secret text", encoding="utf-8")
 
     async def yes(_: str) -> bool:
@@ -269,9 +271,9 @@ async def test_a_prompt_made_before_the_agent_was_known_is_made_to_fit_it(hold: 
     assert (link.kind, link.name) == ("resource_link", "a.py")
 
 
-async def test_the_contents_of_sensitive_files_stay_out_of_the_log(hold: Hold) -> None:
+async def test_the_contents_of_sensitive_files_stay_out_of_the_log(converse: Converse) -> None:
     capabilities = {"promptCapabilities": {"embeddedContext": True}}
-    one = hold("script", json.dumps({"capabilities": capabilities}))
+    one = converse("script", json.dumps({"capabilities": capabilities}))
     await one.open()
     (one.conversation.cwd / ".env").write_text("COLOUR=particularly-blue\n", encoding="utf-8")
 

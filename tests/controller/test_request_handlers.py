@@ -12,14 +12,14 @@ import pytest
 from acp_tui.controller.requests import request_handlers
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.subject_reader import subject_of_call
-from tests.support.controller import Person
+from tests.support.scripted_conversation import ScriptedUser
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.controller import Answer, Question
     from acp_tui.permissions.subject import Subject
-    from tests.controller.conftest import Hold
+    from tests.controller.conftest import Converse
 
 KIMI_CLI = [
     *(
@@ -65,66 +65,66 @@ def edit(path: Path, *changes: tuple[str, str], **more: Any) -> list[Any]:
 
 
 async def test_a_command_that_was_just_allowed_without_a_kind_runs_once_without_another_question(
-    hold: Hold,
+    converse: Converse,
 ) -> None:
-    person = Person("allow_once", "reject_once")
-    held = hold(question_handler=person)
-    await held.open()
-    await held.prompt(*KIMI_CLI, create("true it"), create("true it"))
+    person = ScriptedUser("allow_once", "reject_once")
+    chat = converse(question_handler=person)
+    await chat.open()
+    await chat.prompt(*KIMI_CLI, create("true it"), create("true it"))
     assert [question.kind for question in person.asked] == ["permission", "command"]
     assert [question.subject.description for question in person.asked] == ["run `true it`"] * 2
 
 
-async def test_a_yes_to_a_command_is_none_to_the_same_with_other_variables(hold: Hold) -> None:
-    person = Person("allow_once", "reject_once")
-    held = hold(question_handler=person)
-    await held.open()
+async def test_a_yes_to_a_command_is_none_to_the_same_with_other_variables(converse: Converse) -> None:
+    person = ScriptedUser("allow_once", "reject_once")
+    chat = converse(question_handler=person)
+    await chat.open()
     ask = ["permission", {"title": "make", "kind": "execute", "rawInput": {"command": "true make"}}]
-    await held.prompt(ask, create("true make", env=[{"name": "CC", "value": "evil.sh"}]))
+    await chat.prompt(ask, create("true make", env=[{"name": "CC", "value": "evil.sh"}]))
     assert person.asked[1].subject.description == "run `true make` with CC=evil.sh"
 
 
 @pytest.mark.parametrize("kind", [{"kind": "edit"}, {}], ids=["with a kind", "without a kind"])
 async def test_the_write_of_an_edit_just_allowed_is_covered_by_its_content_and_once(
-    hold: Hold, kind: dict[str, Any]
+    converse: Converse, kind: dict[str, Any]
 ) -> None:
-    person = Person("allow_once", "reject_once", "reject_once")
-    held = hold(question_handler=person)
-    file = held.conversation.cwd / "file"
+    person = ScriptedUser("allow_once", "reject_once", "reject_once")
+    chat = converse(question_handler=person)
+    file = chat.conversation.cwd / "file"
     file.write_text("one\nhelo\ntwo\n")
-    await held.open()
-    await held.prompt(
+    await chat.open()
+    await chat.prompt(
         edit(file, ("helo", "hello"), **kind), write(file, "evil\n"), write(file, "one\nhello\ntwo\n")
     )
     assert file.read_text() == "one\nhello\ntwo\n"
-    await held.prompt(write(file, "one\nhello\ntwo\n"))
+    await chat.prompt(write(file, "one\nhello\ntwo\n"))
     assert [question.kind for question in person.asked] == ["permission", "write", "write"]
     assert person.asked[1].new_text == "evil\n"
 
 
-async def test_an_edit_told_in_several_parts_or_of_a_new_file_is_covered(hold: Hold) -> None:
-    person = Person("allow_once", "allow_once")
-    held = hold(question_handler=person)
-    old, new = held.conversation.cwd / "old", held.conversation.cwd / "new"
+async def test_an_edit_told_in_several_parts_or_of_a_new_file_is_covered(converse: Converse) -> None:
+    person = ScriptedUser("allow_once", "allow_once")
+    chat = converse(question_handler=person)
+    old, new = chat.conversation.cwd / "old", chat.conversation.cwd / "new"
     old.write_text("a\nb\nc\nd\n")
-    await held.open()
-    await held.prompt(edit(old, ("a\nb", "A\nb"), ("c\nd", "c\nD")), write(old, "A\nb\nc\nD\n"))
-    await held.prompt(edit(new, ("", "first\nsecond"), toolCallId="other"), write(new, "first\nsecond\n"))
+    await chat.open()
+    await chat.prompt(edit(old, ("a\nb", "A\nb"), ("c\nd", "c\nD")), write(old, "A\nb\nc\nD\n"))
+    await chat.prompt(edit(new, ("", "first\nsecond"), toolCallId="other"), write(new, "first\nsecond\n"))
     assert [question.kind for question in person.asked] == ["permission", "permission"]
     assert (old.read_text(), new.read_text()) == ("A\nb\nc\nD\n", "first\nsecond\n")
 
 
-async def test_a_file_that_is_called_new_and_is_not_is_asked_about_again(hold: Hold) -> None:
-    person = Person("allow_once", "reject_once")
-    held = hold(question_handler=person)
-    file = held.conversation.cwd / "file"
+async def test_a_file_that_is_called_new_and_is_not_is_asked_about_again(converse: Converse) -> None:
+    person = ScriptedUser("allow_once", "reject_once")
+    chat = converse(question_handler=person)
+    file = chat.conversation.cwd / "file"
     file.write_text("precious\n")
-    await held.open()
-    await held.prompt(edit(file, ("", "new\n")), write(file, "new\n"))
+    await chat.open()
+    await chat.prompt(edit(file, ("", "new\n")), write(file, "new\n"))
     assert file.read_text() == "precious\n"
 
 
-class Swapping(Person):
+class Swapping(ScriptedUser):
     """Lets somebody swap a link while thinking."""
 
     def __init__(self, link: Path, target: Path) -> None:
@@ -150,7 +150,7 @@ class Swapping(Person):
     ids=["program", "line", "cd", "shell", "line with a shell", "relative program"],
 )
 async def test_a_command_runs_in_the_folder_that_was_open_when_it_was_asked(
-    hold: Hold, tmp_path: Path, step: Any
+    converse: Converse, tmp_path: Path, step: Any
 ) -> None:
     project, outside = tmp_path / "project", tmp_path / "outside"
     inside = project / "inside"
@@ -161,9 +161,9 @@ async def test_a_command_runs_in_the_folder_that_was_open_when_it_was_asked(
     link = project / "build"
     link.symlink_to("inside")
     person = Swapping(link, outside)
-    held = hold(question_handler=person)
-    await held.open()
-    await held.prompt(step(project), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
+    chat = converse(question_handler=person)
+    await chat.open()
+    await chat.prompt(step(project), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
     [question] = person.asked
     assert question.subject.cwd is not None
     assert question.subject.cwd.real == str(inside)
@@ -171,41 +171,41 @@ async def test_a_command_runs_in_the_folder_that_was_open_when_it_was_asked(
     assert not (outside / "made").exists()
 
 
-async def test_a_cd_that_leads_nowhere_is_left_to_the_shell(hold: Hold) -> None:
-    held = hold(policy="yolo")
-    await held.open()
+async def test_a_cd_that_leads_nowhere_is_left_to_the_shell(converse: Converse) -> None:
+    chat = converse(policy="yolo")
+    await chat.open()
     wait = ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}]
-    await held.prompt(create("cd nowhere && touch made"), wait)
-    assert json.loads(held.said().partition("}")[2])["exitCode"] not in (0, None)
-    assert not (held.conversation.cwd / "made").exists()
+    await chat.prompt(create("cd nowhere && touch made"), wait)
+    assert json.loads(chat.said().partition("}")[2])["exitCode"] not in (0, None)
+    assert not (chat.conversation.cwd / "made").exists()
 
 
-async def test_a_line_is_not_run_as_the_file_that_is_called_like_it(hold: Hold) -> None:
-    held = hold(run_rules=[parse_spec("execute:./tool", "allow")])
-    project = held.conversation.cwd
+async def test_a_line_is_not_run_as_the_file_that_is_called_like_it(converse: Converse) -> None:
+    chat = converse(run_rules=[parse_spec("execute:./tool", "allow")])
+    project = chat.conversation.cwd
     for name in ("tool", "tool test"):
         (project / name).write_text(f"#!/bin/sh\necho $# > 'ran {name}'\n")
         (project / name).chmod(0o755)
-    await held.open()
-    await held.prompt(create("./tool test"), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
+    await chat.open()
+    await chat.prompt(create("./tool test"), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
     assert (project / "ran tool").read_text() == "1\n"
     assert not (project / "ran tool test").exists()
 
 
-async def test_a_program_with_a_space_in_its_path_is_decided_on_as_that_program(hold: Hold) -> None:
-    person = Person("allow_once")
-    held = hold(question_handler=person)
-    program = held.conversation.cwd / "my tool"
+async def test_a_program_with_a_space_in_its_path_is_decided_on_as_that_program(converse: Converse) -> None:
+    person = ScriptedUser("allow_once")
+    chat = converse(question_handler=person)
+    program = chat.conversation.cwd / "my tool"
     program.write_text("#!/bin/sh\ntouch made\n")
     program.chmod(0o755)
-    await held.open()
-    await held.prompt(create(str(program)), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
+    await chat.open()
+    await chat.prompt(create(str(program)), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
     assert person.asked[0].subject.argv == (str(program),)
-    assert (held.conversation.cwd / "made").exists()
+    assert (chat.conversation.cwd / "made").exists()
 
 
 async def test_subjects_are_read_in_a_thread_in_the_order_of_their_requests(
-    hold: Hold, monkeypatch: pytest.MonkeyPatch
+    converse: Converse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[threading.Thread] = []
 
@@ -215,9 +215,9 @@ async def test_subjects_are_read_in_a_thread_in_the_order_of_their_requests(
         return subject_of_call(*args)
 
     monkeypatch.setattr(request_handlers, "subject_of_call", read)
-    person = Person("allow_once", "allow_once")
-    held = hold("asks_at_once", "2", question_handler=person)
-    await held.open()
-    await held.prompt()
+    person = ScriptedUser("allow_once", "allow_once")
+    chat = converse("asks_at_once", "2", question_handler=person)
+    await chat.open()
+    await chat.prompt()
     assert threading.main_thread() not in threads
     assert [question.subject.command for question in person.asked] == ["ask-1", "ask-2"]

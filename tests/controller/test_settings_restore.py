@@ -12,8 +12,8 @@ from tests.controller.conftest import restart
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.controller.conftest import Hold
-    from tests.support.controller import Held
+    from tests.controller.conftest import Converse
+    from tests.support.scripted_conversation import ScriptedConversation
 
 RESUMES: dict[str, Any] = {"sessionCapabilities": {"resume": {}}}
 MODES = {
@@ -32,9 +32,9 @@ def offers(session: dict[str, Any], **more: Any) -> str:
     return json.dumps({"capabilities": RESUMES, "session": session, **more})
 
 
-def calls(held: Held) -> list[tuple[str, Any]]:
+def calls(chat: ScriptedConversation) -> list[tuple[str, Any]]:
     """What was sent since the last opening: the settings and the prompts."""
-    sent = [record.frame for record in held.records if record.direction == "sent"]
+    sent = [record.frame for record in chat.records if record.direction == "sent"]
     found: list[tuple[str, Any]] = []
     for frame in sent:
         method, params = frame.get("method", ""), frame.get("params", {})
@@ -45,34 +45,36 @@ def calls(held: Held) -> list[tuple[str, Any]]:
     return found
 
 
-async def with_all_changed(held: Held) -> None:
-    conversation = await held.open()
+async def with_all_changed(chat: ScriptedConversation) -> None:
+    conversation = await chat.open()
     await conversation.set_mode("plan")
     await conversation.set_model("large")
     await conversation.set_config_option("fast", True)
 
 
-async def test_after_a_restart_everything_is_set_again_before_the_next_prompt(hold: Hold) -> None:
-    held = hold("script", offers(OFFERED))
-    await with_all_changed(held)
-    await restart(held.conversation)
-    await held.prompt(["say", "ready"])
-    assert calls(held) == [
+async def test_after_a_restart_everything_is_set_again_before_the_next_prompt(converse: Converse) -> None:
+    chat = converse("script", offers(OFFERED))
+    await with_all_changed(chat)
+    await restart(chat.conversation)
+    await chat.prompt(["say", "ready"])
+    assert calls(chat) == [
         ("session/set_model", "large"),
         ("session/set_config_option", True),
         ("session/set_mode", "plan"),
         ("session/prompt", None),
     ]
-    assert (held.session.mode, held.session.model) == ("plan", "large")
-    assert held.notices()[-1] == "Restored Model: Large, Fast: on, Mode: Plan"
+    assert (chat.session.mode, chat.session.model) == ("plan", "large")
+    assert chat.notices()[-1] == "Restored Model: Large, Fast: on, Mode: Plan"
 
 
-async def test_a_session_resumed_on_another_day_has_its_settings_again(hold: Hold, home: Path) -> None:
-    first = hold("script", offers(OFFERED))
+async def test_a_session_resumed_on_another_day_has_its_settings_again(
+    converse: Converse, home: Path
+) -> None:
+    first = converse("script", offers(OFFERED))
     await with_all_changed(first)
     await first.conversation.close()
     [stored] = [AppContext.open(home).stored("session-1")]
-    second = hold("script", offers(OFFERED), resumed=stored)
+    second = converse("script", offers(OFFERED), resumed=stored)
     await second.conversation.start()
     await second.conversation.open_known("session-1")
     assert [setting.value_name for setting in second.session.settings.values()] == ["Plan", "on", "Large"]
@@ -80,77 +82,81 @@ async def test_a_session_resumed_on_another_day_has_its_settings_again(hold: Hol
     assert second.replayed().settings == second.session.settings
 
 
-async def test_what_the_agent_refuses_is_a_warning_that_names_both_values(hold: Hold) -> None:
-    held = hold("script", offers(OFFERED))
-    await held.open()
-    await held.prompt(["update", {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}])
-    held.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/set_mode"])
-    await restart(held.conversation)
-    last = held.session.entries[-1]
+async def test_what_the_agent_refuses_is_a_warning_that_names_both_values(converse: Converse) -> None:
+    chat = converse("script", offers(OFFERED))
+    await chat.open()
+    await chat.prompt(["update", {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}])
+    chat.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/set_mode"])
+    await restart(chat.conversation)
+    last = chat.session.entries[-1]
     assert isinstance(last, Notice)
     assert last.level == "warning"
     assert last.text == "Mode is Build, no longer Plan: Not in this mood"
 
 
-async def test_what_is_no_longer_offered_is_a_warning(hold: Hold) -> None:
-    held = hold("script", offers(OFFERED))
-    await with_all_changed(held)
+async def test_what_is_no_longer_offered_is_a_warning(converse: Converse) -> None:
+    chat = converse("script", offers(OFFERED))
+    await with_all_changed(chat)
     models = {"currentModelId": "small", "availableModels": MODELS["availableModels"][:1]}
-    held.conversation.launch.command[-1] = offers({"modes": MODES, "models": models, "configOptions": []})
-    await restart(held.conversation)
-    assert "Model is Small, no longer Large: the agent no longer offers Large" in held.notices()
-    assert "Fast is no longer on: the agent no longer offers this setting" in held.notices()
-    assert "Restored Mode: Plan" in held.notices()
+    chat.conversation.launch.command[-1] = offers({"modes": MODES, "models": models, "configOptions": []})
+    await restart(chat.conversation)
+    assert "Model is Small, no longer Large: the agent no longer offers Large" in chat.notices()
+    assert "Fast is no longer on: the agent no longer offers this setting" in chat.notices()
+    assert "Restored Mode: Plan" in chat.notices()
 
 
-async def test_an_agent_that_does_not_say_what_is_set_is_told(hold: Hold) -> None:
-    held = hold("script", offers(OFFERED))
-    await held.open()
-    await held.conversation.set_mode("plan")
-    held.conversation.launch.command[-1] = offers({})
-    await restart(held.conversation)
-    assert ("session/set_mode", "plan") in calls(held)
-    assert held.session.mode == "plan"
+async def test_an_agent_that_does_not_say_what_is_set_is_told(converse: Converse) -> None:
+    chat = converse("script", offers(OFFERED))
+    await chat.open()
+    await chat.conversation.set_mode("plan")
+    chat.conversation.launch.command[-1] = offers({})
+    await restart(chat.conversation)
+    assert ("session/set_mode", "plan") in calls(chat)
+    assert chat.session.mode == "plan"
 
 
-async def test_a_new_session_in_place_of_a_forgotten_one_gets_the_settings_too(hold: Hold) -> None:
-    held = hold("script", offers(OFFERED))
-    await with_all_changed(held)
-    held.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/resume"])
-    await restart(held.conversation)
-    assert held.session.mode == "plan"
-    assert ("session/set_mode", "plan") in calls(held)
+async def test_a_new_session_in_place_of_a_forgotten_one_gets_the_settings_too(converse: Converse) -> None:
+    chat = converse("script", offers(OFFERED))
+    await with_all_changed(chat)
+    chat.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/resume"])
+    await restart(chat.conversation)
+    assert chat.session.mode == "plan"
+    assert ("session/set_mode", "plan") in calls(chat)
 
 
-async def test_nothing_is_set_when_the_agent_has_kept_it(hold: Hold) -> None:
-    held = hold("script", offers(OFFERED))
-    await held.open()
-    await restart(held.conversation)
-    assert calls(held) == []
-    assert not any("Restored" in text or "no longer" in text for text in held.notices())
+async def test_nothing_is_set_when_the_agent_has_kept_it(converse: Converse) -> None:
+    chat = converse("script", offers(OFFERED))
+    await chat.open()
+    await restart(chat.conversation)
+    assert calls(chat) == []
+    assert not any("Restored" in text or "no longer" in text for text in chat.notices())
 
 
-async def test_a_setting_that_the_agent_refused_is_tried_again_at_the_next_restart(hold: Hold) -> None:
-    held = hold("script", offers(OFFERED))
-    await held.open()
-    await held.conversation.set_mode("plan")
-    held.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/set_mode"])
-    await restart(held.conversation)
-    held.conversation.launch.command[-1] = offers(OFFERED)
-    await restart(held.conversation)
-    assert held.session.mode == "plan"
+async def test_a_setting_that_the_agent_refused_is_tried_again_at_the_next_restart(
+    converse: Converse,
+) -> None:
+    chat = converse("script", offers(OFFERED))
+    await chat.open()
+    await chat.conversation.set_mode("plan")
+    chat.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/set_mode"])
+    await restart(chat.conversation)
+    chat.conversation.launch.command[-1] = offers(OFFERED)
+    await restart(chat.conversation)
+    assert chat.session.mode == "plan"
 
 
-async def test_an_agent_that_has_the_value_without_reporting_it_is_brought_in_step(hold: Hold) -> None:
+async def test_an_agent_that_has_the_value_without_reporting_it_is_brought_in_step(
+    converse: Converse,
+) -> None:
     """Kimi Code reports its default mode, and refuses plan mode because it is in it."""
-    held = hold("script", offers(OFFERED))
-    await held.open()
-    await held.conversation.set_mode("plan")
-    held.conversation.launch.command[-1] = offers(OFFERED, refuses_once=["session/set_mode"])
-    await restart(held.conversation)
-    assert [value for method, value in calls(held) if method == "session/set_mode"] == [
+    chat = converse("script", offers(OFFERED))
+    await chat.open()
+    await chat.conversation.set_mode("plan")
+    chat.conversation.launch.command[-1] = offers(OFFERED, refuses_once=["session/set_mode"])
+    await restart(chat.conversation)
+    assert [value for method, value in calls(chat) if method == "session/set_mode"] == [
         "plan",
         "build",
         "plan",
     ]
-    assert held.session.mode == "plan"
+    assert chat.session.mode == "plan"

@@ -14,23 +14,23 @@ from tests.controller.conftest import restart
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
-    from tests.controller.conftest import Hold
-    from tests.support.controller import Held
+    from tests.controller.conftest import Converse
+    from tests.support.scripted_conversation import ScriptedConversation
 
 
-def commands(one: Held) -> list[Terminal]:
+def commands(one: ScriptedConversation) -> list[Terminal]:
     return [entry for entry in one.session.entries if isinstance(entry, Terminal) and entry.owner == "user"]
 
 
-async def run(one: Held, line: str) -> Terminal:
+async def run(one: ScriptedConversation, line: str) -> Terminal:
     """Run it to its end."""
     name = await one.conversation.user_commands.run(line)
     await until(lambda: one.session.terminals[name].ended_at is not None)
     return one.session.terminals[name]
 
 
-async def test_a_command_line_runs_in_the_folder_through_the_users_shell(hold: Hold) -> None:
-    one = hold()
+async def test_a_command_line_runs_in_the_folder_through_the_users_shell(converse: Converse) -> None:
+    one = converse()
     (one.conversation.cwd / "file").write_text("x", encoding="utf-8")
     entry = await run(one, "echo $((6*7)) | cat; ls; test -t 1 && echo tty; exit 3")
     assert entry.output.head.replace("\r", "") == "42\nfile\ntty\n"
@@ -38,16 +38,16 @@ async def test_a_command_line_runs_in_the_folder_through_the_users_shell(hold: H
     assert not entry.stray
 
 
-async def test_the_record_gives_the_same_entry(hold: Hold) -> None:
-    one = hold()
+async def test_the_record_gives_the_same_entry(converse: Converse) -> None:
+    one = converse()
     entry = await run(one, "printf 'one\\ntwo'")
     (again,) = [item for item in one.replayed().entries if isinstance(item, Terminal)]
     assert (again.owner, again.command, again.exit_code) == ("user", entry.command, 0)
     assert again.output.head == entry.output.head == "one\r\ntwo"
 
 
-async def test_it_can_be_killed_and_ends_with_the_conversation(hold: Hold) -> None:
-    one = hold()
+async def test_it_can_be_killed_and_ends_with_the_conversation(converse: Converse) -> None:
+    one = converse()
     first = await one.conversation.user_commands.run("echo $$; exec sleep 1000")
     second = await one.conversation.user_commands.run("echo $$; exec sleep 1000")
     outputs = [one.session.terminals[name].output for name in (first, second)]
@@ -61,8 +61,8 @@ async def test_it_can_be_killed_and_ends_with_the_conversation(hold: Hold) -> No
     assert [entry.signal for entry in commands(one)] == ["SIGTERM", "SIGTERM"]
 
 
-async def test_it_interrupts_nothing_that_the_agent_says(hold: Hold) -> None:
-    one = hold()
+async def test_it_interrupts_nothing_that_the_agent_says(converse: Converse) -> None:
+    one = converse()
     conversation = await one.open()
     turn = asyncio.create_task(one.prompt(["say", "first "], ["wait"], ["say", "second"]))
     await until(lambda: one.said() == "first ")
@@ -74,8 +74,8 @@ async def test_it_interrupts_nothing_that_the_agent_says(hold: Hold) -> None:
     ]
 
 
-async def test_the_agent_cannot_read_it_and_does_not_end_it(hold: Hold) -> None:
-    one = hold()
+async def test_the_agent_cannot_read_it_and_does_not_end_it(converse: Converse) -> None:
+    one = converse()
     conversation = await one.open()
     name = await conversation.user_commands.run("echo private; exec sleep 1000")
     await until(lambda: one.session.terminals[name].output.total)
@@ -88,8 +88,8 @@ async def test_the_agent_cannot_read_it_and_does_not_end_it(hold: Hold) -> None:
     await conversation.user_commands.kill(name)  # again is no error
 
 
-async def test_a_folder_that_is_gone_is_a_sentence(hold: Hold) -> None:
-    one = hold()
+async def test_a_folder_that_is_gone_is_a_sentence(converse: Converse) -> None:
+    one = converse()
     one.conversation.cwd.rmdir()
     with pytest.raises(UserError, match=r"The command cannot be run: .* does not exist"):
         await one.conversation.user_commands.run("ls")

@@ -1,4 +1,4 @@
-"""The installed command as a real process, with scripted agents."""
+"""Runs the installed command as a real process, with scripted agents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PROGRAM = str(Path(sys.executable).with_name("acp-tui"))
 
 @dataclass
 class Run:
-    """A run that has ended."""
+    """The result of a run."""
 
     code: int
     out: str
@@ -49,29 +49,29 @@ class Run:
 
 
 def agent(module: str, *args: str) -> str:
-    """The command line of an agent of `tests/fake_agents`."""
+    """Return the command line of an agent in `tests/fake_agents`."""
     return shlex.join([sys.executable, "-m", f"tests.fake_agents.{module}", *args])
 
 
 def script(**offers: Any) -> str:
-    """The command line of the agent that does what the prompt spells out."""
+    """Return the command line of `tests.fake_agents.script`, which executes the steps in a prompt."""
     return agent("script", json.dumps(offers)) if offers else agent("script")
 
 
 def steps(*given: list[Any]) -> str:
-    """A prompt for that agent."""
+    """Return a prompt for that agent."""
     return json.dumps(given)
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a run; the scripted agents are found from anywhere."""
+    """Return the environment of a run, in which the scripted agents can be found from any folder."""
     return {**os.environ, "PYTHONPATH": str(REPOSITORY), "ACP_TUI_DEMO_SPEED": "instant", **more}
 
 
 def run(*args: str, cwd: Path | None = None, stdin: str | bytes = b"", **env: str) -> Run:
-    """Run the command to its end; it leaves no process behind."""
+    """Run the command to its end, and check that it leaves no processes."""
     mark = uuid.uuid4().hex
-    with tempfile.TemporaryDirectory() as folder:  # files, not pipes: what nobody reads is no error
+    with tempfile.TemporaryDirectory() as folder:  # files, because a pipe breaks if it is not read
         given, out, err = (Path(folder, name) for name in ("stdin", "stdout", "stderr"))
         given.write_bytes(stdin.encode() if isinstance(stdin, str) else stdin)
         out.touch()
@@ -90,19 +90,19 @@ def _call(args: Sequence[str], cwd: Path | None, env: dict[str, str], streams: S
 
 
 def execute(prompt: str, *args: str, command: str | None = None, cwd: Path, **env: str) -> Run:
-    """`acp-tui exec` with a scripted agent."""
+    """Run `acp-tui exec` with a scripted agent."""
     return run("exec", "--command", command or script(), prompt, *args, cwd=cwd, **env)
 
 
 def execute_json(
     prompt: str, *args: str, command: str | None = None, cwd: Path, **env: str
 ) -> dict[str, Any]:
-    """… and its result as an object."""
+    """Run `acp-tui exec --output json` and return the result."""
     return execute(prompt, *args, "--output", "json", command=command, cwd=cwd, **env).result
 
 
 def answers(result: dict[str, Any]) -> list[Any]:
-    """What the scripted agent said about the answers it got, one per message chunk."""
+    """Return the answers that the scripted agent received, which it sends as JSON in its messages."""
     decoder = json.JSONDecoder()
     text, found = result["text"], []
     while text:
@@ -114,7 +114,7 @@ def answers(result: dict[str, Any]) -> list[Any]:
 
 @contextmanager
 def running(*args: str, cwd: Path, **env: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A run to be interrupted, and the mark of all its processes."""
+    """Start a run. Yield the process, and the mark by which its descendants are found."""
     mark = uuid.uuid4().hex
     with subprocess.Popen(
         [PROGRAM, *args],
@@ -132,9 +132,9 @@ def running(*args: str, cwd: Path, **env: str) -> Iterator[tuple[subprocess.Pope
 
 
 def on_a_terminal(*args: str, cwd: Path, stderr: bool = False, **env: str) -> tuple[int, bytes]:
-    """Run the command with its stdout on a terminal, or also its stderr.
+    """Run the command with its stdout, and perhaps its stderr, on a terminal.
 
-    Returns the exit code and all that the terminal got.
+    Return the exit code and the output.
     """
     master, slave = pty.openpty()
     terminal, got = os.ttyname(slave), bytearray()
@@ -148,6 +148,6 @@ def on_a_terminal(*args: str, cwd: Path, stderr: bool = False, **env: str) -> tu
 
 
 def _read_all(master: int, got: bytearray) -> None:
-    with suppress(OSError):  # on Linux, the end
+    with suppress(OSError):  # end of file on Linux
         while block := os.read(master, 65536):
             got += block

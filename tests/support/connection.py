@@ -1,4 +1,4 @@
-"""A connection to a scripted agent, with everything that crossed it."""
+"""A connection to a scripted agent, with all its records."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ SESSION = "session-1"
 
 
 def text(words: str) -> list[dict[str, Any]]:
-    """A prompt."""
+    """Return a prompt."""
     return [{"type": "text", "text": words}]
 
 
 @dataclass
 class Client:
-    """What a controller is to the connection."""
+    """Uses a connection as the controller does."""
 
     launch: Launch
     cwd: Path
@@ -55,14 +55,14 @@ class Client:
 
     @classmethod
     def of(cls, cwd: Path, module: str, *args: str, env: dict[str, str] | None = None) -> Client:
-        """Of a script in `tests/fake_agents`."""
+        """Return a client for an agent in `tests/fake_agents`."""
         mark = uuid.uuid4().hex
         environment = {"PYTHONPATH": str(REPOSITORY), MARK: mark, **(env or {})}
         command = [sys.executable, "-m", f"tests.fake_agents.{module}", *args]
         return cls(Launch("scripted", "Scripted Agent", command, environment), cwd, mark)
 
     async def start(self, **options: Any) -> AgentConnection:
-        """The agent runs."""
+        """Start the agent."""
         self.connection = await AgentConnection.start(
             self.launch,
             str(self.cwd),
@@ -77,19 +77,19 @@ class Client:
         return self.connection
 
     async def initialize(self) -> AgentConnection:
-        """… and has said what it is."""
+        """Start and initialize the agent."""
         await self.start()
         await self.connection.initialize({"fs": {"readTextFile": True}})
         return self.connection
 
     async def open(self) -> AgentConnection:
-        """… and has a session."""
+        """Start and initialize the agent, and open a session."""
         await self.initialize()
         await self.connection.new_session(str(self.cwd))
         return self.connection
 
     def observe(self, record: Record, line: str | None) -> None:
-        """Keep the record; the state follows from it."""
+        """Store a record and update the session."""
         self.records.append(record)
         self.lines.append(line)
         for event in self.translator.translate(record):
@@ -98,7 +98,7 @@ class Client:
     async def serve(
         self, method: str, params: dict[str, Any], request_id: int | str
     ) -> dict[str, Any] | None:
-        """Answer a request, or wait to be cancelled."""
+        """Answer a request with its handler. Without one, wait until the request is cancelled."""
         self.served.append(method)
         if method in self.handlers:
             return await self.handlers[method](params)
@@ -106,11 +106,11 @@ class Client:
         raise AssertionError
 
     def frames(self, direction: str) -> list[Any]:
-        """Everything that went one way."""
+        """Return all frames of one direction."""
         return [record.frame for record in self.records if record.direction == direction]
 
     def said(self) -> list[str]:
-        """The pieces of the agent's message."""
+        """Return the chunks of the agent's messages."""
         updates = (
             frame["params"]["update"]
             for frame in self.frames("received")
@@ -121,9 +121,9 @@ class Client:
         return [update["content"]["text"] for update in updates if "content" in update]
 
     def heard(self) -> Any:
-        """What the agent says that it got, last."""
+        """Return the last chunk, in which the scripted agent reports what it received."""
         return json.loads(self.said()[-1])
 
     def left_behind(self) -> list[int]:
-        """Processes of the agent that still live."""
+        """Return the agent's processes that are still running."""
         return processes_with(self.mark)

@@ -1,4 +1,4 @@
-"""Frames of every sort, from nearly right to garbage, as hypothesis strategies."""
+"""Hypothesis strategies for frames of all kinds, from almost valid ones to garbage."""
 
 from __future__ import annotations
 

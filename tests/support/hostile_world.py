@@ -1,4 +1,4 @@
-"""A home, a project and files in which every name and every value tries to command the terminal."""
+"""A home, a project and files in which every name and value contains terminal control sequences."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "pwn\x1b]52;c;cHduZWQ=\x07\x1b[31;6666m\x9b6666m\u202e\u2066[red]\r\udcff"
-"""For files, folders and arguments: no slash, no NUL; the end is a byte that is not UTF-8."""
+"""For files, folders and arguments: without slash and NUL; the last byte is not UTF-8."""
 TEXT = f"pwn{EVIL}[red][/red]"
-"""For values in files of text."""
+"""For values in text files."""
 MARKER = "pwn"
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
@@ -151,7 +151,7 @@ def _write_session(world: World) -> None:
 
 
 def _foreign_frames(text: str) -> list[dict[str, object]]:
-    """A log of another program: hostile folder, methods, errors."""
+    """Return the frames of another program's log, with the text as folder, methods and errors."""
     frames: list[tuple[str, dict[str, object]]] = [
         ("c2a", {"id": 0, "method": "initialize", "params": {"protocolVersion": 1, "clientInfo": text}}),
         ("a2c", {"id": 0, "result": {"protocolVersion": 1, "agentInfo": {"name": text, "version": text}}}),
@@ -170,6 +170,6 @@ def _foreign_frames(text: str) -> list[dict[str, object]]:
 
 
 def assert_no_control(raw: bytes) -> None:
-    """Nothing in what was written commands a terminal; it is UTF-8, with stand-ins for what is not."""
+    """Check that the output is UTF-8 without control characters."""
     found = UNSAFE.findall(raw.decode().replace("\r\n", "\n"))
     assert found == [], (found[:5], raw)

@@ -1,4 +1,4 @@
-"""Finds processes that a test left behind, by a mark in their environment or by what they are called."""
+"""Finds processes that a test left running, by a mark in their environment or command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MARK = "ACP_TUI_TEST_MARK"
 
 
 def processes_with(text: str) -> list[int]:
-    """Living processes that have the text in their environment or command line, but for this one."""
+    """Return the other running processes with this text in their environment or command line."""
     found = _from_proc(text.encode()) if Path("/proc/self/environ").exists() else _from_ps(text)
     return sorted(set(found) - {os.getpid()})
 
@@ -23,10 +23,12 @@ def _from_proc(text: bytes) -> Iterable[int]:
     for directory in Path("/proc").iterdir():
         if directory.name.isdigit():
             try:
-                told = directory.joinpath("environ").read_bytes() + directory.joinpath("cmdline").read_bytes()
+                content = (
+                    directory.joinpath("environ").read_bytes() + directory.joinpath("cmdline").read_bytes()
+                )
             except OSError:
-                continue  # gone meanwhile, a zombie or somebody else's
-            if text in told:
+                continue  # it has ended, or is a zombie or another user's
+            if text in content:
                 yield int(directory.name)
 
 
@@ -40,6 +42,6 @@ def _from_ps(text: str) -> Iterable[int]:
 
 
 def parent(pid: int) -> int:
-    """The process that started this one; 0 when it is gone."""
+    """Return the parent process id; 0 if the process has ended."""
     listing = subprocess.run(["ps", "-o", "ppid=", "-p", str(pid)], capture_output=True, check=False)
     return int(listing.stdout or 0)

@@ -1,4 +1,4 @@
-"""Apps that show one thing, for pictures of it: with a theme of ours, and nothing that moves."""
+"""Apps that show one thing without animation, for snapshots in several themes and sizes."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ look = pytest.mark.parametrize(
     [("dark", SMALL), ("light", LARGE), ("ansi", SMALL)],
     ids=["dark-80x24", "light-120x40", "ansi-80x24"],
 )
-"""Each theme and each size once: for what is a variety of something that has a picture in all of them."""
+"""Each theme and each size once, for variants of something that has snapshots in all combinations."""
 
 
 class Show(App[None]):
-    """An app in one of our themes."""
+    """An app in one of our themes that shows widgets or a screen."""
 
     ENABLE_COMMAND_PALETTE = False
     CSS = "Screen { background: $background; }"
@@ -55,25 +55,25 @@ class Show(App[None]):
         loaded = load_theme(theme)
         self.palette = loaded.palette
         self.answers: list[object] = []
-        """What the screen was dismissed with."""
+        """The results with which the screen was dismissed."""
         self._widgets = widgets
         self._first = screen
         self.register_theme(loaded.theme)
         self.theme = loaded.theme.name
 
     def compose(self) -> ComposeResult:
-        """The widgets that are looked at."""
+        """Yield the widgets."""
         if self._widgets is not None:
             yield from self._widgets(self.palette)
 
     def on_mount(self) -> None:
-        """The screen that is looked at."""
+        """Push the screen."""
         if self._first is not None:
             self.push_screen(self._first(self.palette), self.answers.append)
 
 
 def entries_app(theme: str, entries: Sequence[tuple[Entry, bool]], session: Session | None = None) -> Show:
-    """Entries below each other, each folded or not, as the transcript draws them."""
+    """Return an app that shows entries, each folded or not, as the transcript does."""
 
     def widgets(palette: Palette) -> list[Widget]:
         page = BodyScroller(lambda width: _bodies(entries, session, palette, width))
@@ -91,7 +91,7 @@ def shows_all(
     entries: Sequence[tuple[Entry, bool]],
     session: Session | None = None,
 ) -> bool:
-    """Compares a picture of them that is as high as they are: nothing of them is below its end."""
+    """Compare a snapshot that is high enough for all entries."""
     bodies = _bodies(entries, session, load_theme(theme).palette, width - 2)
     height = sum(body.height for body in bodies)
     return snap_compare(entries_app(theme, entries, session), terminal_size=(width, height))
@@ -110,7 +110,7 @@ def _bodies(
 
 
 def settled(body: Body) -> Body:
-    """The body with exact heights: long ones are drawn where they are looked at."""
+    """Return the body after drawing all of it: long ones are normally drawn only where visible."""
     settle = getattr(body, "settle", None)
     if settle is not None:
         settle(0, 1 << 20)
@@ -126,7 +126,7 @@ def _blank() -> Strip:
 def drawn(
     entry: Entry, *, width: int = 80, folded: bool = False, session: Session | None = None
 ) -> list[str]:
-    """The lines of an entry as text."""
+    """Return the lines of an entry as text."""
     context = DrawContext(
         width=width, palette=load_theme("dark").palette, session=session or Session(), folded=folded
     )

@@ -1,4 +1,4 @@
-"""Recorded frames with something in them replaced by what does not belong there."""
+"""Recorded frames with a value replaced by an invalid one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = ("claude-code-edit", "codex-zed-edit", "kimi-code-zedmeta", "opencode-sh
 
 
 def nested(depth: int, *, lists: bool = False) -> Any:
-    """A value that is so deep."""
+    """Return a value that is nested to this depth."""
     value: Any = "end"
     for _ in range(depth):
         value = [value] if lists else {"a": value}
@@ -31,7 +31,7 @@ JUNK = [
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The paths of everything inside."""
+    """Return the paths of all values inside a value."""
     found = [path] if path else []
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
@@ -40,7 +40,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def mutated(frame: Any, path: tuple[Any, ...], junk: Any) -> Any:
-    """The frame with that in this place."""
+    """Return a copy of the frame with the value at a path replaced."""
     frame = copy.deepcopy(frame)
     inner = frame
     for key in path[:-1]:
@@ -51,7 +51,7 @@ def mutated(frame: Any, path: tuple[Any, ...], junk: Any) -> Any:
 
 @st.composite
 def mutated_traffic(draw: st.DrawFn) -> list[Record]:
-    """A recording in which up to three received frames are wrong."""
+    """Draw a recording in which up to three received frames are invalid."""
     name = draw(st.sampled_from(NAMES))
     traffic = records(next(path for path in WIRELOGS if path.stem == name))
     received = [at for at, record in enumerate(traffic) if record.direction == "received"]

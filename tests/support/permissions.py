@@ -1,4 +1,4 @@
-"""What the tests of this package share: a place without a disk, and tool calls as they come in frames."""
+"""Permission requests for tests, in a project that does not exist on disk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINKS = {
 
 
 def resolve(path: str) -> str:
-    """`os.path.realpath` on a disk with the links above."""
+    """Return what `os.path.realpath` would on a disk with `LINKS`."""
     path = posixpath.normpath(path)
     for link, target in LINKS.items():
         if path == link or path.startswith(link + "/"):
@@ -33,7 +33,7 @@ PLACE = PathContext(cwd=PROJECT, roots=[PROJECT, "/ws/more"], resolve=resolve)
 
 
 def call_of(*frames: dict[str, Any]) -> ToolCall:
-    """A tool call from its frames; later ones change earlier ones, and what was shown stays beside it."""
+    """Return the tool call that results from its frames. Content of permission requests is added."""
     call = ToolCall(id=1, at=0.0, call_id="call")
     for frame in frames:
         call.title = frame.get("title", call.title)
@@ -55,26 +55,26 @@ def _content(item: dict[str, Any]) -> ToolContent:
 
 
 def asked(*frames: dict[str, Any]) -> Subject:
-    """The subject of a permission request with these frames."""
+    """Return the subject of a permission request with these frames."""
     return subject_of_call(call_of(*frames), PLACE)
 
 
 def danger(given: str | tuple[str, ...], folder: str = "") -> str | None:
-    """Why a line, or a program with its arguments, is dangerous."""
+    """Return why a command line, or a program with arguments, is dangerous."""
     line = parse_command_line(given) if isinstance(given, str) else parse_argv(given)
     return find_danger(given, line, expand_steps(line, folder))
 
 
 def command(line: str | list[str], **told: Any) -> Subject:
-    """A permission request to run something."""
+    """Return the subject of a permission request for a command."""
     return asked({"kind": "execute", "title": "Terminal", "rawInput": {"command": line, **told}})
 
 
 def terminal(program: str, *args: str, cwd: str = PROJECT, env: dict[str, str] | None = None) -> Subject:
-    """`terminal/create`."""
+    """Return the subject of a `terminal/create` request."""
     return subject_of_command(program, args, cwd=cwd, env=env, context=PLACE)
 
 
 def file(path: str, kind: str = "edit") -> Subject:
-    """A permission request about a file."""
+    """Return the subject of a permission request for a file."""
     return asked({"kind": kind, "locations": [{"path": path}]})

@@ -14,5 +14,5 @@ WIRELOGS = sorted((Path(__file__).parents[1] / "wirelogs").glob("*.jsonl"))
 
 
 def records(path: Path) -> list[Record]:
-    """The traffic of one recording."""
+    """Return the records of a recording."""
     return list(read_recording(path))

@@ -1,4 +1,4 @@
-"""A conversation written frame by frame, folded as it goes: what most tests of the session drive."""
+"""Plays client and agent frame by frame and folds the records into a session."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 AnyEntry = TypeVar("AnyEntry", bound=Entry)
 
-# The same examples in every run: a failure in CI is a failure at home.
+# Every run uses the same examples, so that a failure in CI can be reproduced.
 properties = settings(deadline=None, derandomize=True, database=None, max_examples=60)
 
 
 class Talk:
-    """Plays client and agent; `session` is what came of it. Every record is one second after the last."""
+    """A conversation of frames. Each record is one second after the previous one."""
 
     def __init__(self) -> None:
         self.fold = Fold()
@@ -35,7 +35,7 @@ class Talk:
 
     @property
     def session(self) -> Session:
-        """The state so far."""
+        """The current state."""
         return self.fold.session
 
     @property
@@ -44,7 +44,7 @@ class Talk:
         return self.records[-1].at
 
     def record(self, direction: Direction, frame: Any) -> list[Change]:
-        """Take in one record."""
+        """Add a record and return the changes."""
         record = Record(float(len(self.records) + 1), direction, frame)
         self.records.append(record)
         self.changes = self.fold.apply(record)
@@ -53,34 +53,34 @@ class Talk:
     # ------------------------------------------------------------------- the client
 
     def client(self, event: Event) -> None:
-        """The client did this itself."""
+        """Add a client event."""
         self.record("client", json.loads(json.dumps(to_record(event))))
 
     def call(self, method: str, params: dict[str, Any] | None = None) -> int:
-        """The client asks; returns the request's id."""
+        """Send a request to the agent and return its id."""
         self._ids += 1
         self.record("sent", {"jsonrpc": "2.0", "id": self._ids, "method": method, "params": params or {}})
         return self._ids
 
     def ask(self, method: str, params: dict[str, Any] | None = None, result: Any = None) -> None:
-        """The client asks and the agent answers."""
+        """Send a request to the agent and receive the answer."""
         self.answer(self.call(method, params), result)
 
     def reply(self, request_id: Any, result: Any) -> None:
-        """The client answers a request of the agent."""
+        """Answer a request of the agent."""
         self.record("sent", {"jsonrpc": "2.0", "id": request_id, "result": result})
 
     def prompt(self, *texts: str) -> int:
-        """The client sends a prompt; returns the request's id."""
+        """Send a prompt and return the id of the request."""
         blocks = [{"type": "text", "text": text} for text in texts or ("hello",)]
         return self.call("session/prompt", {"sessionId": "s1", "prompt": blocks})
 
     def cancel(self) -> None:
-        """The client cancels the turn."""
+        """Cancel the turn."""
         self.record("sent", {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "s1"}})
 
     def opened(self, result: dict[str, Any] | None = None, **initialize: Any) -> Talk:
-        """Handshake and a new session."""
+        """Initialize the agent and open a session."""
         self.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1, **initialize})
         self.ask("session/new", {"cwd": "/w", "mcpServers": []}, {"sessionId": "s1", **(result or {})})
         return self
@@ -88,48 +88,48 @@ class Talk:
     # ------------------------------------------------------------------- the agent
 
     def answer(self, call_id: Any, result: Any) -> None:
-        """The agent answers a request of the client."""
+        """Receive an answer to a request."""
         self.received({"id": call_id, "result": result})
 
     def fail(self, call_id: Any, error: Any) -> None:
-        """The agent answers with an error."""
+        """Receive an error as the answer to a request."""
         self.received({"id": call_id, "error": error})
 
     def end(self, call_id: int, reason: str = "end_turn", **more: Any) -> None:
-        """The agent ends the turn."""
+        """Receive the end of the turn."""
         self.answer(call_id, {"stopReason": reason, **more})
 
     def received(self, frame: Any) -> None:
-        """A line from the agent."""
+        """Receive a line from the agent."""
         self.record("received", {"jsonrpc": "2.0", **frame} if isinstance(frame, dict) else frame)
 
     def update(self, kind: str, /, *, session_id: str = "s1", **update: Any) -> None:
-        """A session update."""
+        """Receive a session update."""
         params = {"sessionId": session_id, "update": {"sessionUpdate": kind, **update}}
         self.received({"method": "session/update", "params": params})
 
     def says(self, text: str, **update: Any) -> None:
-        """A piece of the agent's message."""
+        """Receive a chunk of the agent's message."""
         self.update("agent_message_chunk", content={"type": "text", "text": text}, **update)
 
     def thinks(self, text: str, **update: Any) -> None:
-        """A piece of a thought."""
+        """Receive a chunk of a thought."""
         self.update("agent_thought_chunk", content={"type": "text", "text": text}, **update)
 
     def echoes(self, text: str, **update: Any) -> None:
-        """A piece of a user message."""
+        """Receive a chunk of a user message."""
         self.update("user_message_chunk", content={"type": "text", "text": text}, **update)
 
     def tool(self, call_id: str, **update: Any) -> None:
-        """A tool call is announced."""
+        """Receive a new tool call."""
         self.update("tool_call", toolCallId=call_id, **{"title": call_id, **update})
 
     def tool_update(self, call_id: str, **update: Any) -> None:
-        """… and changes."""
+        """Receive an update of a tool call."""
         self.update("tool_call_update", toolCallId=call_id, **update)
 
     def asks_permission(self, request_id: Any = "p1", **params: Any) -> None:
-        """The agent asks for permission."""
+        """Receive a permission request."""
         options = [
             {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
             {"optionId": "no", "name": "No", "kind": "reject_once"},
@@ -140,17 +140,17 @@ class Talk:
         }
         self.received(frame if request_id is None else {"id": request_id, **frame})
 
-    # ------------------------------------------------------------------- looking
+    # ------------------------------------------------------------------- entries
 
     def all(self, kind: type[AnyEntry]) -> list[AnyEntry]:
-        """All entries of a kind, in order."""
+        """Return all entries of a kind, in order."""
         return [entry for entry in self.session.entries if isinstance(entry, kind)]
 
     def only(self, kind: type[AnyEntry]) -> AnyEntry:
-        """The one entry of a kind."""
+        """Return the only entry of a kind."""
         (entry,) = self.all(kind)
         return entry
 
     def kinds(self) -> list[str]:
-        """The kinds of all entries, in order."""
+        """Return the kinds of all entries, in order."""
         return [type(entry).__name__ for entry in self.session.entries]

@@ -1,4 +1,4 @@
-"""The installed program on a real terminal; every byte it writes is kept."""
+"""Runs the installed program on a pseudo terminal and keeps every byte that it writes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import shlex
 import subprocess
 import sys
 import termios
-import time
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from tests.support.leftovers import MARK, processes_with
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 if TYPE_CHECKING:
     import signal
@@ -27,16 +27,14 @@ PROGRAM = str(Path(sys.executable).with_name("acp-tui"))
 ESCAPES = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])"
 )
-"""Escape sequences, whole."""
-PATIENCE = 60.0
-"""Seconds after which a wait has failed."""
+"""Complete escape sequences."""
 ON = (b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[?1000h", b"\x1b[?2004h")
 OFF = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
-"""The other screen, the cursor, the mouse, pastes."""
+"""Alternate screen, hidden cursor, mouse reports and bracketed paste, turned on and off."""
 
 
 class Terminal:
-    """A terminal of 100 columns and 30 rows with `acp-tui` on it."""
+    """A terminal of 100 columns and 30 rows that runs `acp-tui`."""
 
     program: ClassVar[list[str]] = [PROGRAM]
 
@@ -64,7 +62,7 @@ class Terminal:
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
-        self._slave = slave  # kept open: the settings of the terminal are looked at afterwards
+        self._slave = slave  # kept open, because tests check the terminal's settings afterwards
 
     def __enter__(self) -> Self:
         return self
@@ -78,30 +76,30 @@ class Terminal:
                 os.close(descriptor)
 
     def type(self, keys: str | bytes) -> None:
-        """Keys, as the terminal sends them."""
+        """Send keys as a terminal does."""
         os.write(self._master, keys if isinstance(keys, bytes) else keys.encode())
 
     def wait_for(self, *texts: str) -> None:
-        """Read until all of these were written since the last wait."""
+        """Read until all of these texts were written since the last call."""
         self.until(lambda: all(text in self.new_text() for text in texts), " and ".join(map(repr, texts)))
         self._told = len(self.raw)
 
     def new_text(self) -> str:
-        """What was written since the last wait, without escape sequences."""
+        """Return what was written since the last `wait_for`, without escape sequences."""
         return ESCAPES.sub(b"", self.raw[self._told :]).decode(errors="replace")
 
-    def until(self, condition: Callable[[], bool], what: str = "it") -> None:
-        """Read until it is true."""
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            self._read(min(0.05, max(0.0, deadline - time.monotonic())))
-            late = time.monotonic() > deadline
-            assert not late, f"{what} did not come; the end of what was written: {self.raw[-3000:]!r}"
+    def until(self, condition: Callable[[], bool], what: str = "condition") -> None:
+        """Read until the condition is true. `what` names it if it does not become true."""
+        wait_until(
+            condition,
+            between=lambda: self._read(0.05),
+            describe=lambda: f"{what}; the end of the output: {self.raw[-3000:]!r}",
+        )
 
     def ended(self) -> int:
-        """Read until the program has ended; the exit code."""
+        """Read until the program has ended, and return its exit code."""
         if self.hung_up:
-            return self.process.wait(PATIENCE)
+            return self.process.wait(TIMEOUT_SECONDS)
         self.until(lambda: self.process.poll() is not None, "the end")
         while self._read(0.05):
             pass
@@ -109,50 +107,50 @@ class Terminal:
         return self.process.returncode
 
     def stand_still(self) -> None:
-        """Nobody reads what is written, until there is room for nothing more."""
+        """Stop reading until the terminal's buffer is full."""
         while select.select([], [self._slave], [], 0.5)[1]:
             pass
 
     def resize(self, columns: int, rows: int) -> None:
-        """The window gets another size."""
+        """Resize the window."""
         termios.tcsetwinsize(self._slave, (rows, columns))
 
     def hang_up(self) -> None:
-        """The terminal's window is closed."""
+        """Close the window."""
         os.close(self._master)
         self._master = -1
 
     @property
     def hung_up(self) -> bool:
-        """Is the window closed?"""
+        """Whether the window is closed."""
         return self._master < 0
 
     @property
     def settings(self) -> list[object]:
-        """Of the terminal, now: echo, lines, signals."""
+        """The current settings of the terminal, such as echo and line mode."""
         return list(termios.tcgetattr(self._slave))
 
     def left_behind(self) -> list[int]:
-        """Processes of this run that still live."""
+        """Return the processes of this run that are still running."""
         return processes_with(self.mark)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send one to the program."""
+        """Send a signal to the program."""
         os.kill(self.process.pid, number)
 
-    def _read(self, patience: float) -> bool:
-        if not select.select([self._master], [], [], patience)[0]:
+    def _read(self, timeout: float) -> bool:
+        if not select.select([self._master], [], [], timeout)[0]:
             return False
         try:
             data = os.read(self._master, 65536)
-        except OSError:  # on Linux, the end
+        except OSError:  # end of file on Linux
             return False
         self.raw += data
         return bool(data)
 
 
 class Shell(Terminal):
-    """A terminal with a shell on it: with jobs, as people have them."""
+    """A terminal that runs an interactive shell with job control."""
 
     program: ClassVar[list[str]] = ["bash", "--norc", "--noprofile", "--noediting", "-i"]
 
@@ -166,7 +164,7 @@ class Shell(Terminal):
         self.until(lambda: ON[0] in self.raw, "the screen")
 
     def code(self) -> int:
-        """The exit code of what was run last, when it has ended."""
+        """Wait until the last command has ended, and return its exit code."""
         self.wait_for("SHELL> ")
         self.type("echo CODE $?.\n")
         self.until(lambda: re.search(r"CODE \d+\.", self.new_text()) is not None, "the exit code")

@@ -1,4 +1,4 @@
-"""Waiting for what other processes and threads do, which tell nobody of it: looked at again and again."""
+"""Waits for what other processes, threads and tasks do. Tests wait in no other way."""
 
 from __future__ import annotations
 
@@ -7,24 +7,50 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
-PAUSE = 0.005
-PATIENCE = 60.0
-"""Seconds after which a test that would hang fails instead; nothing is measured by it."""
+POLL_SECONDS = 0.005
+TIMEOUT_SECONDS = 60.0
+"""When a test fails instead of hanging. Long, so that tests pass on a loaded machine."""
 
 
-def wait_until(condition: Callable[[], object]) -> None:
-    """Wait until it holds."""
-    deadline = time.monotonic() + PATIENCE
+def wait_until(
+    condition: Callable[[], object],
+    *,
+    between: Callable[[], object] | None = None,
+    describe: Callable[[], str] | None = None,
+) -> None:
+    """Wait until the condition is true.
+
+    Args:
+        condition: Checked again and again.
+        between: Called between two checks instead of sleeping.
+        describe: Returns what to say if the condition does not become true.
+    """
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(PAUSE)
+        assert time.monotonic() < deadline, _timeout_message(describe)
+        if between is None:
+            time.sleep(POLL_SECONDS)
+        else:
+            between()
 
 
-async def until(condition: Callable[[], object]) -> None:
-    """The same, while everything else goes on."""
-    deadline = time.monotonic() + PATIENCE
+async def until(
+    condition: Callable[[], object],
+    *,
+    between: Callable[[], Awaitable[object]] | None = None,
+    describe: Callable[[], str] | None = None,
+) -> None:
+    """Wait like `wait_until`, while other tasks run."""
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        await asyncio.sleep(PAUSE)
+        assert time.monotonic() < deadline, _timeout_message(describe)
+        if between is None:
+            await asyncio.sleep(POLL_SECONDS)
+        else:
+            await between()
+
+
+def _timeout_message(describe: Callable[[], str] | None) -> str:
+    return "the condition did not become true" + (f": {describe()}" if describe else "")

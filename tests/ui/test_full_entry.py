@@ -11,7 +11,7 @@ from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.desk import Desk, Open
+    from tests.support.conversation_ui import ConversationUi, Open
 
 
 def call(**fields: Any) -> list[Any]:
@@ -46,72 +46,72 @@ CUT = {
 }
 
 
-async def last_entry(desk: Desk) -> None:
+async def last_entry(ui: ConversationUi) -> None:
     """The cursor is on it."""
-    await desk.press("alt+up")
+    await ui.press("alt+up")
 
 
 @pytest.mark.parametrize("what", CUT)
-async def test_a_key_shows_everything_that_the_transcript_omits(open_desk: Open, what: str) -> None:
+async def test_a_key_shows_everything_that_the_transcript_omits(open_ui: Open, what: str) -> None:
     step, hidden = CUT[what]
-    async with open_desk(size=(100, 70)) as desk:
-        await desk.send(step)
-        await desk.ready()
-        await last_entry(desk)
-        if "▎▸" in desk.text():
-            await desk.press("space")
-        await desk.sees("…" if what == "a title" else "more")
-        await desk.press("v")
-        await desk.sees("Tool call")
-        await desk.press("end" if hidden != "line 2" else "home")
-        await desk.sees(hidden)
-        assert "▸" not in desk.text()
-        await desk.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.screen)
+    async with open_ui(size=(100, 70)) as ui:
+        await ui.send(step)
+        await ui.ready()
+        await last_entry(ui)
+        if "▎▸" in ui.text():
+            await ui.press("space")
+        await ui.sees("…" if what == "a title" else "more")
+        await ui.press("v")
+        await ui.sees("Tool call")
+        await ui.press("end" if hidden != "line 2" else "home")
+        await ui.sees(hidden)
+        assert "▸" not in ui.text()
+        await ui.press("escape")
+        await ui.until(lambda: ui.app.screen is ui.screen)
 
 
-async def test_clicking_a_marker_for_omitted_lines_shows_the_full_entry(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.send(CUT["a diff"][0])
-        await desk.ready()
-        await desk.sees("more lines")
-        row = next(number for number, line in enumerate(desk.lines()) if "more lines" in line)
-        await desk.pilot.click(offset=(10, row))
-        await desk.until(lambda: isinstance(desk.app.screen, FullEntryScreen))
-        await desk.press("end")
-        await desk.sees("line 80")
+async def test_clicking_a_marker_for_omitted_lines_shows_the_full_entry(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(CUT["a diff"][0])
+        await ui.ready()
+        await ui.sees("more lines")
+        row = next(number for number, line in enumerate(ui.lines()) if "more lines" in line)
+        await ui.pilot.click(offset=(10, row))
+        await ui.until(lambda: isinstance(ui.app.screen, FullEntryScreen))
+        await ui.press("end")
+        await ui.sees("line 80")
 
 
-async def test_a_running_call_is_followed_in_full(open_desk: Open, tmp_path: Path) -> None:
-    async with open_desk() as desk:
-        await desk.send(
+async def test_a_running_call_is_followed_in_full(open_ui: Open, tmp_path: Path) -> None:
+    async with open_ui() as ui:
+        await ui.send(
             call(kind="execute", status="in_progress", content=[text(*numbered(80))]),
             ["await_file", str(tmp_path / "go")],
             call(kind="execute", status="completed", content=[text(*numbered(90))]),
         )
-        await desk.sees("line 80")
-        await last_entry(desk)
-        await desk.press("v", "end")
-        await desk.sees("line 80")
+        await ui.sees("line 80")
+        await last_entry(ui)
+        await ui.press("v", "end")
+        await ui.sees("line 80")
         (tmp_path / "go").touch()
-        await desk.sees("line 90")
+        await ui.sees("line 90")
 
 
-async def test_a_growing_thought_is_followed_in_full(open_desk: Open, tmp_path: Path) -> None:
+async def test_a_growing_thought_is_followed_in_full(open_ui: Open, tmp_path: Path) -> None:
     def thought(words: str) -> list[Any]:
         content = {"type": "text", "text": words}
         return ["update", {"sessionUpdate": "agent_thought_chunk", "content": content}]
 
-    async with open_desk() as desk:
-        await desk.send(
+    async with open_ui() as ui:
+        await ui.send(
             thought("\n\n".join(numbered(80))),
             ["await_file", str(tmp_path / "go")],
             thought("\n\nthe end"),
             ["say", "done"],
         )
-        await desk.sees("line 80")
-        await last_entry(desk)
-        await desk.press("v", "end")
-        await desk.sees("line 80")
+        await ui.sees("line 80")
+        await last_entry(ui)
+        await ui.press("v", "end")
+        await ui.sees("line 80")
         (tmp_path / "go").touch()
-        await desk.sees("the end")
+        await ui.sees("the end")

@@ -16,10 +16,10 @@ from acp_tui.errors import Refusal
 from acp_tui.workspace.terminals.pty_process import ExitStatus
 from acp_tui.workspace.terminals.terminals import Terminals
 from tests.support.leftovers import parent, processes_with
-from tests.support.waiting import wait_until
+from tests.support.waiting import until, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
 
 NOT_FOUND, INVALID_PARAMS = -32002, -32602
 PROJECT = Path(__file__).parents[2]
@@ -32,21 +32,13 @@ class Screen:
         self.raw: dict[str, str] = {}
         self.exits: list[tuple[str, int | None, str | None]] = []
         self.raw_at_exit: dict[str, str] = {}
-        self._news = asyncio.Event()
 
     def output(self, terminal_id: str, text: str) -> None:
         self.raw[terminal_id] = self.raw.get(terminal_id, "") + text
-        self._news.set()
 
     def exit(self, terminal_id: str, code: int | None, name: str | None) -> None:
         self.exits.append((terminal_id, code, name))
         self.raw_at_exit[terminal_id] = self.raw.get(terminal_id, "")
-        self._news.set()
-
-    async def until(self, condition: Callable[[], object]) -> None:
-        while not condition():
-            self._news.clear()
-            await self._news.wait()
 
 
 class Bench(NamedTuple):
@@ -62,7 +54,7 @@ class Bench(NamedTuple):
     async def started(self, script: str) -> tuple[str, list[int]]:
         """Start a shell script that prints the numbers of processes, and "ready"."""
         terminal = await self.terminals.create("sh", ["-c", script])
-        await self.screen.until(lambda: "ready" in self.screen.raw.get(terminal, ""))
+        await until(lambda: "ready" in self.screen.raw.get(terminal, ""))
         return terminal, [int(word) for word in self.screen.raw[terminal].split() if word.isdecimal()]
 
 
@@ -87,9 +79,7 @@ def watchers() -> list[int]:
 
 
 async def until_gone(*pids: int) -> None:
-    for pid in pids:
-        while await asyncio.to_thread(alive, pid):
-            pass
+    await until(lambda: not any(map(alive, pids)))
 
 
 async def refused(awaitable: object) -> Refusal:
@@ -185,7 +175,7 @@ async def test_characters_are_never_torn(bench: Bench, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "gate")
     script = r"printf 'a\346\227'; read line < gate; printf '\245\377|\346'"
     terminal = await bench.terminals.create("sh", ["-c", script])
-    await bench.screen.until(lambda: "a" in bench.screen.raw.get(terminal, ""))
+    await until(lambda: "a" in bench.screen.raw.get(terminal, ""))
     await asyncio.to_thread((tmp_path / "gate").write_text, "\n")
     await bench.terminals.wait_for_exit(terminal)
     assert bench.terminals.output(terminal)[0] == "a日\ufffd|"
@@ -246,7 +236,7 @@ async def test_what_a_grandchild_writes_later_is_still_shown(bench: Bench, tmp_p
     terminal = await bench.terminals.create("sh", ["-c", script])
     await bench.terminals.wait_for_exit(terminal)
     await asyncio.to_thread((tmp_path / "gate").write_text, "late words\n")
-    await bench.screen.until(lambda: "late words" in bench.screen.raw.get(terminal, ""))
+    await until(lambda: "late words" in bench.screen.raw.get(terminal, ""))
     assert bench.terminals.output(terminal)[0] == "late words\n"
 
 

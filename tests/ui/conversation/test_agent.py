@@ -20,16 +20,16 @@ from acp_tui.ui.conversation.runner import ConversationRunner
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.widgets import status_line
 from acp_tui.ui.widgets.status_facts import Piece, StatusFacts, layout
-from tests.support.desk import Desk, agent, app_of, desk, offers
+from tests.support.conversation_ui import ConversationUi, agent, app_of, offers, open_conversation_ui
 
 if TYPE_CHECKING:
     from acp_tui.cli.conversation_setup import ConversationSetup
-    from tests.support.desk import Open
+    from tests.support.conversation_ui import Open
 
 LOADS = offers(capabilities={"loadSession": True})
 
 
-def folder_of(one: Desk) -> str:
+def folder_of(one: ConversationUi) -> str:
     """Our id of the session."""
     folder = one.made[0].conversation.folder.id
     assert folder is not None
@@ -41,7 +41,7 @@ def folder_of(one: Desk) -> str:
 
 async def test_a_program_that_is_not_there_is_named_and_can_be_tried_again(tmp_path: Path) -> None:
     program = tmp_path / "agent"
-    async with desk(tmp_path, "--command", str(program), wait=False) as one:
+    async with open_conversation_ui(tmp_path, "--command", str(program), wait=False) as one:
         await one.until(lambda: one.session.phase == "dead")
         await one.sees(str(program), "F5")
         program.write_text("#!/bin/sh\nexit 5\n")
@@ -51,7 +51,7 @@ async def test_a_program_that_is_not_there_is_named_and_can_be_tried_again(tmp_p
 
 
 async def test_a_name_that_nobody_knows_ends_the_app_with_a_sentence(tmp_path: Path) -> None:
-    async with desk(tmp_path, "no-such-agent", wait=False) as one:
+    async with open_conversation_ui(tmp_path, "no-such-agent", wait=False) as one:
         await one.until(lambda: one.app._exit)
     assert isinstance(one.app.failure, UserError)
     assert "no-such-agent" in str(one.app.failure)
@@ -64,8 +64,8 @@ async def test_the_end_while_the_conversation_is_being_made_ends_that_too(
     go_on = threading.Event()
     close = ConversationRunner.close
 
-    def slowly(held: ConversationSetup) -> None:
-        made.append(held)
+    def slowly(setup: ConversationSetup) -> None:
+        made.append(setup)
         go_on.wait()
 
     async def closing(runner: ConversationRunner) -> None:
@@ -75,42 +75,42 @@ async def test_the_end_while_the_conversation_is_being_made_ends_that_too(
     monkeypatch.setattr(ConversationRunner, "close", closing)
     app = app_of("--cwd", str(tmp_path), "--command", agent("script"), made=slowly)
     async with app.run_test() as pilot:
-        await Desk(app, pilot).until(lambda: made)
+        await ConversationUi(app, pilot).until(lambda: made)
     with pytest.raises(NotSupported, match="The conversation is closed"):
         await made[0].conversation.start()
 
 
-async def test_an_agent_that_dies_at_once_shows_why(open_desk: Open) -> None:
-    async with open_desk("faulty", "dies_before_initialize", wait=False) as one:
+async def test_an_agent_that_dies_at_once_shows_why(open_ui: Open) -> None:
+    async with open_ui("faulty", "dies_before_initialize", wait=False) as one:
         await one.until(lambda: one.session.phase == "dead")
         await one.sees("exited with code 3", "Traceback: the last words", "F5 restarts it")
 
 
-async def test_an_agent_of_another_version_is_named_and_stays_on_the_screen(open_desk: Open) -> None:
-    async with open_desk("faulty", "wrong_version", "2", wait=False) as one:
+async def test_an_agent_of_another_version_is_named_and_stays_on_the_screen(open_ui: Open) -> None:
+    async with open_ui("faulty", "wrong_version", "2", wait=False) as one:
         await one.until(lambda: "F5 tries again" in one.status() or one.session.phase == "dead")
         await one.sees("version")
         assert any("version" in text for text in one.notices())
 
 
-async def test_a_slow_start_says_what_is_waited_for(open_desk: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_slow_start_says_what_is_waited_for(open_ui: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wait_notice, "WAIT_NOTICE_SECONDS", 0.01)
-    async with open_desk("faulty", "never_answers", wait=False) as one:
+    async with open_ui("faulty", "never_answers", wait=False) as one:
         await one.sees("Waiting for", "to start …")
         assert "starting" in one.status()
 
 
 async def test_a_slow_start_is_told_by_how_long_it_took(
-    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wait_notice, "WAIT_NOTICE_SECONDS", 0)
-    async with open_desk("script") as one:
+    async with open_ui("script") as one:
         await one.sees("took 0 s to start", "took 0 s to open a session")
         assert not any("Waiting" in text for text in one.notices())
 
 
-async def test_f5_gives_up_a_start_that_hangs_and_begins_another(open_desk: Open) -> None:
-    async with open_desk("faulty", "never_answers", wait=False) as one:
+async def test_f5_gives_up_a_start_that_hangs_and_begins_another(open_ui: Open) -> None:
+    async with open_ui("faulty", "never_answers", wait=False) as one:
         await one.until(lambda: one.session.process is not None)
         assert one.session.process is not None
         first = one.session.process.pid
@@ -132,23 +132,23 @@ async def test_f5_gives_up_a_start_that_hangs_and_begins_another(open_desk: Open
     ],
 )
 async def test_an_agent_that_dies_in_a_turn_says_why_and_the_prompt_comes_back(
-    open_desk: Open, behaviour: str, words: str
+    open_ui: Open, behaviour: str, words: str
 ) -> None:
-    async with open_desk("faulty", behaviour) as one:
+    async with open_ui("faulty", behaviour) as one:
         await one.send("hello")
         await one.until(lambda: one.session.phase == "dead")
         await one.sees(words, "F5 restarts it")
         assert one.prompt.text == "hello"
 
 
-async def test_the_last_words_of_a_dead_agent_are_on_the_screen(open_desk: Open) -> None:
-    async with open_desk("faulty", "dies_mid_turn") as one:
+async def test_the_last_words_of_a_dead_agent_are_on_the_screen(open_ui: Open) -> None:
+    async with open_ui("faulty", "dies_mid_turn") as one:
         await one.send("hello")
         await one.sees("Traceback: the last words")
 
 
-async def test_what_is_typed_while_the_agent_is_dead_goes_when_it_is_back(open_desk: Open) -> None:
-    async with open_desk() as one:
+async def test_what_is_typed_while_the_agent_is_dead_goes_when_it_is_back(open_ui: Open) -> None:
+    async with open_ui() as one:
         assert one.session.process is not None
         assert one.session.process.pid is not None
         os.kill(one.session.process.pid, signal.SIGKILL)
@@ -159,8 +159,8 @@ async def test_what_is_typed_while_the_agent_is_dead_goes_when_it_is_back(open_d
         await one.until(lambda: one.said() == ["are you there?"])
 
 
-async def test_an_agent_that_can_load_goes_on_and_shows_its_history_once(open_desk: Open) -> None:
-    async with open_desk("script", LOADS) as one:
+async def test_an_agent_that_can_load_goes_on_and_shows_its_history_once(open_ui: Open) -> None:
+    async with open_ui("script", LOADS) as one:
         await one.send("first")
         await one.until(lambda: one.said() == ["first"])
         await one.ready()
@@ -174,8 +174,8 @@ async def test_an_agent_that_can_load_goes_on_and_shows_its_history_once(open_de
         await one.until(lambda: one.said()[-1] == "back")
 
 
-async def test_an_agent_that_cannot_load_begins_anew_and_the_screen_says_so(open_desk: Open) -> None:
-    async with open_desk() as one:
+async def test_an_agent_that_cannot_load_begins_anew_and_the_screen_says_so(open_ui: Open) -> None:
+    async with open_ui() as one:
         await one.send("first")
         await one.until(lambda: one.said() == ["first"])
         await one.send(["exit", 1])
@@ -185,8 +185,8 @@ async def test_an_agent_that_cannot_load_begins_anew_and_the_screen_says_so(open
         await one.sees("the agent cannot see the conversation above")
 
 
-async def test_a_queue_waits_after_the_agent_died(open_desk: Open) -> None:
-    async with open_desk("script", LOADS) as one:
+async def test_a_queue_waits_after_the_agent_died(open_ui: Open) -> None:
+    async with open_ui("script", LOADS) as one:
         await one.send('[["permission", {"title": "go on?"}], ["exit", 1]]')
         await one.asked()
         one.screen.runner.prompts.submit("later")
@@ -202,11 +202,11 @@ async def test_a_queue_waits_after_the_agent_died(open_desk: Open) -> None:
 
 
 async def test_after_a_minute_without_a_word_the_status_line_says_so(
-    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ahead = 0.0
     monkeypatch.setattr(SessionScreen, "now", lambda _: time.time() + ahead)
-    async with open_desk() as one:
+    async with open_ui() as one:
         await one.send(["say", "thinking"], ["wait"])
         await one.until(lambda: one.said())
         ahead = 75.0
@@ -217,27 +217,27 @@ async def test_after_a_minute_without_a_word_the_status_line_says_so(
 # --------------------------------------------------------------------------- going on another day
 
 
-async def test_a_session_is_resumed_with_its_history_and_draft(open_desk: Open) -> None:
-    async with open_desk("script", LOADS) as one:
+async def test_a_session_is_resumed_with_its_history_and_draft(open_ui: Open) -> None:
+    async with open_ui("script", LOADS) as one:
         await one.send("an early word")
         await one.until(lambda: one.said() == ["an early word"])
         await one.ready()
         await one.press(*"half a thou")
         known = folder_of(one)
-    async with open_desk("script", LOADS, options=("--resume", known)) as again:
+    async with open_ui("script", LOADS, options=("--resume", known)) as again:
         await again.sees("┃ an early word")
         assert again.prompts() == ["an early word"]
         assert again.prompt.text == "half a thou"
 
 
-async def test_what_waited_in_the_queue_is_there_again_and_waits_for_a_word(open_desk: Open) -> None:
-    async with open_desk("script", LOADS) as one:
+async def test_what_waited_in_the_queue_is_there_again_and_waits_for_a_word(open_ui: Open) -> None:
+    async with open_ui("script", LOADS) as one:
         await one.send(["say", "busy"], ["wait"])
         await one.until(lambda: one.said())
         await one.send("later")
         await one.until(lambda: one.queue == ["later"])
         known = folder_of(one)
-    async with open_desk("script", LOADS, options=("--resume", known)) as again:
+    async with open_ui("script", LOADS, options=("--resume", known)) as again:
         assert again.queue == ["later"]
         assert "paused: Enter sends" in again.strip()
         again.prompt.load("")
@@ -245,9 +245,9 @@ async def test_what_waited_in_the_queue_is_there_again_and_waits_for_a_word(open
         await again.until(lambda: again.said()[-1:] == ["later"])
 
 
-async def test_a_session_that_another_one_holds_is_not_opened_twice(open_desk: Open, tmp_path: Path) -> None:
-    async with open_desk("script", LOADS) as one:
-        async with desk(
+async def test_a_session_that_another_one_holds_is_not_opened_twice(open_ui: Open, tmp_path: Path) -> None:
+    async with open_ui("script", LOADS) as one:
+        async with open_conversation_ui(
             tmp_path, "--command", agent("script", LOADS), "--resume", folder_of(one), wait=False
         ) as second:
             await second.until(lambda: second.app._exit)
@@ -255,8 +255,8 @@ async def test_a_session_that_another_one_holds_is_not_opened_twice(open_desk: O
         assert "another acp-tui" in str(second.app.failure)
 
 
-async def test_leaving_ends_the_agent_also_in_a_turn_and_tells_it(open_desk: Open) -> None:
-    async with open_desk() as one:
+async def test_leaving_ends_the_agent_also_in_a_turn_and_tells_it(open_ui: Open) -> None:
+    async with open_ui() as one:
         await one.send(["permission", {"title": "may I?"}])
         await one.asked()
         log = one.made[0].conversation.log_path
@@ -268,16 +268,16 @@ async def test_leaving_ends_the_agent_also_in_a_turn_and_tells_it(open_desk: Ope
 # --------------------------------------------------------------------------- signing in
 
 
-async def test_signing_in_by_a_method_of_the_agents_own_opens_the_session(open_desk: Open) -> None:
-    async with open_desk("faulty", "demands_authentication", wait=False) as one:
+async def test_signing_in_by_a_method_of_the_agents_own_opens_the_session(open_ui: Open) -> None:
+    async with open_ui("faulty", "demands_authentication", wait=False) as one:
         await one.sees("Choose a sign-in method", "Log in", "In a terminal", "Elsewhere")
         await one.press("enter")
         await one.ready()
         assert "Signed in: Log in" in one.notices()
 
 
-async def test_a_sign_in_that_waits_elsewhere_can_be_given_up_and_asked_for_again(open_desk: Open) -> None:
-    async with open_desk("faulty", "demands_authentication", wait=False) as one:
+async def test_a_sign_in_that_waits_elsewhere_can_be_given_up_and_asked_for_again(open_ui: Open) -> None:
+    async with open_ui("faulty", "demands_authentication", wait=False) as one:
         await one.sees("Choose a sign-in method")
         await one.press("down", "down", "enter")
         await one.until(lambda: "signing in · Esc cancels" in one.status())
@@ -288,8 +288,8 @@ async def test_a_sign_in_that_waits_elsewhere_can_be_given_up_and_asked_for_agai
         await one.sees("Choose a sign-in method", "Elsewhere")
 
 
-async def test_leaving_the_list_leaves_a_way_back(open_desk: Open) -> None:
-    async with open_desk("faulty", "demands_authentication", wait=False) as one:
+async def test_leaving_the_list_leaves_a_way_back(open_ui: Open) -> None:
+    async with open_ui("faulty", "demands_authentication", wait=False) as one:
         await one.sees("Choose a sign-in method")
         await one.press("escape")
         await one.until(lambda: "sign in first · F5 asks again" in one.status())
@@ -297,9 +297,9 @@ async def test_leaving_the_list_leaves_a_way_back(open_desk: Open) -> None:
         await one.sees("Choose a sign-in method")
 
 
-async def test_variables_are_only_shown(open_desk: Open) -> None:
+async def test_variables_are_only_shown(open_ui: Open) -> None:
     method = {"id": "key", "name": "API key", "type": "env_var", "vars": [{"name": "SOME_KEY"}]}
-    async with open_desk("signs_in", json.dumps([method]), wait=False) as one:
+    async with open_ui("signs_in", json.dumps([method]), wait=False) as one:
         await one.sees("API key", "SOME_KEY")
         await one.press("enter")
         await one.until(lambda: any("Set SOME_KEY" in toast for toast in one.toasts()))
@@ -309,8 +309,8 @@ async def test_variables_are_only_shown(open_desk: Open) -> None:
 # --------------------------------------------------------------------------- names
 
 
-async def test_sentences_call_an_agent_of_a_command_by_its_own_name(open_desk: Open) -> None:
-    async with open_desk() as one:  # `python -m tests.fake_agents.script`, which calls itself "scripted"
+async def test_sentences_call_an_agent_of_a_command_by_its_own_name(open_ui: Open) -> None:
+    async with open_ui() as one:  # `python -m tests.fake_agents.script`, which calls itself "scripted"
         one.screen.runner.set_option("model", "none")
         await one.until(lambda: one.toasts())
         assert all("script " not in toast for toast in one.toasts())
@@ -325,9 +325,9 @@ TWO_MODES = {
 }
 
 
-async def test_a_queued_prompt_waits_until_the_mode_is_set_again(open_desk: Open) -> None:
+async def test_a_queued_prompt_waits_until_the_mode_is_set_again(open_ui: Open) -> None:
     with_modes = offers(capabilities={"loadSession": True}, session={"modes": TWO_MODES})
-    async with open_desk("script", with_modes) as one:
+    async with open_ui("script", with_modes) as one:
         one.screen.runner.set_mode("plan")
         await one.until(lambda: "Plan" in one.status())
         assert one.session.process is not None
@@ -346,10 +346,10 @@ async def test_a_queued_prompt_waits_until_the_mode_is_set_again(open_desk: Open
 
 
 async def test_a_resumed_session_is_starting_and_never_shown_as_ended(
-    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
-    async with open_desk("script", LOADS) as one:
+    async with open_ui("script", LOADS) as one:
         await one.send("first")
         await one.until(lambda: one.said() == ["first"])
         known = folder_of(one)
@@ -359,7 +359,7 @@ async def test_a_resumed_session_is_starting_and_never_shown_as_ended(
         return layout(facts, width, now)
 
     monkeypatch.setattr(status_line, "layout", drawn)
-    async with open_desk("script", LOADS, options=("--resume", known)) as again:
+    async with open_ui("script", LOADS, options=("--resume", known)) as again:
         assert again.prompts() == ["first"]
         process = again.session.process
         await again.press("f5")
@@ -368,13 +368,13 @@ async def test_a_resumed_session_is_starting_and_never_shown_as_ended(
     assert "dead" not in shown
 
 
-async def test_a_session_that_the_agent_forgot_is_said_once_and_f5_starts_a_new_one(open_desk: Open) -> None:
+async def test_a_session_that_the_agent_forgot_is_said_once_and_f5_starts_a_new_one(open_ui: Open) -> None:
     refuses = offers(capabilities={"loadSession": True}, refuses=["session/load"])
-    async with open_desk("script", refuses) as one:
+    async with open_ui("script", refuses) as one:
         await one.send("first")
         await one.until(lambda: one.said() == ["first"])
         known = folder_of(one)
-    async with open_desk("script", refuses, options=("--resume", known), wait=False) as again:
+    async with open_ui("script", refuses, options=("--resume", known), wait=False) as again:
         await again.until(lambda: "session not resumed · F5 starts a new one" in again.status())
         assert again.toasts() == []
         assert again.text().count("Not in this mood") == 1
@@ -385,11 +385,11 @@ async def test_a_session_that_the_agent_forgot_is_said_once_and_f5_starts_a_new_
 
 
 async def test_an_agent_that_ignores_a_cancel_is_named_with_the_key_that_restarts_it(
-    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ahead = 0.0
     monkeypatch.setattr(SessionScreen, "now", lambda _: time.time() + ahead)
-    async with open_desk("script", LOADS) as one:
+    async with open_ui("script", LOADS) as one:
         await one.send(["say", "busy"], ["ignore"])
         await one.until(lambda: one.said())
         await one.press("escape")
@@ -398,8 +398,8 @@ async def test_an_agent_that_ignores_a_cancel_is_named_with_the_key_that_restart
         assert "not responding · F5 restarts the agent" in one.status()
 
 
-async def test_the_restart_of_an_agent_that_does_not_react_reports_no_error(open_desk: Open) -> None:
-    async with open_desk("script", LOADS) as one:
+async def test_the_restart_of_an_agent_that_does_not_react_reports_no_error(open_ui: Open) -> None:
+    async with open_ui("script", LOADS) as one:
         await one.send(["say", "busy"], ["ignore"])
         await one.until(lambda: one.said())
         await one.press("escape")

@@ -6,131 +6,131 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Content, UserMessage
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
-from tests.support.desk import offers
+from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.desk import Desk, Open
+    from tests.support.conversation_ui import ConversationUi, Open
 
 EMBEDS = offers(capabilities={"promptCapabilities": {"embeddedContext": True}})
 
 
-def sent(desk: Desk) -> list[Content]:
+def sent(ui: ConversationUi) -> list[Content]:
     """What went along with prompts."""
-    messages = [entry for entry in desk.session.entries if isinstance(entry, UserMessage)]
+    messages = [entry for entry in ui.session.entries if isinstance(entry, UserMessage)]
     return [part for message in messages for part in message.parts if isinstance(part, Content)]
 
 
-async def test_a_file_is_chosen_and_its_text_goes_along(open_desk: Open, tmp_path: Path) -> None:
+async def test_a_file_is_chosen_and_its_text_goes_along(open_ui: Open, tmp_path: Path) -> None:
     (tmp_path / "project" / "login.py").write_text("def login(): ...\n", encoding="utf-8")
-    async with open_desk("script", EMBEDS) as desk:
-        await desk.press(*"fix", "space", "@", *"log")
-        await desk.sees("❯ login.py")
-        await desk.press("enter", "enter")
-        await desk.until(desk.said)
-        assert [part.text for part in sent(desk)] == ["def login(): ...\n"]
-        await desk.sees("┃ fix @login.py", "▤ login.py", "def login(): ...")
+    async with open_ui("script", EMBEDS) as ui:
+        await ui.press(*"fix", "space", "@", *"log")
+        await ui.sees("❯ login.py")
+        await ui.press("enter", "enter")
+        await ui.until(ui.said)
+        assert [part.text for part in sent(ui)] == ["def login(): ...\n"]
+        await ui.sees("┃ fix @login.py", "▤ login.py", "def login(): ...")
 
 
 async def test_a_prompt_is_edited_again_without_the_text_of_what_went_along(
-    open_desk: Open, tmp_path: Path
+    open_ui: Open, tmp_path: Path
 ) -> None:
     (tmp_path / "project" / "login.py").write_text("def login(): ...\n", encoding="utf-8")
-    async with open_desk("script", EMBEDS) as desk:
-        await desk.send("fix @login.py")
-        await desk.until(desk.said)
-        await desk.press("alt+up", "left_square_bracket", "e")
-        await desk.until(lambda: desk.prompt.text == "fix @login.py")
+    async with open_ui("script", EMBEDS) as ui:
+        await ui.send("fix @login.py")
+        await ui.until(ui.said)
+        await ui.press("alt+up", "left_square_bracket", "e")
+        await ui.until(lambda: ui.prompt.text == "fix @login.py")
 
 
-async def test_a_prompt_that_cannot_be_sent_comes_back(open_desk: Open, tmp_path: Path) -> None:
+async def test_a_prompt_that_cannot_be_sent_comes_back(open_ui: Open, tmp_path: Path) -> None:
     (tmp_path / "project" / "login.py").write_text("one line\n", encoding="utf-8")
-    async with open_desk("script", EMBEDS) as desk:
-        await desk.send("fix @login.py:7")
-        await desk.until(lambda: any("no line 7" in toast for toast in desk.toasts()))
-        assert desk.prompt.text == "fix @login.py:7"
-        assert desk.prompts() == []
+    async with open_ui("script", EMBEDS) as ui:
+        await ui.send("fix @login.py:7")
+        await ui.until(lambda: any("no line 7" in toast for toast in ui.toasts()))
+        assert ui.prompt.text == "fix @login.py:7"
+        assert ui.prompts() == []
 
 
-async def test_a_file_outside_asks_first(open_desk: Open, tmp_path: Path) -> None:
+async def test_a_file_outside_asks_first(open_ui: Open, tmp_path: Path) -> None:
     (tmp_path / "far.txt").write_text("far\n", encoding="utf-8")
-    async with open_desk("script", EMBEDS) as desk:
-        await desk.send("read @../far.txt")
-        await desk.until(lambda: isinstance(desk.app.screen, ConfirmScreen))
-        await desk.sees("outside the working", "❯ No, do not send it")
-        await desk.press("enter")
-        await desk.until(lambda: desk.prompt.text == "read @../far.txt")
-        assert desk.prompts() == []
-        await desk.press("enter")
-        await desk.until(lambda: isinstance(desk.app.screen, ConfirmScreen))
-        await desk.press("down", "enter")
-        await desk.until(desk.said)
-        assert [part.text for part in sent(desk)] == ["far\n"]
+    async with open_ui("script", EMBEDS) as ui:
+        await ui.send("read @../far.txt")
+        await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
+        await ui.sees("outside the working", "❯ No, do not send it")
+        await ui.press("enter")
+        await ui.until(lambda: ui.prompt.text == "read @../far.txt")
+        assert ui.prompts() == []
+        await ui.press("enter")
+        await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
+        await ui.press("down", "enter")
+        await ui.until(ui.said)
+        assert [part.text for part in sent(ui)] == ["far\n"]
 
 
 async def test_what_is_typed_before_the_agent_is_known_is_made_to_fit_it(
-    open_desk: Open, tmp_path: Path
+    open_ui: Open, tmp_path: Path
 ) -> None:
     (tmp_path / "project" / "login.py").write_text("text\n", encoding="utf-8")
-    async with open_desk(options=("fix @login.py",), wait=False) as desk:
-        await desk.until(desk.said)
-        assert [(part.kind, part.name) for part in sent(desk)] == [("resource_link", "login.py")]
+    async with open_ui(options=("fix @login.py",), wait=False) as ui:
+        await ui.until(ui.said)
+        assert [(part.kind, part.name) for part in sent(ui)] == [("resource_link", "login.py")]
 
 
-async def test_queued_prompts_keep_what_was_attached(open_desk: Open, tmp_path: Path) -> None:
+async def test_queued_prompts_keep_what_was_attached(open_ui: Open, tmp_path: Path) -> None:
     file = tmp_path / "project" / "login.py"
     file.write_text("as it was\n", encoding="utf-8")
-    async with open_desk("script", EMBEDS) as desk:
-        await desk.send(["say", "working"], ["wait"], ["stop", "end_turn"])
-        await desk.until(desk.said)
-        await desk.send("fix @login.py")
-        await desk.send("and then")
-        await desk.until(lambda: desk.queue == ["fix @login.py", "and then"])
+    async with open_ui("script", EMBEDS) as ui:
+        await ui.send(["say", "working"], ["wait"], ["stop", "end_turn"])
+        await ui.until(ui.said)
+        await ui.send("fix @login.py")
+        await ui.send("and then")
+        await ui.until(lambda: ui.queue == ["fix @login.py", "and then"])
         file.write_text("as it is\n", encoding="utf-8")
-        await desk.press("escape")
-        await desk.until(lambda: len(desk.prompts()) == 3)
-        assert [part.text for part in sent(desk)] == ["as it was\n"]
+        await ui.press("escape")
+        await ui.until(lambda: len(ui.prompts()) == 3)
+        assert [part.text for part in sent(ui)] == ["as it was\n"]
 
 
 async def test_a_queued_prompt_comes_back_with_what_was_attached_also_after_a_restart(
-    open_desk: Open,
+    open_ui: Open,
 ) -> None:
     able = offers(capabilities={"loadSession": True, "promptCapabilities": {"embeddedContext": True}})
-    async with open_desk("script", able) as desk:
-        await desk.send(["wait"])
-        await desk.until(lambda: desk.session.working)
-        desk.prompt.load("why ")
-        desk.prompt.attach_output("make", "$ make\nbroken\n")
-        await desk.press("enter")
-        await desk.until(lambda: desk.queue == ["why [output of make] "])
-        name = desk.made[0].conversation.folder.id or ""
-    async with open_desk("script", able, options=("--resume", name)) as desk:
-        await desk.until(lambda: desk.queue == ["why [output of make] "])
-        await desk.press("up")
-        await desk.until(lambda: desk.prompt.text == "why [output of make] ")
-        assert desk.queue == []
-        await desk.press("enter")
-        await desk.until(desk.said)
-        assert [part.text for part in sent(desk)] == ["$ make\nbroken\n"]
+    async with open_ui("script", able) as ui:
+        await ui.send(["wait"])
+        await ui.until(lambda: ui.session.working)
+        ui.prompt.load("why ")
+        ui.prompt.attach_output("make", "$ make\nbroken\n")
+        await ui.press("enter")
+        await ui.until(lambda: ui.queue == ["why [output of make] "])
+        name = ui.made[0].conversation.folder.id or ""
+    async with open_ui("script", able, options=("--resume", name)) as ui:
+        await ui.until(lambda: ui.queue == ["why [output of make] "])
+        await ui.press("up")
+        await ui.until(lambda: ui.prompt.text == "why [output of make] ")
+        assert ui.queue == []
+        await ui.press("enter")
+        await ui.until(ui.said)
+        assert [part.text for part in sent(ui)] == ["$ make\nbroken\n"]
 
 
 async def test_a_queued_prompt_whose_secrets_the_log_did_not_keep_is_not_sent(
-    open_desk: Open, tmp_path: Path
+    open_ui: Open, tmp_path: Path
 ) -> None:
     able = offers(capabilities={"loadSession": True, "promptCapabilities": {"embeddedContext": True}})
     (tmp_path / "project" / ".env").write_text("COLOUR=blue\n", encoding="utf-8")
-    async with open_desk("script", able) as desk:
-        await desk.send(["wait"])
-        await desk.until(lambda: desk.session.working)
-        await desk.send("see @.env")
-        await desk.until(lambda: isinstance(desk.app.screen, ConfirmScreen))
-        await desk.press("down", "enter")
-        await desk.until(lambda: desk.queue == ["see @.env"])
-        name = desk.made[0].conversation.folder.id or ""
-    async with open_desk("script", able, options=("--resume", name)) as desk:
-        await desk.until(lambda: desk.queue == ["see @.env"])
-        await desk.press("enter")
-        await desk.until(lambda: any("secret" in toast for toast in desk.toasts()))
-        assert desk.prompt.text == "see @.env"
-        assert desk.queue == desk.said() == []
+    async with open_ui("script", able) as ui:
+        await ui.send(["wait"])
+        await ui.until(lambda: ui.session.working)
+        await ui.send("see @.env")
+        await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
+        await ui.press("down", "enter")
+        await ui.until(lambda: ui.queue == ["see @.env"])
+        name = ui.made[0].conversation.folder.id or ""
+    async with open_ui("script", able, options=("--resume", name)) as ui:
+        await ui.until(lambda: ui.queue == ["see @.env"])
+        await ui.press("enter")
+        await ui.until(lambda: any("secret" in toast for toast in ui.toasts()))
+        assert ui.prompt.text == "see @.env"
+        assert ui.queue == ui.said() == []

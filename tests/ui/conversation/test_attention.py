@@ -13,15 +13,15 @@ from acp_tui.config.settings import Settings
 from acp_tui.ui.conversation.attention import Attention, expand_command
 from acp_tui.ui.terminal.window_title import RESTORE_TITLE, SAVE_TITLE, WindowTitle
 from acp_tui.ui.widgets.status_facts import StatusFacts
-from tests.support.desk import agent
+from tests.support.conversation_ui import agent
 from tests.support.terminal import Terminal
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from acp_tui.ui.widgets.status_facts import Phase
-    from tests.support.desk import Open
+    from tests.support.conversation_ui import Open
 
 FACTS = StatusFacts("Agent", project="shop")
 
@@ -124,7 +124,7 @@ def test_the_title_is_saved_before_it_is_changed() -> None:
 # --------------------------------------------------------------------------- the user's own command
 
 
-def test_a_command_gets_what_happened(tmp_path: Path, until: Callable[[Callable[[], bool]], None]) -> None:
+def test_a_command_gets_what_happened(tmp_path: Path) -> None:
     told = tmp_path / "told"
     code = (
         "import json, os, sys\n"
@@ -135,10 +135,10 @@ def test_a_command_gets_what_happened(tmp_path: Path, until: Callable[[Callable[
     )
     window = Window("off", sys.executable, "-c", code, "--")
     assert window.see("working", "idle") == []
-    until(told.exists)
+    wait_until(told.exists)
     text = "Agent is done – shop"
     assert json.loads(told.read_text()) == ["--", "done", text, "done", text, True]
-    until(lambda: all(process.poll() is not None for process in window.attention._running))
+    wait_until(lambda: all(process.poll() is not None for process in window.attention._running))
 
 
 def test_a_command_that_is_not_there_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
@@ -146,24 +146,22 @@ def test_a_command_that_is_not_there_disturbs_nobody(caplog: pytest.LogCaptureFi
     assert "notify_command cannot be run" in caplog.text
 
 
-def test_a_command_that_fails_is_in_the_log(
-    until: Callable[[Callable[[], bool]], None], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_command_that_fails_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     window = Window("off", sys.executable, "-c", "raise SystemExit(3)")
     window.see("working", "idle")
-    until(lambda: all(process.poll() is not None for process in window.attention._running))
+    wait_until(lambda: all(process.poll() is not None for process in window.attention._running))
     window.see("working", "idle")
     assert "exit code 3" in caplog.text
-    until(lambda: all(process.poll() is not None for process in window.attention._running))
+    wait_until(lambda: all(process.poll() is not None for process in window.attention._running))
 
 
-async def test_a_command_that_cannot_be_run_is_told_at_the_start(home: Path, open_desk: Open) -> None:
+async def test_a_command_that_cannot_be_run_is_told_at_the_start(home: Path, open_ui: Open) -> None:
     (home / "config").mkdir(parents=True)
     file = home / "config" / "config.toml"
     file.write_text('\nnotify_command = ["no-such-program", "{text}"]\n')
-    async with open_desk() as desk:
+    async with open_ui() as ui:
         complaint = f"{file}:2: notify_command: program not found: no-such-program"
-        await desk.until(lambda: complaint in desk.toasts())
+        await ui.until(lambda: complaint in ui.toasts())
 
 
 def test_only_whole_words_of_a_command_are_filled_in() -> None:

@@ -11,14 +11,14 @@ from acp_tui.session.state import ToolCall
 from acp_tui.ui.permission import typing_guard
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.session.session_screen import SessionScreen
-from tests.support.desk import Desk, agent, app_of, marked, offers
+from tests.support.conversation_ui import ConversationUi, agent, app_of, mark_processes, offers
 from tests.support.looks import LARGE, SMALL, THEMES, every_look
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
     from pathlib import Path
 
-    Act = Callable[[Desk], Awaitable[None]]
+    Act = Callable[[ConversationUi], Awaitable[None]]
     Shoot = Callable[..., Awaitable[list[str]]]
 
 OFFERS: dict[str, Any] = {
@@ -92,7 +92,7 @@ SCRIPT = agent("script", offers(**OFFERS, turns=TURNS))
 @pytest.fixture
 def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: Any) -> Iterator[Shoot]:
     """Takes pictures after something was done, and names those that have changed. No clock is in them."""
-    left_behind = marked(monkeypatch)
+    left_behind = mark_processes(monkeypatch)
     monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(SessionScreen, "now", lambda screen: (screen.session.turn_started or 0.0) + 12)
     project = tmp_path / "my-project"
@@ -105,14 +105,14 @@ def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: Any) -> Ite
         app = app_of("--cwd", str(project), "--theme", themes[0], "--command", command)
         changed = []
         async with app.run_test(size=SMALL, notifications=toasts) as pilot:
-            desk = Desk(app, pilot)
-            await act(desk)
+            ui = ConversationUi(app, pilot)
+            await act(ui)
             for theme in themes:
                 if theme != app.theme_name:
                     app.use_theme(theme)
                 for size in (SMALL, LARGE):
                     await pilot.resize_terminal(*size)
-                    await _still(desk)
+                    await _still(ui)
                     name = "x".join(map(str, size))
                     if len(themes) > 1:
                         name = f"{theme}-{name}"
@@ -126,39 +126,39 @@ def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: Any) -> Ite
     assert left_behind() == []
 
 
-async def _still(desk: Desk) -> None:
+async def _still(ui: ConversationUi) -> None:
     """Everything is drawn, and took as long as always."""
-    desk.screen.frames.flush()
-    for entry in desk.session.entries:
-        entry.at = desk.session.turn_started or 0.0
+    ui.screen.frames.flush()
+    for entry in ui.session.entries:
+        entry.at = ui.session.turn_started or 0.0
         if getattr(entry, "ended_at", None) is not None:
             entry.ended_at = entry.at + 0.8  # type: ignore[attr-defined]  # just asked for
-    desk.transcript.use_palette(desk.app.palette)
+    ui.transcript.use_palette(ui.app.palette)
     for _ in range(3):
-        await desk.pilot.pause()
+        await ui.pilot.pause()
 
 
-async def turn(desk: Desk, prompt: str = "fix the login bug") -> None:
+async def turn(ui: ConversationUi, prompt: str = "fix the login bug") -> None:
     """A whole turn."""
-    await desk.ready()
-    await desk.send(prompt)
-    await desk.until(lambda: desk.session.turn and desk.session.phase == "idle")
-    await desk.until(lambda: prompt in desk.prompts())
+    await ui.ready()
+    await ui.send(prompt)
+    await ui.until(lambda: ui.session.turn and ui.session.phase == "idle")
+    await ui.until(lambda: prompt in ui.prompts())
 
 
 async def test_idle(shoot: Shoot) -> None:
-    async def act(desk: Desk) -> None:
-        await desk.ready()
-        await desk.sees("Message scripted")
+    async def act(ui: ConversationUi) -> None:
+        await ui.ready()
+        await ui.sees("Message scripted")
 
     assert await shoot(act) == []
 
 
 async def test_at_work(shoot: Shoot) -> None:
-    async def act(desk: Desk) -> None:
-        await desk.ready()
-        await desk.send("run the tests")
-        await desk.sees("pytest -q")
+    async def act(ui: ConversationUi) -> None:
+        await ui.ready()
+        await ui.send("run the tests")
+        await ui.sees("pytest -q")
 
     assert await shoot(act) == []
 
@@ -168,93 +168,93 @@ async def test_after_a_turn(shoot: Shoot) -> None:
 
 
 async def test_the_cursor_on_a_call(shoot: Shoot) -> None:
-    async def act(desk: Desk) -> None:
-        await turn(desk)
-        desk.transcript.focus()
-        calls = [entry.id for entry in desk.session.entries if isinstance(entry, ToolCall)]
-        desk.transcript.cursor = calls[-1]
-        await desk.sees("Space fold")
+    async def act(ui: ConversationUi) -> None:
+        await turn(ui)
+        ui.transcript.focus()
+        calls = [entry.id for entry in ui.session.entries if isinstance(entry, ToolCall)]
+        ui.transcript.cursor = calls[-1]
+        await ui.sees("Space fold")
 
     assert await shoot(act) == []
 
 
 async def test_the_search(shoot: Shoot) -> None:
-    async def act(desk: Desk) -> None:
-        await turn(desk)
-        await desk.press("ctrl+f", *"login", "enter")
-        await desk.sees("1 of")
+    async def act(ui: ConversationUi) -> None:
+        await turn(ui)
+        await ui.press("ctrl+f", *"login", "enter")
+        await ui.sees("1 of")
 
     assert await shoot(act) == []
 
 
 async def test_scrolled_up_while_more_comes(shoot: Shoot) -> None:
-    async def act(desk: Desk) -> None:
-        await turn(desk, "count")
-        await desk.press("pageup")
-        desk.screen.runner.prompts.submit("and on")
-        await desk.until(lambda: len(desk.said()) == 2 and desk.session.phase == "idle")
-        await desk.sees("new")
+    async def act(ui: ConversationUi) -> None:
+        await turn(ui, "count")
+        await ui.press("pageup")
+        ui.screen.runner.prompts.submit("and on")
+        await ui.until(lambda: len(ui.said()) == 2 and ui.session.phase == "idle")
+        await ui.sees("new")
 
     assert await shoot(act) == []
 
 
 async def test_a_queue_that_waits(shoot: Shoot) -> None:
-    async def act(desk: Desk) -> None:
-        await desk.ready()
-        await desk.send("go on")
-        await desk.until(lambda: desk.said())
+    async def act(ui: ConversationUi) -> None:
+        await ui.ready()
+        await ui.send("go on")
+        await ui.until(lambda: ui.said())
         for text in ("then write a test for it", "and tell me what you changed"):
-            await desk.send(text)
-        await desk.press("escape")
-        await desk.until(lambda: "paused" in desk.strip())
-        desk.prompt.load("a thought\nof two lines")
-        await desk.sees("of two lines")
+            await ui.send(text)
+        await ui.press("escape")
+        await ui.until(lambda: "paused" in ui.strip())
+        ui.prompt.load("a thought\nof two lines")
+        await ui.sees("of two lines")
 
     assert await shoot(act) == []
 
 
 async def test_a_refusal(shoot: Shoot) -> None:
-    async def act(desk: Desk) -> None:
-        await turn(desk)
-        await desk.send("delete everything")
-        await desk.sees("The agent refused")
+    async def act(ui: ConversationUi) -> None:
+        await turn(ui)
+        await ui.send("delete everything")
+        await ui.sees("The agent refused")
 
     assert await shoot(act) == []
 
 
 async def test_a_dead_agent(shoot: Shoot) -> None:
-    async def act(desk: Desk) -> None:
-        await desk.ready()
-        await desk.send("break")
-        await desk.until(lambda: desk.session.phase == "dead")
-        await desk.sees("the last words")
+    async def act(ui: ConversationUi) -> None:
+        await ui.ready()
+        await ui.send("break")
+        await ui.until(lambda: ui.session.phase == "dead")
+        await ui.sees("the last words")
 
     assert await shoot(act) == []
 
 
 async def test_commands_of_the_user(shoot: Shoot) -> None:
-    async def act(desk: Desk) -> None:
-        await desk.ready()
-        await desk.send("!echo waiting; exec sleep 1000")
-        await desk.until(lambda: any(line.strip() == "waiting" for line in desk.lines()))
-        await desk.send("!printf '\\033[32mok\\033[m\\ndone\\n'")
-        await desk.sees("Ctrl+L attach output")
-        await desk.press("ctrl+l")
-        await desk.sees("[output of printf", "Esc stop")
+    async def act(ui: ConversationUi) -> None:
+        await ui.ready()
+        await ui.send("!echo waiting; exec sleep 1000")
+        await ui.until(lambda: any(line.strip() == "waiting" for line in ui.lines()))
+        await ui.send("!printf '\\033[32mok\\033[m\\ndone\\n'")
+        await ui.sees("Ctrl+L attach output")
+        await ui.press("ctrl+l")
+        await ui.sees("[output of printf", "Esc stop")
 
     assert await shoot(act) == []
 
 
 async def test_what_is_told_beside_the_conversation(shoot: Shoot) -> None:
-    async def act(desk: Desk) -> None:
-        await turn(desk)
+    async def act(ui: ConversationUi) -> None:
+        await turn(ui)
         for severity, words in (
             ("information", "Exported to /home/ada/.local/share/acp-tui/exports/fix.html"),
             ("warning", "config.toml:3: polciy: unknown key; did you mean 'policy'?"),
             ("error", "The agent could not be started."),
         ):
-            desk.app.notify(words, severity=severity, timeout=1000)  # type: ignore[arg-type]
-        await desk.sees("could not be started")
+            ui.app.notify(words, severity=severity, timeout=1000)  # type: ignore[arg-type]
+        await ui.sees("could not be started")
 
     assert await shoot(act, toasts=True) == []
 
@@ -264,27 +264,27 @@ async def test_what_is_told_beside_the_conversation(shoot: Shoot) -> None:
 
 @every_look
 async def test_a_question(shoot: Shoot, theme: str) -> None:
-    async def act(desk: Desk) -> None:
-        await turn(desk)
-        await desk.send("look it up")
-        await desk.asked()
+    async def act(ui: ConversationUi) -> None:
+        await turn(ui)
+        await ui.send("look it up")
+        await ui.asked()
 
     assert await shoot(act, [theme]) == []
 
 
 @every_look
 async def test_signing_in(shoot: Shoot, theme: str) -> None:
-    async def act(desk: Desk) -> None:
-        await desk.until(lambda: isinstance(desk.app.screen, ChooseScreen))
+    async def act(ui: ConversationUi) -> None:
+        await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
 
     assert await shoot(act, [theme], agent("faulty", "demands_authentication")) == []
 
 
 @every_look
 async def test_exporting(shoot: Shoot, theme: str) -> None:
-    async def act(desk: Desk) -> None:
-        await turn(desk)
-        desk.screen.action_export()
-        await desk.until(lambda: isinstance(desk.app.screen, ChooseScreen))
+    async def act(ui: ConversationUi) -> None:
+        await turn(ui)
+        ui.screen.action_export()
+        await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
 
     assert await shoot(act, [theme]) == []

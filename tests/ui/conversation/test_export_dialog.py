@@ -9,29 +9,29 @@ from acp_tui.config.paths import paths
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.desk import Open
+    from tests.support.conversation_ui import Open
 
 
-async def test_the_conversation_is_written_where_it_is_said(open_desk: Open, tmp_path: Path) -> None:
-    async with open_desk() as desk:
-        await desk.send("hello there")
-        await desk.until(lambda: desk.session.phase == "idle" and desk.said())
-        await desk.press("f9")
-        await desk.sees("Export the conversation", "Markdown", "HTML", "JSON")
-        await desk.press("down", "enter")
-        await desk.until(lambda: any("Exported to" in toast for toast in desk.toasts()))
+async def test_the_conversation_is_written_where_it_is_said(open_ui: Open, tmp_path: Path) -> None:
+    async with open_ui() as ui:
+        await ui.send("hello there")
+        await ui.until(lambda: ui.session.phase == "idle" and ui.said())
+        await ui.press("f9")
+        await ui.sees("Export the conversation", "Markdown", "HTML", "JSON")
+        await ui.press("down", "enter")
+        await ui.until(lambda: any("Exported to" in toast for toast in ui.toasts()))
         (file,) = (paths().data / "exports").iterdir()
-        assert str(file) in desk.toasts()[-1]
+        assert str(file) in ui.toasts()[-1]
         assert file.suffix == ".html"
         assert "hello there" in file.read_text()
         assert file.stat().st_mode & 0o777 == 0o600
         assert list((tmp_path / "project").iterdir()) == []
 
 
-async def test_what_is_not_recorded_cannot_be_exported(open_desk: Open) -> None:
-    async with open_desk(options=("--no-log",)) as desk:
-        await desk.press("f9")
-        await desk.sees("Export the conversation")
-        await desk.press("enter")
-        await desk.until(lambda: any("is not recorded" in toast for toast in desk.toasts()))
+async def test_what_is_not_recorded_cannot_be_exported(open_ui: Open) -> None:
+    async with open_ui(options=("--no-log",)) as ui:
+        await ui.press("f9")
+        await ui.sees("Export the conversation")
+        await ui.press("enter")
+        await ui.until(lambda: any("is not recorded" in toast for toast in ui.toasts()))
         assert not (paths().data / "exports").exists()

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.ui.terminal import open_externally
-from tests.support.desk import agent
+from tests.support.conversation_ui import agent
 from tests.support.terminal import ON, Terminal
 
 if TYPE_CHECKING:
-    from tests.support.desk import Desk, Open
+    from tests.support.conversation_ui import ConversationUi, Open
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -32,23 +32,23 @@ def content(**fields: Any) -> list[Any]:
     return ["update", {"sessionUpdate": "agent_message_chunk", "content": fields}]
 
 
-async def on_the_answer(desk: Desk, *steps: Any) -> None:
+async def on_the_answer(ui: ConversationUi, *steps: Any) -> None:
     """The cursor is on it."""
-    await desk.send(*steps)
-    await desk.ready()
-    await desk.press("alt+up")
+    await ui.send(*steps)
+    await ui.ready()
+    await ui.press("alt+up")
 
 
 async def test_a_picture_is_written_to_a_private_file(
-    open_desk: Open, monkeypatch: pytest.MonkeyPatch, visited: list[str]
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch, visited: list[str]
 ) -> None:
     monkeypatch.setattr(open_externally, "OPENERS", ())
-    async with open_desk() as desk:
-        await on_the_answer(desk, content(type="image", data=PIXEL, mimeType="image/png"))
-        await desk.sees("▣ image  image/png  70 B")
-        await desk.press("o")
-        await desk.until(desk.toasts)
-        found = re.fullmatch(r"Saved to (/.*\.png)\.", desk.toasts()[-1])
+    async with open_ui() as ui:
+        await on_the_answer(ui, content(type="image", data=PIXEL, mimeType="image/png"))
+        await ui.sees("▣ image  image/png  70 B")
+        await ui.press("o")
+        await ui.until(ui.toasts)
+        found = re.fullmatch(r"Saved to (/.*\.png)\.", ui.toasts()[-1])
         assert found is not None
         file = Path(found[1])
         assert file.read_bytes().startswith(b"\x89PNG")
@@ -57,45 +57,45 @@ async def test_a_picture_is_written_to_a_private_file(
     assert visited == []
 
 
-async def test_what_is_no_picture_is_told(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await on_the_answer(desk, content(type="image", data="%%%", mimeType="image/png"))
-        await desk.press("o")
-        await desk.until(lambda: desk.toasts() == ["The agent sent invalid base64."])
+async def test_what_is_no_picture_is_told(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await on_the_answer(ui, content(type="image", data="%%%", mimeType="image/png"))
+        await ui.press("o")
+        await ui.until(lambda: ui.toasts() == ["The agent sent invalid base64."])
 
 
 @pytest.mark.parametrize(
     "text", ["see [it](https://example.com/page)", "https://example.com/page", "<https://example.com/page>."]
 )
-async def test_the_page_of_a_link_is_opened(open_desk: Open, visited: list[str], text: str) -> None:
-    async with open_desk() as desk:
-        await on_the_answer(desk, ["say", f"{text} and [another](javascript:alert(1))"])
-        await desk.press("o")
-        await desk.until(lambda: visited == ["https://example.com/page"])
+async def test_the_page_of_a_link_is_opened(open_ui: Open, visited: list[str], text: str) -> None:
+    async with open_ui() as ui:
+        await on_the_answer(ui, ["say", f"{text} and [another](javascript:alert(1))"])
+        await ui.press("o")
+        await ui.until(lambda: visited == ["https://example.com/page"])
 
 
-async def test_one_of_several_links_is_chosen(open_desk: Open, visited: list[str]) -> None:
-    async with open_desk() as desk:
-        await on_the_answer(desk, ["say", "[a](https://a.example) [b](https://b.example) https://a.example"])
-        await desk.press("o")
-        await desk.sees("Open which link?", "https://a.example", "https://b.example")
-        await desk.press("down", "enter")
-        await desk.until(lambda: visited == ["https://b.example"])
+async def test_one_of_several_links_is_chosen(open_ui: Open, visited: list[str]) -> None:
+    async with open_ui() as ui:
+        await on_the_answer(ui, ["say", "[a](https://a.example) [b](https://b.example) https://a.example"])
+        await ui.press("o")
+        await ui.sees("Open which link?", "https://a.example", "https://b.example")
+        await ui.press("down", "enter")
+        await ui.until(lambda: visited == ["https://b.example"])
 
 
-async def test_a_linked_page_of_the_agent_is_opened(open_desk: Open, visited: list[str]) -> None:
-    async with open_desk() as desk:
+async def test_a_linked_page_of_the_agent_is_opened(open_ui: Open, visited: list[str]) -> None:
+    async with open_ui() as ui:
         link = content(type="resource_link", uri="https://example.com/page", name="A page")
-        await on_the_answer(desk, link)
-        await desk.press("o")
-        await desk.until(lambda: visited == ["https://example.com/page"])
+        await on_the_answer(ui, link)
+        await ui.press("o")
+        await ui.until(lambda: visited == ["https://example.com/page"])
 
 
-async def test_where_there_is_nothing_to_open_that_is_told(open_desk: Open, visited: list[str]) -> None:
-    async with open_desk() as desk:
-        await on_the_answer(desk, ["say", "just words, and javascript:alert(1)"])
-        await desk.press("o")
-        await desk.until(lambda: desk.toasts() == ["There is nothing to open here."])
+async def test_where_there_is_nothing_to_open_that_is_told(open_ui: Open, visited: list[str]) -> None:
+    async with open_ui() as ui:
+        await on_the_answer(ui, ["say", "just words, and javascript:alert(1)"])
+        await ui.press("o")
+        await ui.until(lambda: ui.toasts() == ["There is nothing to open here."])
         assert visited == []
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.support.desk import Open
+    from tests.support.conversation_ui import Open
 
 
-async def test_ctrl_q_during_a_turn_asks_first_and_quits_when_repeated(open_desk: Open) -> None:
-    async with open_desk() as one:
+async def test_ctrl_q_during_a_turn_asks_first_and_quits_when_repeated(open_ui: Open) -> None:
+    async with open_ui() as one:
         await one.send(["wait"])
         await one.until(lambda: one.session.working)
         await one.press("ctrl+q")
@@ -19,7 +19,7 @@ async def test_ctrl_q_during_a_turn_asks_first_and_quits_when_repeated(open_desk
         await one.until(lambda: one.app._exit)
 
 
-async def test_ctrl_q_quits_at_once_when_nothing_runs(open_desk: Open) -> None:
-    async with open_desk() as one:
+async def test_ctrl_q_quits_at_once_when_nothing_runs(open_ui: Open) -> None:
+    async with open_ui() as one:
         await one.press("ctrl+q")
         await one.until(lambda: one.app._exit)

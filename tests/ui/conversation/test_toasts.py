@@ -7,41 +7,41 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.desk import Open
+    from tests.support.conversation_ui import Open
 
 
-async def test_many_problems_of_the_settings_are_told_in_short(home: Path, open_desk: Open) -> None:
+async def test_many_problems_of_the_settings_are_told_in_short(home: Path, open_ui: Open) -> None:
     (home / "config").mkdir(parents=True)
     file = home / "config" / "config.toml"
     file.write_text("a1 = 1\nb2 = 1\nc3 = 1\nd4 = 1\n")
-    async with open_desk() as desk:
-        await desk.until(desk.toasts)
-        (told,) = desk.toasts()
+    async with open_ui() as ui:
+        await ui.until(ui.toasts)
+        (told,) = ui.toasts()
         first, second, rest = told.splitlines()
         assert first.startswith(f"{file}:1: a1: unknown key")
         assert second.startswith(f"{file}:2: b2: ")
         assert rest == "2 more problems; run `acp-tui config check`."
 
 
-async def test_the_same_is_not_told_twice_at_a_time(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.send("hello")
-        await desk.until(desk.said)
-        await desk.press("alt+up")
-        await desk.press("e", "e", "e", "o", "e")
-        await desk.until(lambda: len(desk.toasts()) == 2)
-        assert len(set(desk.toasts())) == 2
+async def test_the_same_is_not_told_twice_at_a_time(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send("hello")
+        await ui.until(ui.said)
+        await ui.press("alt+up")
+        await ui.press("e", "e", "e", "o", "e")
+        await ui.until(lambda: len(ui.toasts()) == 2)
+        assert len(set(ui.toasts())) == 2
 
 
-async def test_it_covers_neither_the_prompt_nor_what_was_said_last_and_takes_no_keys(open_desk: Open) -> None:
-    async with open_desk(size=(80, 24)) as desk:
-        await desk.send(["repeat", 20, "a line right across the screen, " * 2 + "up to its end\n\n"])
-        await desk.ready()
+async def test_it_covers_neither_the_prompt_nor_what_was_said_last_and_takes_no_keys(open_ui: Open) -> None:
+    async with open_ui(size=(80, 24)) as ui:
+        await ui.send(["repeat", 20, "a line right across the screen, " * 2 + "up to its end\n\n"])
+        await ui.ready()
         for number in range(12):
-            desk.screen.notify(f"Something happened, and this tells number {number} of it.")
-        await desk.sees("number 0")
-        await desk.press(*"hello")
-        assert desk.prompt.text == "hello"
-        covered = [line for line in desk.lines() if "▌" in line]
-        assert desk.lines().index(covered[0]) > 0  # the status line
-        assert desk.lines().index(covered[-1]) <= 12
+            ui.screen.notify(f"Something happened, and this tells number {number} of it.")
+        await ui.sees("number 0")
+        await ui.press(*"hello")
+        assert ui.prompt.text == "hello"
+        covered = [line for line in ui.lines() if "▌" in line]
+        assert ui.lines().index(covered[0]) > 0  # the status line
+        assert ui.lines().index(covered[-1]) <= 12

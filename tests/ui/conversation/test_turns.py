@@ -12,270 +12,270 @@ from acp_tui.session.state import TurnEnd
 from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.key_bar import KeyBar
-from tests.support.desk import offers
+from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.desk import Desk, Open
+    from tests.support.conversation_ui import ConversationUi, Open
 
 WAITS = '[["say", "working on it"], ["wait"]]'
 
 
-async def working(desk: Desk) -> None:
+async def working(ui: ConversationUi) -> None:
     """The agent works until it is stopped."""
-    await desk.send(WAITS)
-    await desk.until(lambda: desk.said())
+    await ui.send(WAITS)
+    await ui.until(lambda: ui.said())
 
 
 # --------------------------------------------------------------------------- sending
 
 
-async def test_a_prompt_is_sent_and_answered(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.press(*"hello", "enter")
-        await desk.sees("┃ hello", "   hello")
-        await desk.ready()
-        assert desk.prompts() == desk.said() == ["hello"]
-        assert desk.prompt.text == ""
-        assert "idle" in desk.status()
+async def test_a_prompt_is_sent_and_answered(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.press(*"hello", "enter")
+        await ui.sees("┃ hello", "   hello")
+        await ui.ready()
+        assert ui.prompts() == ui.said() == ["hello"]
+        assert ui.prompt.text == ""
+        assert "idle" in ui.status()
 
 
 async def test_an_answer_is_shown_also_where_the_machine_stands_still_now_and_then(
-    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = itertools.count(time.monotonic(), 0.005)
-    async with open_desk() as desk:
+    async with open_ui() as ui:
         monkeypatch.setattr("textual._time.get_time", lambda: next(clock))  # between any two looks at it
-        await desk.send("hello")
-        await desk.sees("   hello")
+        await ui.send("hello")
+        await ui.sees("   hello")
 
 
-async def test_ctrl_j_and_alt_enter_make_lines(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.press(*"one", "ctrl+j", *"two", "alt+enter", *"three", "enter")
-        await desk.until(lambda: desk.prompts() == ["one\ntwo\nthree"])
+async def test_ctrl_j_and_alt_enter_make_lines(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.press(*"one", "ctrl+j", *"two", "alt+enter", *"three", "enter")
+        await ui.until(lambda: ui.prompts() == ["one\ntwo\nthree"])
 
 
 async def test_the_first_prompt_of_the_command_line_is_sent_when_the_session_is_ready(
-    open_desk: Open,
+    open_ui: Open,
 ) -> None:
-    async with open_desk(options=("hello there",)) as desk:
-        await desk.until(lambda: desk.said() == ["hello there"])
-        await desk.press("up")  # as any other, it is in the history
-        assert desk.prompt.text == "hello there"
+    async with open_ui(options=("hello there",)) as ui:
+        await ui.until(lambda: ui.said() == ["hello there"])
+        await ui.press("up")  # as any other, it is in the history
+        assert ui.prompt.text == "hello there"
 
 
-async def test_what_is_typed_before_the_session_is_ready_is_sent_then_in_order(open_desk: Open) -> None:
-    async with open_desk(options=("first",), wait=False) as desk:
-        await desk.press(*"second", "enter", *"third", "enter")
-        await desk.until(lambda: desk.said() == ["first", "second", "third"])
+async def test_what_is_typed_before_the_session_is_ready_is_sent_then_in_order(open_ui: Open) -> None:
+    async with open_ui(options=("first",), wait=False) as ui:
+        await ui.press(*"second", "enter", *"third", "enter")
+        await ui.until(lambda: ui.said() == ["first", "second", "third"])
 
 
-async def test_the_placeholder_and_the_status_line_take_the_agents_own_name(open_desk: Open) -> None:
-    async with open_desk(wait=False) as desk:
-        assert "❯ Message " in desk.text()
-        await desk.sees("Message scripted")
-        assert desk.status().startswith(" scripted · project")
+async def test_the_placeholder_and_the_status_line_take_the_agents_own_name(open_ui: Open) -> None:
+    async with open_ui(wait=False) as ui:
+        assert "❯ Message " in ui.text()
+        await ui.sees("Message scripted")
+        assert ui.status().startswith(" scripted · project")
 
 
-async def test_earlier_prompts_come_back_with_up_and_are_found_with_ctrl_r(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.send("fix the bug")
-        await desk.send("write a test")
-        await desk.until(lambda: desk.said() == ["fix the bug", "write a test"])
-        await desk.press("up")
-        assert desk.prompt.text == "write a test"
-        await desk.press("up")
-        assert desk.prompt.text == "fix the bug"
-        await desk.press("down", "down")
-        assert desk.prompt.text == ""
-        await desk.press("ctrl+r", *"bug", "enter")
-        await desk.until(lambda: desk.prompt.text == "fix the bug")
+async def test_earlier_prompts_come_back_with_up_and_are_found_with_ctrl_r(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send("fix the bug")
+        await ui.send("write a test")
+        await ui.until(lambda: ui.said() == ["fix the bug", "write a test"])
+        await ui.press("up")
+        assert ui.prompt.text == "write a test"
+        await ui.press("up")
+        assert ui.prompt.text == "fix the bug"
+        await ui.press("down", "down")
+        assert ui.prompt.text == ""
+        await ui.press("ctrl+r", *"bug", "enter")
+        await ui.until(lambda: ui.prompt.text == "fix the bug")
 
 
-async def test_the_agents_commands_are_offered_and_sent(open_desk: Open) -> None:
+async def test_the_agents_commands_are_offered_and_sent(open_ui: Open) -> None:
     commands = [{"name": "review", "description": "Review it", "input": {"hint": "<number>"}}]
     update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
-    async with open_desk() as desk:
-        await desk.send(["update", update])
-        await desk.until(lambda: desk.prompt.commands)
-        await desk.press("slash", "r")
-        await desk.sees("review", "Review it", "<number>")
-        await desk.press("tab", *"12", "enter")
-        await desk.until(lambda: desk.prompts()[-1] == "/review 12")
+    async with open_ui() as ui:
+        await ui.send(["update", update])
+        await ui.until(lambda: ui.prompt.commands)
+        await ui.press("slash", "r")
+        await ui.sees("review", "Review it", "<number>")
+        await ui.press("tab", *"12", "enter")
+        await ui.until(lambda: ui.prompts()[-1] == "/review 12")
 
 
 # --------------------------------------------------------------------------- the queue
 
 
-async def test_prompts_queue_while_the_agent_works_and_leave_one_by_one(open_desk: Open) -> None:
-    async with open_desk() as desk:
+async def test_prompts_queue_while_the_agent_works_and_leave_one_by_one(open_ui: Open) -> None:
+    async with open_ui() as ui:
         gate = '[["permission", {"title": "go on?"}]]'
-        await desk.send(gate)
-        await desk.asked()
-        desk.screen.runner.prompts.submit("second")
-        desk.screen.runner.prompts.submit("third")
-        await desk.until(lambda: desk.queue == ["second", "third"])
-        await desk.press("a")
-        await desk.until(lambda: desk.prompts() == [gate, "second", "third"])
-        await desk.ready()
-        assert desk.said()[1:] == ["second", "third"]
-        assert desk.strip() == ""
+        await ui.send(gate)
+        await ui.asked()
+        ui.screen.runner.prompts.submit("second")
+        ui.screen.runner.prompts.submit("third")
+        await ui.until(lambda: ui.queue == ["second", "third"])
+        await ui.press("a")
+        await ui.until(lambda: ui.prompts() == [gate, "second", "third"])
+        await ui.ready()
+        assert ui.said()[1:] == ["second", "third"]
+        assert ui.strip() == ""
 
 
-async def test_the_last_queued_prompt_comes_back_with_up_to_be_edited(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await working(desk)
-        await desk.send("second")
-        await desk.send("third")
-        await desk.until(lambda: "2 queued" in desk.strip())
-        await desk.press("up")
-        await desk.until(lambda: desk.prompt.text == "third")
-        assert desk.queue == ["second"]
-        await desk.press("!", "enter")
-        await desk.until(lambda: desk.queue == ["second", "third!"])
+async def test_the_last_queued_prompt_comes_back_with_up_to_be_edited(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await working(ui)
+        await ui.send("second")
+        await ui.send("third")
+        await ui.until(lambda: "2 queued" in ui.strip())
+        await ui.press("up")
+        await ui.until(lambda: ui.prompt.text == "third")
+        assert ui.queue == ["second"]
+        await ui.press("!", "enter")
+        await ui.until(lambda: ui.queue == ["second", "third!"])
 
 
-async def test_queued_prompts_are_edited_removed_and_sent_now_by_their_keys(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await working(desk)
+async def test_queued_prompts_are_edited_removed_and_sent_now_by_their_keys(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await working(ui)
         for text in ("one", "two", "three"):
-            await desk.send(text)
-        await desk.until(lambda: desk.queue == ["one", "two", "three"])
-        await desk.press("tab", "tab", "delete")
-        await desk.until(lambda: desk.queue == ["one", "two"])
-        await desk.press("e")
-        await desk.until(lambda: desk.prompt.text == "two" and desk.queue == ["one"])
-        await desk.press("ctrl+u", "tab", "tab", "s")
-        await desk.until(lambda: desk.said()[-1] == "one")
-        assert ends(desk)[0].stop_reason == "cancelled"
+            await ui.send(text)
+        await ui.until(lambda: ui.queue == ["one", "two", "three"])
+        await ui.press("tab", "tab", "delete")
+        await ui.until(lambda: ui.queue == ["one", "two"])
+        await ui.press("e")
+        await ui.until(lambda: ui.prompt.text == "two" and ui.queue == ["one"])
+        await ui.press("ctrl+u", "tab", "tab", "s")
+        await ui.until(lambda: ui.said()[-1] == "one")
+        assert ends(ui)[0].stop_reason == "cancelled"
 
 
-async def test_send_now_stops_the_agent_and_goes_before_the_queue(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await working(desk)
-        await desk.send("later")
-        desk.prompt.load("at once")
-        await desk.press("alt+s")
-        await desk.until(lambda: desk.prompts()[1:] == ["at once", "later"])
-        assert ends(desk)[0].stop_reason == "cancelled"
+async def test_send_now_stops_the_agent_and_goes_before_the_queue(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await working(ui)
+        await ui.send("later")
+        ui.prompt.load("at once")
+        await ui.press("alt+s")
+        await ui.until(lambda: ui.prompts()[1:] == ["at once", "later"])
+        assert ends(ui)[0].stop_reason == "cancelled"
 
 
-async def test_after_a_stop_the_queue_waits_until_enter_in_an_empty_prompt(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await working(desk)
-        await desk.send("later")
-        await desk.press("escape")
-        await desk.until(lambda: "paused: Enter sends" in desk.strip())
-        assert desk.prompts() == [WAITS]
-        await desk.send("something else first")
-        await desk.until(lambda: desk.said()[-1] == "something else first")
-        await desk.ready()
-        assert desk.queue == ["later"]
-        await desk.press("enter")
-        await desk.until(lambda: desk.said()[-1] == "later")
-        assert desk.queue == []
+async def test_after_a_stop_the_queue_waits_until_enter_in_an_empty_prompt(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await working(ui)
+        await ui.send("later")
+        await ui.press("escape")
+        await ui.until(lambda: "paused: Enter sends" in ui.strip())
+        assert ui.prompts() == [WAITS]
+        await ui.send("something else first")
+        await ui.until(lambda: ui.said()[-1] == "something else first")
+        await ui.ready()
+        assert ui.queue == ["later"]
+        await ui.press("enter")
+        await ui.until(lambda: ui.said()[-1] == "later")
+        assert ui.queue == []
 
 
 # --------------------------------------------------------------------------- stopping
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-async def test_the_turn_is_stopped(open_desk: Open, key: str) -> None:
-    async with open_desk() as desk:
-        await working(desk)
-        assert "working" in desk.status()
-        assert "Esc stop" in desk.text()
-        await desk.press(key)
-        await desk.sees("⊘ stopped")
-        await desk.ready()
+async def test_the_turn_is_stopped(open_ui: Open, key: str) -> None:
+    async with open_ui() as ui:
+        await working(ui)
+        assert "working" in ui.status()
+        assert "Esc stop" in ui.text()
+        await ui.press(key)
+        await ui.sees("⊘ stopped")
+        await ui.ready()
 
 
-async def test_an_agent_that_does_not_stop_can_be_started_again(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.send(["say", "deaf"], ["ignore"])
-        await desk.until(lambda: desk.said())
-        await desk.press("escape")
-        await desk.until(lambda: "stopping" in desk.status())
-        await desk.press("escape")
-        await desk.until(lambda: any("F5" in toast for toast in desk.toasts()))
-        await desk.press("f5")
-        await desk.ready()
-        await desk.send("again")
-        await desk.until(lambda: desk.said()[-1] == "again")
+async def test_an_agent_that_does_not_stop_can_be_started_again(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(["say", "deaf"], ["ignore"])
+        await ui.until(lambda: ui.said())
+        await ui.press("escape")
+        await ui.until(lambda: "stopping" in ui.status())
+        await ui.press("escape")
+        await ui.until(lambda: any("F5" in toast for toast in ui.toasts()))
+        await ui.press("f5")
+        await ui.ready()
+        await ui.send("again")
+        await ui.until(lambda: ui.said()[-1] == "again")
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-async def test_the_innermost_thing_is_closed_first(open_desk: Open, tmp_path: Path, key: str) -> None:
+async def test_the_innermost_thing_is_closed_first(open_ui: Open, tmp_path: Path, key: str) -> None:
     (tmp_path / "project" / "login.py").touch()
-    async with open_desk() as desk:
-        await working(desk)
-        await desk.press("ctrl+f", *"work")
-        await desk.sees("Search", "2 found")
-        await desk.press(key)
-        await desk.until(lambda: "Search" not in desk.text())
-        assert isinstance(desk.screen.focused, Transcript)
-        desk.prompt.focus()
-        await desk.press("ctrl+r")
-        await desk.sees("search ❯")
-        await desk.press(key)
-        await desk.until(lambda: "search ❯" not in desk.text())
-        await desk.press("@")
-        await desk.sees("❯ login.py")
-        await desk.press(key)
-        await desk.until(lambda: "login.py" not in desk.text())
-        await desk.press("f1")
-        await desk.until(lambda: isinstance(desk.app.screen, HelpScreen))
-        await desk.press(key)
-        await desk.until(lambda: desk.app.screen is desk.screen)
-        assert not desk.session.cancelling
-        await desk.press(key)
-        await desk.until(lambda: not desk.session.working)
+    async with open_ui() as ui:
+        await working(ui)
+        await ui.press("ctrl+f", *"work")
+        await ui.sees("Search", "2 found")
+        await ui.press(key)
+        await ui.until(lambda: "Search" not in ui.text())
+        assert isinstance(ui.screen.focused, Transcript)
+        ui.prompt.focus()
+        await ui.press("ctrl+r")
+        await ui.sees("search ❯")
+        await ui.press(key)
+        await ui.until(lambda: "search ❯" not in ui.text())
+        await ui.press("@")
+        await ui.sees("❯ login.py")
+        await ui.press(key)
+        await ui.until(lambda: "login.py" not in ui.text())
+        await ui.press("f1")
+        await ui.until(lambda: isinstance(ui.app.screen, HelpScreen))
+        await ui.press(key)
+        await ui.until(lambda: ui.app.screen is ui.screen)
+        assert not ui.session.cancelling
+        await ui.press(key)
+        await ui.until(lambda: not ui.session.working)
 
 
-async def test_escape_with_nothing_to_close_goes_back_to_the_prompt(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        desk.transcript.focus()
-        await desk.press("escape")
-        assert not isinstance(desk.screen.focused, Transcript)
+async def test_escape_with_nothing_to_close_goes_back_to_the_prompt(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        ui.transcript.focus()
+        await ui.press("escape")
+        assert not isinstance(ui.screen.focused, Transcript)
 
 
-async def test_ctrl_c_copies_what_is_selected_instead(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await working(desk)
-        row = next(y for y, line in enumerate(desk.lines()) if line.startswith("   working"))
-        await desk.pilot.mouse_down(offset=(3, row))
-        await desk.pilot.hover(offset=(10, row))
-        await desk.pilot.mouse_up(offset=(10, row))
-        await desk.pilot.pause()
-        await desk.press("ctrl+c")
-        assert desk.app.clipboard == "working"
-        assert not desk.session.cancelling
+async def test_ctrl_c_copies_what_is_selected_instead(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await working(ui)
+        row = next(y for y, line in enumerate(ui.lines()) if line.startswith("   working"))
+        await ui.pilot.mouse_down(offset=(3, row))
+        await ui.pilot.hover(offset=(10, row))
+        await ui.pilot.mouse_up(offset=(10, row))
+        await ui.pilot.pause()
+        await ui.press("ctrl+c")
+        assert ui.app.clipboard == "working"
+        assert not ui.session.cancelling
 
 
-async def test_ctrl_c_twice_quits_when_idle_and_says_so(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.press("ctrl+c")
-        assert desk.toasts() == ["Press Ctrl+C again to quit."]
-        assert not desk.app._exit
-        await desk.press("ctrl+c")
-        assert desk.app._exit
+async def test_ctrl_c_twice_quits_when_idle_and_says_so(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.press("ctrl+c")
+        assert ui.toasts() == ["Press Ctrl+C again to quit."]
+        assert not ui.app._exit
+        await ui.press("ctrl+c")
+        assert ui.app._exit
 
 
-async def test_ctrl_q_quits_whatever_is_open(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.send(["permission", {"title": "may I?"}])
-        await desk.asked()
-        await desk.press("ctrl+q", "ctrl+q")
-        assert desk.app._exit
+async def test_ctrl_q_quits_whatever_is_open(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(["permission", {"title": "may I?"}])
+        await ui.asked()
+        await ui.press("ctrl+q", "ctrl+q")
+        assert ui.app._exit
 
 
 # --------------------------------------------------------------------------- other ends
 
 
-def ends(desk: Desk) -> list[TurnEnd]:
-    return [entry for entry in desk.session.entries if isinstance(entry, TurnEnd)]
+def ends(ui: ConversationUi) -> list[TurnEnd]:
+    return [entry for entry in ui.session.entries if isinstance(entry, TurnEnd)]
 
 
 @pytest.mark.parametrize(
@@ -286,100 +286,100 @@ def ends(desk: Desk) -> list[TurnEnd]:
         ("exhausted", "ended: exhausted"),
     ],
 )
-async def test_a_stop_reason_is_told_in_words(open_desk: Open, reason: str, words: str) -> None:
-    async with open_desk() as desk:
-        await desk.send(["say", "part"], ["stop", reason])
-        await desk.sees(words)
+async def test_a_stop_reason_is_told_in_words(open_ui: Open, reason: str, words: str) -> None:
+    async with open_ui() as ui:
+        await ui.send(["say", "part"], ["stop", reason])
+        await ui.sees(words)
 
 
-async def test_a_refused_prompt_is_dimmed_and_can_be_edited_and_sent_again(open_desk: Open) -> None:
+async def test_a_refused_prompt_is_dimmed_and_can_be_edited_and_sent_again(open_ui: Open) -> None:
     refused = '[["say", "no"], ["stop", "refusal"]]'
-    async with open_desk() as desk:
-        await desk.send(refused)
-        await desk.sees("The agent refused", "F6 edit and send again")
-        assert all(entry.withdrawn for entry in desk.session.entries[-3:])
-        await desk.press("f6")
-        assert desk.prompt.text == refused
-        desk.prompt.load("something better")
-        await desk.press("enter")
-        await desk.until(lambda: desk.said()[-1] == "something better")
-        assert not desk.session.entries[-1].withdrawn
+    async with open_ui() as ui:
+        await ui.send(refused)
+        await ui.sees("The agent refused", "F6 edit and send again")
+        assert all(entry.withdrawn for entry in ui.session.entries[-3:])
+        await ui.press("f6")
+        assert ui.prompt.text == refused
+        ui.prompt.load("something better")
+        await ui.press("enter")
+        await ui.until(lambda: ui.said()[-1] == "something better")
+        assert not ui.session.entries[-1].withdrawn
 
 
-async def test_the_prompt_of_a_turn_can_be_taken_from_the_transcript(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.send("an old prompt")
-        await desk.until(lambda: desk.said())
-        await desk.ready()
-        await desk.press("alt+up", "alt+up", "e")
-        await desk.until(lambda: desk.prompt.text == "an old prompt")
+async def test_the_prompt_of_a_turn_can_be_taken_from_the_transcript(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send("an old prompt")
+        await ui.until(lambda: ui.said())
+        await ui.ready()
+        await ui.press("alt+up", "alt+up", "e")
+        await ui.until(lambda: ui.prompt.text == "an old prompt")
 
 
-async def test_the_footer_says_what_enter_does_now(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.sees("Enter send")
-        await desk.press("!")
-        await desk.sees("Enter run")
-        await desk.press("backspace")
-        await desk.sees("Enter send")
-        await desk.send(["wait"])
-        await desk.sees("Enter queue")
-        await desk.press("escape")
-        await desk.sees("Enter send")
+async def test_the_footer_says_what_enter_does_now(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.sees("Enter send")
+        await ui.press("!")
+        await ui.sees("Enter run")
+        await ui.press("backspace")
+        await ui.sees("Enter send")
+        await ui.send(["wait"])
+        await ui.sees("Enter queue")
+        await ui.press("escape")
+        await ui.sees("Enter send")
 
 
-async def test_toasts_leave_a_short_conversation_in_sight(open_desk: Open) -> None:
-    async with open_desk(size=(80, 24)) as desk:
-        await desk.send("short")
-        await desk.until(lambda: desk.said())
-        desk.app.notify("a toast about something " * 4, timeout=60)
-        await desk.sees("a toast about something")
-        toast = next(n for n, line in enumerate(desk.lines()) if "a toast" in line)
-        answer = max(n for n, line in enumerate(desk.lines()) if "short" in line)
-        assert answer < toast < desk.screen.prompt.region.y
+async def test_toasts_leave_a_short_conversation_in_sight(open_ui: Open) -> None:
+    async with open_ui(size=(80, 24)) as ui:
+        await ui.send("short")
+        await ui.until(lambda: ui.said())
+        ui.app.notify("a toast about something " * 4, timeout=60)
+        await ui.sees("a toast about something")
+        toast = next(n for n, line in enumerate(ui.lines()) if "a toast" in line)
+        answer = max(n for n, line in enumerate(ui.lines()) if "short" in line)
+        assert answer < toast < ui.screen.prompt.region.y
 
 
-async def test_a_failed_prompt_comes_back_and_its_error_is_on_the_screen(open_desk: Open) -> None:
-    async with open_desk("faulty", "errors") as desk:
-        await desk.send("details")
-        await desk.sees("✘ it broke")
-        assert desk.prompt.text == "details"
-        await desk.press("enter")
-        await desk.until(lambda: len(desk.prompts()) == 2)
-        await desk.press("alt+up", "space")
-        await desk.sees('"details": "it broke"')
+async def test_a_failed_prompt_comes_back_and_its_error_is_on_the_screen(open_ui: Open) -> None:
+    async with open_ui("faulty", "errors") as ui:
+        await ui.send("details")
+        await ui.sees("✘ it broke")
+        assert ui.prompt.text == "details"
+        await ui.press("enter")
+        await ui.until(lambda: len(ui.prompts()) == 2)
+        await ui.press("alt+up", "space")
+        await ui.sees('"details": "it broke"')
 
 
-async def test_a_failed_prompt_comes_back_selected_so_that_the_next_one_replaces_it(open_desk: Open) -> None:
-    async with open_desk("faulty", "errors") as desk:
-        await desk.send("details")
-        await desk.until(lambda: desk.prompt.text == "details")
-        await desk.press(*"next", "enter")
-        await desk.until(lambda: desk.prompts() == ["details", "next"])
+async def test_a_failed_prompt_comes_back_selected_so_that_the_next_one_replaces_it(open_ui: Open) -> None:
+    async with open_ui("faulty", "errors") as ui:
+        await ui.send("details")
+        await ui.until(lambda: ui.prompt.text == "details")
+        await ui.press(*"next", "enter")
+        await ui.until(lambda: ui.prompts() == ["details", "next"])
 
 
-async def test_a_failed_prompt_does_not_replace_what_was_written_meanwhile(open_desk: Open) -> None:
-    async with open_desk("faulty", "errors") as desk:
-        await desk.send("plain")
-        desk.prompt.load("written meanwhile")
-        await desk.sees("✘ it broke")
-        assert desk.prompt.text == "written meanwhile"
+async def test_a_failed_prompt_does_not_replace_what_was_written_meanwhile(open_ui: Open) -> None:
+    async with open_ui("faulty", "errors") as ui:
+        await ui.send("plain")
+        ui.prompt.load("written meanwhile")
+        await ui.sees("✘ it broke")
+        assert ui.prompt.text == "written meanwhile"
 
 
-async def test_f6_sends_a_failed_prompt_again_and_empties_the_editor(open_desk: Open) -> None:
-    async with open_desk("faulty", "errors") as desk:
-        await desk.send("plain")
-        await desk.until(lambda: desk.prompt.text == "plain")
-        await desk.press("f6")
-        await desk.until(lambda: desk.prompts() == ["plain", "plain"])
+async def test_f6_sends_a_failed_prompt_again_and_empties_the_editor(open_ui: Open) -> None:
+    async with open_ui("faulty", "errors") as ui:
+        await ui.send("plain")
+        await ui.until(lambda: ui.prompt.text == "plain")
+        await ui.press("f6")
+        await ui.until(lambda: ui.prompts() == ["plain", "plain"])
 
 
-async def test_an_empty_answer_offers_to_send_again(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.send('[["stop", "end_turn"]]')
-        await desk.sees("The agent returned nothing", "F6 send again")
-        await desk.press("f6")
-        await desk.until(lambda: len(desk.prompts()) == 2)
+async def test_an_empty_answer_offers_to_send_again(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send('[["stop", "end_turn"]]')
+        await ui.sees("The agent returned nothing", "F6 send again")
+        await ui.press("f6")
+        await ui.until(lambda: len(ui.prompts()) == 2)
 
 
 # --------------------------------------------------------------------------- modes, models, options
@@ -396,78 +396,78 @@ SESSION = {
 }
 
 
-async def test_shift_tab_goes_to_the_next_mode_and_around(open_desk: Open) -> None:
-    async with open_desk("script", offers(session=SESSION)) as desk:
-        assert "Ask ▾" in desk.status()
-        await desk.press("shift+tab")
-        await desk.until(lambda: "Code ▾" in desk.status())
-        await desk.press("shift+tab")
-        await desk.until(lambda: "Ask ▾" in desk.status())
+async def test_shift_tab_goes_to_the_next_mode_and_around(open_ui: Open) -> None:
+    async with open_ui("script", offers(session=SESSION)) as ui:
+        assert "Ask ▾" in ui.status()
+        await ui.press("shift+tab")
+        await ui.until(lambda: "Code ▾" in ui.status())
+        await ui.press("shift+tab")
+        await ui.until(lambda: "Ask ▾" in ui.status())
 
 
-async def test_mode_and_model_have_menus_on_the_status_line(open_desk: Open) -> None:
-    async with open_desk("script", offers(session=SESSION)) as desk:
-        await desk.pilot.click(offset=(desk.status().index("Ask ▾"), 0))
-        await desk.sees("Mode", "Ask", "Code")
-        await desk.press("down", "enter")
-        await desk.until(lambda: desk.session.mode == "code")
-        await desk.pilot.click(offset=(desk.status().index("Small ▾"), 0))
-        await desk.sees("Big")
-        await desk.press("down", "enter")
-        await desk.until(lambda: "Big ▾" in desk.status())
+async def test_mode_and_model_have_menus_on_the_status_line(open_ui: Open) -> None:
+    async with open_ui("script", offers(session=SESSION)) as ui:
+        await ui.pilot.click(offset=(ui.status().index("Ask ▾"), 0))
+        await ui.sees("Mode", "Ask", "Code")
+        await ui.press("down", "enter")
+        await ui.until(lambda: ui.session.mode == "code")
+        await ui.pilot.click(offset=(ui.status().index("Small ▾"), 0))
+        await ui.sees("Big")
+        await ui.press("down", "enter")
+        await ui.until(lambda: "Big ▾" in ui.status())
 
 
-async def test_options_are_chosen_from_a_list(open_desk: Open) -> None:
-    async with open_desk("complete") as desk:
-        await desk.press("ctrl+o")
-        await desk.sees("Effort: Low", "Fast: off")
-        await desk.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.screen)
+async def test_options_are_chosen_from_a_list(open_ui: Open) -> None:
+    async with open_ui("complete") as ui:
+        await ui.press("ctrl+o")
+        await ui.sees("Effort: Low", "Fast: off")
+        await ui.press("escape")
+        await ui.until(lambda: ui.app.screen is ui.screen)
 
 
-async def test_a_mode_the_command_line_names_is_set(open_desk: Open) -> None:
-    async with open_desk("script", offers(session=SESSION), options=("--mode", "code")) as desk:
-        await desk.until(lambda: "Code ▾" in desk.status())
+async def test_a_mode_the_command_line_names_is_set(open_ui: Open) -> None:
+    async with open_ui("script", offers(session=SESSION), options=("--mode", "code")) as ui:
+        await ui.until(lambda: "Code ▾" in ui.status())
 
 
-async def test_a_mode_that_does_not_exist_is_told_and_keeps_nobody_from_working(open_desk: Open) -> None:
+async def test_a_mode_that_does_not_exist_is_told_and_keeps_nobody_from_working(open_ui: Open) -> None:
     options = ("--mode", "fly", "--set", "colour=red", "--set", "model=big", "hello")
-    async with open_desk("script", offers(session=SESSION), options=options) as desk:
-        await desk.until(lambda: desk.said() == ["hello"])
-        assert any('no mode "fly"' in toast for toast in desk.toasts())
-        assert any('no option "colour"' in toast for toast in desk.toasts())
-        assert desk.session.model == "big", "the other wishes are fulfilled"
+    async with open_ui("script", offers(session=SESSION), options=options) as ui:
+        await ui.until(lambda: ui.said() == ["hello"])
+        assert any('no mode "fly"' in toast for toast in ui.toasts())
+        assert any('no option "colour"' in toast for toast in ui.toasts())
+        assert ui.session.model == "big", "the other wishes are fulfilled"
 
 
-async def test_help_shows_the_keys_and_closes(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.press("f1")
-        await desk.sees("Prompt", "Ctrl+J")
-        await desk.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.screen)
+async def test_help_shows_the_keys_and_closes(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.press("f1")
+        await ui.sees("Prompt", "Ctrl+J")
+        await ui.press("escape")
+        await ui.until(lambda: ui.app.screen is ui.screen)
 
 
-async def test_the_footer_says_what_escape_does_now(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        footer = desk.screen.query_one(KeyBar)
+async def test_the_footer_says_what_escape_does_now(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        footer = ui.screen.query_one(KeyBar)
 
         def says() -> str:
             return footer.render_line(0).text
 
-        await desk.until(lambda: "Enter send" in says())
+        await ui.until(lambda: "Enter send" in says())
         assert "Esc" not in says()
-        await desk.press("alt+up")
-        await desk.until(lambda: "Esc prompt" in says())
-        await working(desk)
-        await desk.until(lambda: "Esc stop" in says())
-        await desk.press("ctrl+b")
-        await desk.until(lambda: "Esc back" in says())
+        await ui.press("alt+up")
+        await ui.until(lambda: "Esc prompt" in says())
+        await working(ui)
+        await ui.until(lambda: "Esc stop" in says())
+        await ui.press("ctrl+b")
+        await ui.until(lambda: "Esc back" in says())
 
 
-async def test_what_is_typed_after_a_click_into_the_conversation_is_text(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.send("hello")
-        await desk.ready()
-        await desk.pilot.click(desk.transcript, offset=(6, 1))
-        await desk.press(*"xyz")
-        assert desk.prompt.text == "xyz"
+async def test_what_is_typed_after_a_click_into_the_conversation_is_text(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send("hello")
+        await ui.ready()
+        await ui.pilot.click(ui.transcript, offset=(6, 1))
+        await ui.press(*"xyz")
+        assert ui.prompt.text == "xyz"

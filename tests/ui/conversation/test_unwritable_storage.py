@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.desk import agent
+from tests.support.conversation_ui import agent
 from tests.support.recordings import WIRELOGS
 from tests.support.terminal import OFF, Terminal
 

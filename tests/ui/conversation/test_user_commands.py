@@ -5,99 +5,99 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Content, Terminal, UserMessage
-from tests.support.desk import agent, offers
+from tests.support.conversation_ui import agent, offers
 from tests.support.terminal import Terminal as RealTerminal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.desk import Desk, Open
+    from tests.support.conversation_ui import ConversationUi, Open
 
 EMBEDS = offers(capabilities={"promptCapabilities": {"embeddedContext": True}})
 
 
-def commands(desk: Desk) -> list[Terminal]:
-    return [entry for entry in desk.session.entries if isinstance(entry, Terminal)]
+def commands(ui: ConversationUi) -> list[Terminal]:
+    return [entry for entry in ui.session.entries if isinstance(entry, Terminal)]
 
 
-async def run(desk: Desk, line: str) -> None:
+async def run(ui: ConversationUi, line: str) -> None:
     """Type it."""
-    desk.prompt.load(line)
-    desk.prompt.focus()
-    await desk.press("enter")
+    ui.prompt.load(line)
+    ui.prompt.focus()
+    await ui.press("enter")
 
 
-async def test_a_command_runs_and_shows_its_output(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.press("exclamation_mark")
-        await desk.sees(" $ !")
-        await desk.press(*"echo", "space", *"hello", "enter")
-        await desk.sees("! echo hello", "    hello", "✔")
-        assert desk.prompt.text == ""
-        assert " ❯ " in desk.text()
-        assert desk.prompts() == []
-        await desk.press("up")
-        assert desk.prompt.text == "!echo hello"
+async def test_a_command_runs_and_shows_its_output(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.press("exclamation_mark")
+        await ui.sees(" $ !")
+        await ui.press(*"echo", "space", *"hello", "enter")
+        await ui.sees("! echo hello", "    hello", "✔")
+        assert ui.prompt.text == ""
+        assert " ❯ " in ui.text()
+        assert ui.prompts() == []
+        await ui.press("up")
+        assert ui.prompt.text == "!echo hello"
 
 
-async def test_its_output_goes_with_the_next_prompt_when_the_user_wants(open_desk: Open) -> None:
-    async with open_desk("script", EMBEDS) as desk:
-        await run(desk, "!printf 'one\\ntwo\\n'; exit 3")
-        await desk.sees("Ctrl+L attach output")
-        await desk.press(*"why", "ctrl+l", "enter")
-        await desk.until(desk.said)
-        (message,) = [entry for entry in desk.session.entries if isinstance(entry, UserMessage)]
+async def test_its_output_goes_with_the_next_prompt_when_the_user_wants(open_ui: Open) -> None:
+    async with open_ui("script", EMBEDS) as ui:
+        await run(ui, "!printf 'one\\ntwo\\n'; exit 3")
+        await ui.sees("Ctrl+L attach output")
+        await ui.press(*"why", "ctrl+l", "enter")
+        await ui.until(ui.said)
+        (message,) = [entry for entry in ui.session.entries if isinstance(entry, UserMessage)]
         (content,) = [part for part in message.parts if isinstance(part, Content)]
         assert content.text == "$ printf 'one\\ntwo\\n'; exit 3\none\ntwo\n[exit code 3]\n"
-        await desk.sees("┃ why [output of printf 'one\\ntwo\\n")
-        assert "Ctrl+L" not in desk.text()
+        await ui.sees("┃ why [output of printf 'one\\ntwo\\n")
+        assert "Ctrl+L" not in ui.text()
 
 
-async def test_it_runs_while_the_agent_works(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.send(["say", "working on it"], ["wait"])
-        await desk.until(desk.said)
-        await run(desk, "!echo beside")
-        await desk.sees("    beside")
-        assert desk.session.working
-        assert desk.queue == []
-        await desk.press("escape")
-        await desk.ready()
+async def test_it_runs_while_the_agent_works(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(["say", "working on it"], ["wait"])
+        await ui.until(ui.said)
+        await run(ui, "!echo beside")
+        await ui.sees("    beside")
+        assert ui.session.working
+        assert ui.queue == []
+        await ui.press("escape")
+        await ui.ready()
 
 
-async def test_escape_and_x_end_it(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await run(desk, "!sleep 1000")
-        await desk.sees("! sleep 1000", "x stops it")
-        await desk.press("escape")
-        await desk.sees("SIGTERM")
-        await run(desk, "!sleep 2000")
-        await desk.sees("! sleep 2000", "x stops it")
-        await desk.press("alt+up", "x")
-        await desk.until(lambda: [entry.signal for entry in commands(desk)] == ["SIGTERM", "SIGTERM"])
-        assert desk.app.is_running
+async def test_escape_and_x_end_it(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await run(ui, "!sleep 1000")
+        await ui.sees("! sleep 1000", "x stops it")
+        await ui.press("escape")
+        await ui.sees("SIGTERM")
+        await run(ui, "!sleep 2000")
+        await ui.sees("! sleep 2000", "x stops it")
+        await ui.press("alt+up", "x")
+        await ui.until(lambda: [entry.signal for entry in commands(ui)] == ["SIGTERM", "SIGTERM"])
+        assert ui.app.is_running
 
 
-async def test_the_output_of_any_command_is_attached_from_its_entry(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await run(desk, "!echo hello")
-        await desk.sees("    hello")
-        await desk.press("alt+up", "a")
-        await desk.until(lambda: desk.prompt.text == "[output of echo hello] ")
+async def test_the_output_of_any_command_is_attached_from_its_entry(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await run(ui, "!echo hello")
+        await ui.sees("    hello")
+        await ui.press("alt+up", "a")
+        await ui.until(lambda: ui.prompt.text == "[output of echo hello] ")
 
 
-async def test_a_lone_exclamation_mark_runs_nothing(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await run(desk, "! ")
-        await desk.until(lambda: any("Type a command" in toast for toast in desk.toasts()))
-        assert desk.prompt.text == "! "
+async def test_a_lone_exclamation_mark_runs_nothing(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await run(ui, "! ")
+        await ui.until(lambda: any("Type a command" in toast for toast in ui.toasts()))
+        assert ui.prompt.text == "! "
 
 
-async def test_what_begins_with_a_space_goes_to_the_agent(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await run(desk, " !important")
-        await desk.until(lambda: desk.prompts() == [" !important"])
-        assert commands(desk) == []
+async def test_what_begins_with_a_space_goes_to_the_agent(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await run(ui, " !important")
+        await ui.until(lambda: ui.prompts() == [" !important"])
+        assert commands(ui) == []
 
 
 def test_a_command_runs_on_a_real_terminal(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.session.state import Entry
-    from tests.support.desk import Open
+    from tests.support.conversation_ui import Open
 
 NINES = "9" * 5000
 CALL = ToolCall(id=1, at=0.0, call_id="call-7", title="Edit the basket")
@@ -100,10 +100,10 @@ def test_hunk_headers_with_absurd_numbers_are_read() -> None:
 
 
 async def test_an_entry_that_fails_on_the_screen_leaves_the_rest_usable(
-    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail(monkeypatch, ToolCall, renderer=failing_in("line"))
-    async with open_desk() as one:
+    async with open_ui() as one:
         await one.send(
             ["say", "before"],
             ["update", {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Run it"}],

@@ -9,7 +9,7 @@ from textual.widgets import Static
 from acp_tui.ui.keys import SCOPES, TABLE
 from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.screens.dialogs.palette import PaletteScreen
-from tests.support.desk import desk
+from tests.support.conversation_ui import open_conversation_ui
 from tests.ui.prompt.prompt_app import PromptApp
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ async def test_its_own_keys_close_it() -> None:
 
 
 async def test_a_question_mark_in_the_conversation_and_f1_over_any_list_explain(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo") as one:
+    async with open_conversation_ui(tmp_path, "demo") as one:
         one.transcript.focus()
         await one.press("?")
         await one.until(lambda: isinstance(one.app.screen, HelpScreen))
@@ -83,7 +83,7 @@ async def test_hints_name_the_keys_that_were_given_to_the_actions(tmp_path: Path
     (home / "config").mkdir(parents=True)
     keys = '"agent.restart" = "f12"\n"permission.allow" = "o"\n"permission.raw" = "j"\n'
     (home / "config" / "config.toml").write_text(f"[keys]\n{keys}")
-    async with desk(tmp_path, "demo", size=(120, 40)) as one:
+    async with open_conversation_ui(tmp_path, "demo", size=(120, 40)) as one:
         await one.send("tour")
         await one.asked()
         await one.sees("j raw input", "1 o")

@@ -12,7 +12,8 @@ from acp_tui.ui.keys import SCOPES, TABLE, ScopeName
 from acp_tui.ui.keys.keymap import check_keys, normalize_key, problems
 from acp_tui.ui.keys.titles import COMMAND_TITLES, title_of
 from acp_tui.ui.screens.dialogs.help import HelpScreen
-from tests.support.desk import app_of
+from tests.support.conversation_ui import app_of
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,14 +166,12 @@ def config(home: Path) -> Path:
 
 
 async def sees(pilot: Pilot[int], *texts: str) -> None:
-    """Wait until the screen shows them."""
-    for _ in range(1000):
-        strips = pilot.app.screen._compositor.render_strips()
-        shown = "\n".join(strip.text for strip in strips)
-        if all(text in shown for text in texts):
-            return
-        await pilot.pause(0.01)
-    raise AssertionError(f"{texts} never came:\n{shown}")
+    """Wait until the screen shows these texts."""
+
+    def shown() -> str:
+        return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+
+    await until(lambda: all(text in shown() for text in texts), between=pilot.pause, describe=shown)
 
 
 def toasts(app: object) -> list[str]:
@@ -205,10 +204,7 @@ async def test_wrong_keys_are_notices_with_file_and_line_and_the_others_work(
     config.write_text('theme = "grubbox"\n[keys]\n"app.hlep" = "f2"\n"app.help" = "f3"\n')
     app = app_of("--cwd", str(tmp_path))
     async with app.run_test(notifications=True) as pilot:
-        for _ in range(500):
-            if toasts(app):
-                break
-            await pilot.pause(0.01)
+        await until(lambda: toasts(app))
         told = "\n".join(toasts(app))
         theme = "theme: unknown theme 'grubbox'; did you mean 'gruvbox'? (using 'dark')"
         key = "keys.app.hlep: there is no such action; did you mean 'app.help'?"

@@ -17,11 +17,11 @@ from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.screens.dialogs.output import OutputScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
-from tests.support.desk import offers
+from tests.support.conversation_ui import offers
 from tests.ui.panes.sample_screen import panes_of
 
 if TYPE_CHECKING:
-    from tests.support.desk import Desk, Open
+    from tests.support.conversation_ui import ConversationUi, Open
 
 OPTIONS = offers(
     session={
@@ -54,208 +54,206 @@ def no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_git")
-async def test_without_git_announced_files_are_listed(open_desk: Open, tmp_path: Path) -> None:
+async def test_without_git_announced_files_are_listed(open_ui: Open, tmp_path: Path) -> None:
     path = tmp_path / "project" / "file.txt"
     diff = {"type": "diff", "path": str(path), "oldText": "one", "newText": "two"}
     edit = {"sessionUpdate": "tool_call", "toolCallId": "e", "title": "Edit", "kind": "edit"}
-    async with open_desk() as desk:
-        await desk.press("f8", "2")
-        await desk.send(["disk", str(tmp_path / "project" / "unannounced"), "x"])
-        await desk.sees("No files announced yet.")
-        await desk.sees("announces are listed: git is not installed.")
+    async with open_ui() as ui:
+        await ui.press("f8", "2")
+        await ui.send(["disk", str(tmp_path / "project" / "unannounced"), "x"])
+        await ui.sees("No files announced yet.")
+        await ui.sees("announces are listed: git is not installed.")
         announced = {**edit, "status": "completed", "content": [diff]}
-        await desk.send(["disk", str(path), "two"], ["update", announced])
-        await desk.sees("M file.txt", "+1 −1")
+        await ui.send(["disk", str(path), "two"], ["update", announced])
+        await ui.sees("M file.txt", "+1 −1")
 
 
 @pytest.fixture
-def file(open_desk: Open, tmp_path: Path) -> Path:
+def file(open_ui: Open, tmp_path: Path) -> Path:
     """A file that exists before the session starts."""
     path = tmp_path / "project" / "file.txt"
     path.write_text("one\ntwo\n")
     return path
 
 
-async def change_file(desk: Desk, path: Path) -> None:
+async def change_file(ui: ConversationUi, path: Path) -> None:
     """Have a turn change the file, and choose it in the files pane."""
-    await desk.press("f8", "2")
-    await desk.send(["disk", str(path), "one\n2\n3\n"], edit_call(path, "completed"))
-    await desk.sees("M file.txt", "+2 −1")
-    await desk.press("f8")
-    await desk.until(lambda: panes_of(desk.app).current.chosen == str(path))
+    await ui.press("f8", "2")
+    await ui.send(["disk", str(path), "one\n2\n3\n"], edit_call(path, "completed"))
+    await ui.sees("M file.txt", "+2 −1")
+    await ui.press("f8")
+    await ui.until(lambda: panes_of(ui.app).current.chosen == str(path))
 
 
-async def test_a_changed_file_is_listed_with_its_diff(open_desk: Open, file: Path) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await change_file(desk, file)
-        await desk.press("v")
-        await desk.until(lambda: isinstance(desk.app.screen, DetailScreen))
-        await desk.sees("file.txt: since the session began", "two", "2")
+async def test_a_changed_file_is_listed_with_its_diff(open_ui: Open, file: Path) -> None:
+    async with open_ui(size=(120, 30)) as ui:
+        await change_file(ui, file)
+        await ui.press("v")
+        await ui.until(lambda: isinstance(ui.app.screen, DetailScreen))
+        await ui.sees("file.txt: since the session began", "two", "2")
 
 
-async def test_revert_restores_a_file_after_confirmation(open_desk: Open, file: Path) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await change_file(desk, file)
-        await desk.press("r")
-        await desk.until(lambda: isinstance(desk.app.screen, ChooseScreen))
-        await desk.press("enter")
-        await desk.until(lambda: not isinstance(desk.app.screen, ChooseScreen))
+async def test_revert_restores_a_file_after_confirmation(open_ui: Open, file: Path) -> None:
+    async with open_ui(size=(120, 30)) as ui:
+        await change_file(ui, file)
+        await ui.press("r")
+        await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
+        await ui.press("enter")
+        await ui.until(lambda: not isinstance(ui.app.screen, ChooseScreen))
         assert file.read_text() == "one\n2\n3\n"
-        await desk.press("r")
-        await desk.until(lambda: isinstance(desk.app.screen, ChooseScreen))
-        await desk.press("down", "enter")
-        await desk.until(lambda: file.read_text() == "one\ntwo\n")
-        await desk.sees("No changes yet.")
-        assert "file.txt restored." in desk.toasts()
+        await ui.press("r")
+        await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
+        await ui.press("down", "enter")
+        await ui.until(lambda: file.read_text() == "one\ntwo\n")
+        await ui.sees("No changes yet.")
+        assert "file.txt restored." in ui.toasts()
 
 
-async def test_revert_deletes_a_new_file(open_desk: Open) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await desk.press("f8", "2")
-        path = desk.made[0].conversation.cwd / "new.txt"
-        await desk.send(["disk", str(path), "one\n"], edit_call(path, "completed"))
-        await desk.sees("A new.txt")
-        await desk.press("f8")
-        await desk.until(lambda: panes_of(desk.app).current.chosen == str(path))
-        await desk.press("r")
-        await desk.sees("Revert new.txt?", "Delete it: it did not exist")
-        await desk.press("down", "enter")
-        await desk.until(lambda: not path.exists())
-        await desk.until(lambda: "new.txt deleted." in desk.toasts())
+async def test_revert_deletes_a_new_file(open_ui: Open) -> None:
+    async with open_ui(size=(120, 30)) as ui:
+        await ui.press("f8", "2")
+        path = ui.made[0].conversation.cwd / "new.txt"
+        await ui.send(["disk", str(path), "one\n"], edit_call(path, "completed"))
+        await ui.sees("A new.txt")
+        await ui.press("f8")
+        await ui.until(lambda: panes_of(ui.app).current.chosen == str(path))
+        await ui.press("r")
+        await ui.sees("Revert new.txt?", "Delete it: it did not exist")
+        await ui.press("down", "enter")
+        await ui.until(lambda: not path.exists())
+        await ui.until(lambda: "new.txt deleted." in ui.toasts())
 
 
-async def test_a_failed_revert_is_reported(open_desk: Open, file: Path) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await change_file(desk, file)
-        await desk.press("r")
-        await desk.until(lambda: isinstance(desk.app.screen, ChooseScreen))
+async def test_a_failed_revert_is_reported(open_ui: Open, file: Path) -> None:
+    async with open_ui(size=(120, 30)) as ui:
+        await change_file(ui, file)
+        await ui.press("r")
+        await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
         file.unlink()
         file.mkdir()
         (file / "inside").touch()
-        await desk.press("down", "enter")
-        await desk.until(lambda: any("cannot be reverted" in toast for toast in desk.toasts()))
+        await ui.press("down", "enter")
+        await ui.until(lambda: any("cannot be reverted" in toast for toast in ui.toasts()))
 
 
 async def test_enter_opens_the_file_in_the_editor(
-    open_desk: Open, file: Path, monkeypatch: pytest.MonkeyPatch
+    open_ui: Open, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[tuple[str, int | None]] = []
-    async with open_desk(size=(120, 30)) as desk:
-        await change_file(desk, file)
+    async with open_ui(size=(120, 30)) as ui:
+        await change_file(ui, file)
         # A test has no terminal to release.
-        monkeypatch.setattr(desk.screen._pane_actions, "_edit_file", lambda *place: opened.append(place))
-        await desk.press("enter")
-        await desk.until(lambda: opened == [(str(file), 3)])
+        monkeypatch.setattr(ui.screen._pane_actions, "_edit_file", lambda *place: opened.append(place))
+        await ui.press("enter")
+        await ui.until(lambda: opened == [(str(file), 3)])
 
 
-async def test_terminal_output_is_followed_and_kill_ends_the_command(open_desk: Open, tmp_path: Path) -> None:
+async def test_terminal_output_is_followed_and_kill_ends_the_command(open_ui: Open, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    async with open_desk(options=("--policy", "yolo"), size=(120, 30)) as desk:
+    async with open_ui(options=("--policy", "yolo"), size=(120, 30)) as ui:
         create = {"command": sys.executable, "args": ["-c", READ, str(gate)]}
         wait = ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}]
-        await desk.send(["ask", "terminal/create", create], wait)
-        await desk.until(lambda: desk.session.terminals)
-        [terminal] = desk.session.terminals.values()
-        await desk.press("f8", "3")
-        await desk.sees("Running")
-        await desk.press("enter")
-        await desk.until(lambda: isinstance(desk.app.screen, OutputScreen))
-        page = desk.app.screen.query_one(BodyScroller)
-        await desk.until(lambda: "ready" in page.copy_text())
+        await ui.send(["ask", "terminal/create", create], wait)
+        await ui.until(lambda: ui.session.terminals)
+        [terminal] = ui.session.terminals.values()
+        await ui.press("f8", "3")
+        await ui.sees("Running")
+        await ui.press("enter")
+        await ui.until(lambda: isinstance(ui.app.screen, OutputScreen))
+        page = ui.app.screen.query_one(BodyScroller)
+        await ui.until(lambda: "ready" in page.copy_text())
         await asyncio.to_thread(gate.write_text, "a word\n")
-        await desk.until(lambda: "got a word" in page.copy_text())
-        await desk.press("escape", "k")
-        await desk.until(lambda: terminal.ended_at is not None)
-        await desk.sees("Ended")
+        await ui.until(lambda: "got a word" in page.copy_text())
+        await ui.press("escape", "k")
+        await ui.until(lambda: terminal.ended_at is not None)
+        await ui.sees("Ended")
         assert terminal.signal is not None
 
 
-async def test_kill_ends_a_command_of_the_user(open_desk: Open) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        desk.prompt.load("!sleep 1000")
-        await desk.press("enter")
-        await desk.until(lambda: desk.session.terminals)
-        [terminal] = desk.session.terminals.values()
-        await desk.press("f8", "3")
-        await desk.sees("Running", "yours", "k stop")
-        await desk.press("k")
-        await desk.until(lambda: terminal.ended_at is not None)
-        await desk.sees("Ended")
+async def test_kill_ends_a_command_of_the_user(open_ui: Open) -> None:
+    async with open_ui(size=(120, 30)) as ui:
+        ui.prompt.load("!sleep 1000")
+        await ui.press("enter")
+        await ui.until(lambda: ui.session.terminals)
+        [terminal] = ui.session.terminals.values()
+        await ui.press("f8", "3")
+        await ui.sees("Running", "yours", "k stop")
+        await ui.press("k")
+        await ui.until(lambda: terminal.ended_at is not None)
+        await ui.sees("Ended")
         assert terminal.signal == "SIGTERM"
-        assert desk.toasts() == []
+        assert ui.toasts() == []
 
 
-async def test_commands_run_by_the_agent_cannot_be_killed(open_desk: Open) -> None:
-    async with open_desk(size=(120, 30)) as desk:
+async def test_commands_run_by_the_agent_cannot_be_killed(open_ui: Open) -> None:
+    async with open_ui(size=(120, 30)) as ui:
         meta = {"terminal_info": {"terminal_id": "theirs", "cwd": "/"}}
         update = {"sessionUpdate": "tool_call", "toolCallId": "run", "title": "Run it", "kind": "execute"}
-        await desk.send(["update", {**update, "status": "in_progress", "_meta": meta}], ["wait"])
-        await desk.until(lambda: any(isinstance(entry, Terminal) for entry in desk.session.entries))
-        await desk.press("f8", "3")
-        pane = panes_of(desk.app).pane(TerminalsPane)
-        await desk.until(lambda: pane.chosen == "theirs")
+        await ui.send(["update", {**update, "status": "in_progress", "_meta": meta}], ["wait"])
+        await ui.until(lambda: any(isinstance(entry, Terminal) for entry in ui.session.entries))
+        await ui.press("f8", "3")
+        pane = panes_of(ui.app).pane(TerminalsPane)
+        await ui.until(lambda: pane.chosen == "theirs")
         assert pane.check_action("open", ())
         assert not pane.check_action("kill", ())
 
 
-async def test_enter_sets_an_option(open_desk: Open) -> None:
-    async with open_desk("script", OPTIONS, size=(120, 60)) as desk:
-        await desk.press("f8", "4")
-        await desk.sees("Think longer  Never", "MCP servers")
-        await desk.until(lambda: "wire.jsonl" in desk.text().replace(" ", "").replace("\n", ""))
-        await desk.press("enter")
-        await desk.until(lambda: isinstance(desk.app.screen, ChooseScreen))
-        await desk.press("down", "enter")
-        log = desk.made[0].conversation.log_path
+async def test_enter_sets_an_option(open_ui: Open) -> None:
+    async with open_ui("script", OPTIONS, size=(120, 60)) as ui:
+        await ui.press("f8", "4")
+        await ui.sees("Think longer  Never", "MCP servers")
+        await ui.until(lambda: "wire.jsonl" in ui.text().replace(" ", "").replace("\n", ""))
+        await ui.press("enter")
+        await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
+        await ui.press("down", "enter")
+        log = ui.made[0].conversation.log_path
         assert log is not None
-        await desk.until(lambda: "session/set_config_option" in Path(log).read_text())
+        await ui.until(lambda: "session/set_config_option" in Path(log).read_text())
 
 
-async def test_files_are_compared_only_while_the_pane_is_visible(open_desk: Open) -> None:
-    async with open_desk(size=(120, 30)) as desk:
-        await desk.press("ctrl+b")
-        path = desk.made[0].conversation.cwd / "file.txt"
-        await desk.send(["disk", str(path), "x"], edit_call(path, "completed"))
-        await desk.ready()
-        assert panes_of(desk.app).pane(FilesPane)._changes is None
-        await desk.press("f8", "2")
-        await desk.sees("A file.txt")
+async def test_files_are_compared_only_while_the_pane_is_visible(open_ui: Open) -> None:
+    async with open_ui(size=(120, 30)) as ui:
+        await ui.press("ctrl+b")
+        path = ui.made[0].conversation.cwd / "file.txt"
+        await ui.send(["disk", str(path), "x"], edit_call(path, "completed"))
+        await ui.ready()
+        assert panes_of(ui.app).pane(FilesPane)._changes is None
+        await ui.press("f8", "2")
+        await ui.sees("A file.txt")
 
 
 @pytest.mark.parametrize("name", ["plan", "files", "terminals", "session"])
-async def test_the_panes_setting_opens_a_pane_without_focus(
-    open_desk: Open, tmp_path: Path, name: str
-) -> None:
+async def test_the_panes_setting_opens_a_pane_without_focus(open_ui: Open, tmp_path: Path, name: str) -> None:
     (tmp_path / "project" / ".acp-tui.toml").write_text(f'panes = "{name}"\n')
-    async with open_desk(size=(120, 30)) as desk:
-        await desk.until(lambda: panes_of(desk.app).current.TITLE.lower() == name)
-        await desk.press(*"hello")
-        assert desk.prompt.text == "hello"
-        await desk.press("ctrl+b")
-        assert desk.screen.panes.visible is None
+    async with open_ui(size=(120, 30)) as ui:
+        await ui.until(lambda: panes_of(ui.app).current.TITLE.lower() == name)
+        await ui.press(*"hello")
+        assert ui.prompt.text == "hello"
+        await ui.press("ctrl+b")
+        assert ui.screen.panes.visible is None
 
 
-async def test_the_panes_setting_is_ignored_on_a_narrow_screen(open_desk: Open, tmp_path: Path) -> None:
+async def test_the_panes_setting_is_ignored_on_a_narrow_screen(open_ui: Open, tmp_path: Path) -> None:
     (tmp_path / "project" / ".acp-tui.toml").write_text('panes = "files"\n')
-    async with open_desk(size=(99, 30)) as desk:
-        assert desk.screen.panes.visible is None
+    async with open_ui(size=(99, 30)) as ui:
+        assert ui.screen.panes.visible is None
 
 
-async def test_the_new_below_mark_is_hidden_by_panes(open_desk: Open) -> None:
-    async with open_desk(size=(80, 24)) as desk:
-        await desk.send(["repeat", 40, "line\n\n"])
-        await desk.ready()
-        await desk.press("pageup")
-        desk.screen.runner.prompts.submit("and more")
-        await desk.sees("↓ 4 new")
-        await desk.press("ctrl+b")
-        await desk.sees("Plan", "Files")
-        assert "new ·" not in desk.text()
-        await desk.press("escape")
-        await desk.sees("↓ 4 new")
-        await desk.pilot.resize_terminal(120, 30)
-        await desk.press("ctrl+b")
-        await desk.sees("Plan", "Files", "new ·")
-        await desk.press("z")
-        await desk.until(lambda: "new ·" not in desk.text())
+async def test_the_new_below_mark_is_hidden_by_panes(open_ui: Open) -> None:
+    async with open_ui(size=(80, 24)) as ui:
+        await ui.send(["repeat", 40, "line\n\n"])
+        await ui.ready()
+        await ui.press("pageup")
+        ui.screen.runner.prompts.submit("and more")
+        await ui.sees("↓ 4 new")
+        await ui.press("ctrl+b")
+        await ui.sees("Plan", "Files")
+        assert "new ·" not in ui.text()
+        await ui.press("escape")
+        await ui.sees("↓ 4 new")
+        await ui.pilot.resize_terminal(120, 30)
+        await ui.press("ctrl+b")
+        await ui.sees("Plan", "Files", "new ·")
+        await ui.press("z")
+        await ui.until(lambda: "new ·" not in ui.text())

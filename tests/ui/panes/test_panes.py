@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.panes.pane import Pane
-    from tests.support.desk import Open
+    from tests.support.conversation_ui import Open
 
 WIDE, NARROW = (120, 30), (80, 24)
 
@@ -360,10 +360,10 @@ async def test_focused_panes_stay_open_on_a_narrow_screen() -> None:
         assert panes_of(app).current.has_focus
 
 
-async def test_the_footer_says_whether_escape_closes_the_panes(open_desk: Open) -> None:
-    async with open_desk(size=NARROW) as desk:
-        footer = desk.screen.query_one(KeyBar)
-        await desk.press("alt+up", "ctrl+b", "ctrl+f", "escape")
-        await desk.until(lambda: "Esc close" in footer.render_line(0).text)
-        await desk.press("escape")
-        await desk.until(lambda: "Esc prompt" in footer.render_line(0).text)
+async def test_the_footer_says_whether_escape_closes_the_panes(open_ui: Open) -> None:
+    async with open_ui(size=NARROW) as ui:
+        footer = ui.screen.query_one(KeyBar)
+        await ui.press("alt+up", "ctrl+b", "ctrl+f", "escape")
+        await ui.until(lambda: "Esc close" in footer.render_line(0).text)
+        await ui.press("escape")
+        await ui.until(lambda: "Esc prompt" in footer.render_line(0).text)

@@ -19,10 +19,9 @@ from acp_tui.ui.widgets.player_bar import PlayerBar
 from acp_tui.ui.widgets.status_line import StatusLine
 from tests.support.looks import every_look, every_size
 from tests.support.recordings import WIRELOGS, records
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.pilot import Pilot
 
     from acp_tui.session.change import Change
@@ -33,14 +32,6 @@ EDIT = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
 def replay(speed: float = AT_ONCE) -> tuple[AcpTui, Player]:
     player = Player(records(EDIT), title="Recorded session", speed=speed)
     return AcpTui(lambda palette: ReplayScreen(player, palette)), player
-
-
-async def until(pilot: Pilot[Any], holds: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if holds():
-            return
-        await pilot.pause(0.01)
-    raise AssertionError("it never came to that")
 
 
 def page(app: AcpTui) -> str:
@@ -54,8 +45,8 @@ def line(app: AcpTui, kind: type[PlayerBar | StatusLine]) -> str:
 
 async def test_it_plays_by_itself_and_ends_with_all_of_it_on_the_screen() -> None:
     app, player = replay()
-    async with app.run_test(size=(100, 40)) as pilot:
-        await until(pilot, lambda: player.ended and "I wrote the file." in page(app))
+    async with app.run_test(size=(100, 40)):
+        await until(lambda: player.ended and "I wrote the file." in page(app))
         assert "Claude Agent · project" in line(app, StatusLine)
         assert "○ idle" in line(app, StatusLine)
         assert line(app, PlayerBar).startswith("■")
@@ -76,8 +67,8 @@ async def test_what_is_played_at_once_is_shown_when_all_of_it_is_there(
     monkeypatch.setattr(replay_screen, "FAST_FORWARD_SLICE", 0)
     monkeypatch.setattr(Transcript, "show_changes", taken)
     app, player = replay()
-    async with app.run_test(size=(100, 40)) as pilot:
-        await until(pilot, lambda: player.ended and "I wrote the file." in page(app))
+    async with app.run_test(size=(100, 40)):
+        await until(lambda: player.ended and "I wrote the file." in page(app))
     assert set(frames) == {player.total}
 
 
@@ -88,16 +79,16 @@ async def test_what_was_played_at_once_is_shown_when_it_is_stopped_on_the_way(
     monkeypatch.setattr(replay_screen, "FAST_FORWARD_SLICE", 0.001)
     app, player = replay()
     async with app.run_test(size=(100, 40)) as pilot:
-        await until(pilot, lambda: bool(player.session.entries))
+        await until(lambda: bool(player.session.entries))
         await pilot.press("space")
         assert not player.ended
-        await until(pilot, lambda: "┃" in page(app))
+        await until(lambda: "┃" in page(app))
 
 
 async def test_a_question_of_then_is_an_entry_and_no_dialog() -> None:
     app, player = replay()
-    async with app.run_test(size=(100, 40)) as pilot:
-        await until(pilot, lambda: player.ended)
+    async with app.run_test(size=(100, 40)):
+        await until(lambda: player.ended)
         assert any(isinstance(entry, Permission) for entry in player.session.entries)
         assert len(app.screen_stack) == 1
 
@@ -111,7 +102,7 @@ async def test_space_holds_it_and_lets_it_go_on() -> None:
         await pilot.pause(0.1)
         assert player.elapsed == played
         await pilot.press("space")
-        await until(pilot, lambda: player.elapsed > played)
+        await until(lambda: player.elapsed > played)
 
 
 async def test_steps_go_from_change_to_change_and_hold_there() -> None:
@@ -122,7 +113,7 @@ async def test_steps_go_from_change_to_change_and_hold_there() -> None:
             await pilot.press("right")
             assert player.played > before
         assert any(isinstance(entry, UserMessage) for entry in player.session.entries)
-        await until(pilot, lambda: "mock:edit" in page(app))
+        await until(lambda: "mock:edit" in page(app))
         assert line(app, PlayerBar).startswith("‖")
 
 
@@ -140,27 +131,27 @@ async def test_end_plays_the_rest_at_once_and_home_begins_again() -> None:
     app, player = replay(speed=0.25)
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("end")
-        await until(pilot, lambda: player.ended and "I wrote the file." in page(app))
+        await until(lambda: player.ended and "I wrote the file." in page(app))
         await pilot.press("home")
         assert not player.ended
-        await until(pilot, lambda: "I wrote the file." not in page(app))
+        await until(lambda: "I wrote the file." not in page(app))
         assert line(app, PlayerBar).startswith("▶")
 
 
 async def test_space_at_the_end_plays_it_once_more() -> None:
     app, player = replay()
     async with app.run_test(size=(100, 40)) as pilot:
-        await until(pilot, lambda: player.ended)
+        await until(lambda: player.ended)
         before = player.session
         await pilot.press("space")
-        await until(pilot, lambda: player.ended and "I wrote the file." in page(app))
+        await until(lambda: player.ended and "I wrote the file." in page(app))
         assert player.session is not before
 
 
 async def test_what_is_typed_into_the_search_is_typed_there() -> None:
     app, player = replay()
     async with app.run_test(size=(100, 40)) as pilot:
-        await until(pilot, lambda: player.ended)
+        await until(lambda: player.ended)
         await pilot.press("ctrl+f", *"I wrote", "home", "right", "enter")
         await pilot.pause()
         assert player.ended
@@ -175,9 +166,9 @@ async def test_what_is_typed_into_the_search_is_typed_there() -> None:
 async def test_entries_can_be_read_as_in_a_conversation() -> None:
     app, _ = replay()
     async with app.run_test(size=(100, 40)) as pilot:
-        await until(pilot, lambda: "I wrote the file." in page(app))
+        await until(lambda: "I wrote the file." in page(app))
         await pilot.press("alt+up", "y")
-        await until(pilot, lambda: app.clipboard.strip() == "I wrote the file.")
+        await until(lambda: app.clipboard.strip() == "I wrote the file.")
         await pilot.press("x", "i")  # there is nothing to type into
         await pilot.pause()
         assert isinstance(app.screen, ReplayScreen)
@@ -188,7 +179,7 @@ async def test_it_is_left_by_any_of_the_usual_keys(keys: list[str]) -> None:
     app, _ = replay(speed=1.0)
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press(*keys)
-        await until(pilot, lambda: app._exit)
+        await until(lambda: app._exit)
 
 
 async def test_what_could_not_be_read_is_said() -> None:
@@ -209,7 +200,7 @@ def test_a_replay_that_waits(theme: str, size: tuple[int, int], snap_compare: An
     app = AcpTui(lambda palette: ReplayScreen(player, palette), theme=theme)
 
     async def act(pilot: Pilot[Any]) -> None:
-        await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.focused is not None)
+        await until(lambda: isinstance(app.screen, ReplayScreen) and app.focused is not None)
         await pilot.press("space")
         for _ in range(20 - player.played):
             if player.played < 20:

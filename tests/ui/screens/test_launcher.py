@@ -18,8 +18,9 @@ from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.cli.test_sessions_command import record
-from tests.support.desk import Desk, desk
+from tests.support.conversation_ui import ConversationUi, open_conversation_ui
 from tests.support.looks import every_look, every_size
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +109,7 @@ def test_sessions_of_this_folder_come_before_those_of_others(tmp_path: Path) -> 
 # --------------------------------------------------------------------------- on the screen
 
 
-async def launched(one: Desk) -> LauncherScreen:
+async def launched(one: ConversationUi) -> LauncherScreen:
     await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
     screen = one.app.screen
     assert isinstance(screen, LauncherScreen)
@@ -116,7 +117,7 @@ async def launched(one: Desk) -> LauncherScreen:
 
 
 async def test_enter_starts_the_demo_for_a_newcomer(tmp_path: Path) -> None:
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         launcher = await launched(one)
         await one.press("enter")
         await one.until(lambda: isinstance(one.app.screen, ConversationScreen))
@@ -128,7 +129,7 @@ async def test_enter_starts_the_demo_for_a_newcomer(tmp_path: Path) -> None:
 
 async def test_a_digit_starts_unless_something_is_typed(config: Path, tmp_path: Path) -> None:
     config.write_text(f'[agents.mine7]\ncommand = ["{sys.executable}", "-m", "tests.fake_agents.script"]\n')
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         for key in "e7":  # at once, as a fast typist's keys are read
             one.app.post_message(Key(key, key))
@@ -143,7 +144,7 @@ async def test_a_digit_starts_unless_something_is_typed(config: Path, tmp_path: 
 
 async def test_letters_scattered_over_a_path_are_no_match(tmp_path: Path) -> None:
     record(title="Fix it", session_id="a", cwd="/home/elena/lab/loop")
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         launcher = await launched(one)
         await one.press(*"HELLO")
         await one.sees('No matches for "HELLO"')
@@ -153,11 +154,11 @@ async def test_letters_scattered_over_a_path_are_no_match(tmp_path: Path) -> Non
 async def test_a_session_goes_on_in_its_own_folder(tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
     (tmp_path / "else").mkdir()
-    async with desk(tmp_path / "shop", "demo") as one:
+    async with open_conversation_ui(tmp_path / "shop", "demo") as one:
         await one.send("tell me more")
         await one.until(lambda: one.session.turn and one.session.phase == "idle")
         folder = one.made[0].conversation.folder.id
-    async with desk(tmp_path / "else", wait=False) as one:
+    async with open_conversation_ui(tmp_path / "else", wait=False) as one:
         launcher = await launched(one)
         await one.press(*"tell me")
         await one.until(lambda: len(launcher._shown) == 1)
@@ -170,7 +171,7 @@ async def test_a_session_goes_on_in_its_own_folder(tmp_path: Path) -> None:
 
 
 async def test_a_missing_agent_tells_how_to_install_it_and_gives_the_command(tmp_path: Path) -> None:
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         await one.press(*"vibe", "enter")
         await one.sees("Mistral Vibe is not installed", "uv tool install mistral-vibe", "F5 in the launcher")
@@ -183,7 +184,7 @@ async def test_a_missing_agent_tells_how_to_install_it_and_gives_the_command(tmp
 
 
 async def test_it_looks_again_for_what_was_installed_meanwhile(tmp_path: Path) -> None:
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         launcher = await launched(one)
         assert [
             shown.name for shown in launcher._shown if isinstance(shown, AgentChoice) and shown.is_ready
@@ -201,7 +202,7 @@ async def test_it_looks_again_for_what_was_installed_meanwhile(tmp_path: Path) -
 
 async def test_what_cannot_be_opened_leads_back_with_a_word(tmp_path: Path) -> None:
     record("nobody-knows-me", session_id="s", title="Old", command=[])
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         await one.press(*"Old", "enter")
         await one.until(lambda: one.toasts())
@@ -211,7 +212,7 @@ async def test_what_cannot_be_opened_leads_back_with_a_word(tmp_path: Path) -> N
 
 async def test_problems_of_the_settings_are_told(config: Path, tmp_path: Path) -> None:
     config.write_text("polciy = 1\n")
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         await one.until(lambda: one.toasts())
         assert f"{config}:1: polciy: unknown key; did you mean 'policy'?" in one.toasts()
@@ -221,14 +222,14 @@ async def test_an_agent_of_the_settings_is_started_at_once_unless_one_wants_to_c
     config: Path, tmp_path: Path
 ) -> None:
     config.write_text('agent = "demo"\n')
-    async with desk(tmp_path) as one:
+    async with open_conversation_ui(tmp_path) as one:
         assert one.made[0].conversation.launch.name == "demo"
-    async with desk(tmp_path, "--choose", wait=False) as one:
+    async with open_conversation_ui(tmp_path, "--choose", wait=False) as one:
         await launched(one)
 
 
 async def test_escape_quits(tmp_path: Path) -> None:
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         await one.press("x", "escape")
         assert one.app.is_running
@@ -237,7 +238,7 @@ async def test_escape_quits(tmp_path: Path) -> None:
 
 
 async def test_ctrl_c_quits_too(tmp_path: Path) -> None:
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         await one.press("x", "ctrl+c")
         assert one.app.is_running
@@ -247,7 +248,7 @@ async def test_ctrl_c_quits_too(tmp_path: Path) -> None:
 
 
 async def test_when_nothing_fits_that_is_said(tmp_path: Path) -> None:
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         await one.press(*"zzzq")
         await one.sees('No matches for "zzzq". Esc shows all.')
@@ -259,7 +260,7 @@ async def test_of_an_agent_of_ones_own_it_is_not_said_that_it_was_not_tried(
     config: Path, tmp_path: Path
 ) -> None:
     config.write_text(f'[agents.mine]\ncommand = ["{sys.executable}"]\n')
-    async with desk(tmp_path, wait=False) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         (line,) = [line for line in one.lines() if "mine" in line]
         assert "installed" in line
@@ -323,7 +324,7 @@ def app(theme: str, found: LauncherChoices) -> AcpTui:
 @every_size
 def test_looks(theme: str, size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
     async def wait(pilot: object) -> None:
-        await Desk(shown, pilot).until(lambda: shown.screen.query_one(SelectList).virtual_size.height)  # type: ignore[arg-type]
+        await until(lambda: shown.screen.query_one(SelectList).virtual_size.height)
 
     shown = app(theme, LauncherChoices(AGENTS, SESSIONS))
     assert snap_compare(shown, terminal_size=size, run_before=wait)
@@ -336,7 +337,7 @@ def test_looks_of_what_opens_over_it(
     theme: str, size: tuple[int, int], keys: list[str], snap_compare: Callable[..., bool]
 ) -> None:
     async def wait(pilot: object) -> None:
-        one = Desk(shown, pilot)  # type: ignore[arg-type]
+        one = ConversationUi(shown, pilot)  # type: ignore[arg-type]
         await one.until(lambda: shown.screen.query_one(SelectList).virtual_size.height)
         await one.press(*keys)
         await one.until(lambda: not isinstance(shown.screen, LauncherScreen))

@@ -17,15 +17,15 @@ from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.screens.dialogs.palette import PaletteScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.widgets.select_list import SelectList
-from tests.support.desk import desk
+from tests.support.conversation_ui import open_conversation_ui
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.desk import Desk
+    from tests.support.conversation_ui import ConversationUi
 
 
-async def narrowed(one: Desk, text: str) -> PaletteScreen:
+async def narrowed(one: ConversationUi, text: str) -> PaletteScreen:
     """The list, with what fits this."""
     await one.press("ctrl+p")
     await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
@@ -46,7 +46,7 @@ def titles(screen: PaletteScreen) -> list[str]:
 
 
 async def test_it_has_what_can_be_done_now_with_its_keys_the_useful_things_first(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo", size=(120, 60)) as one:
+    async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
         await one.press("ctrl+p")
         await one.sees("Commands", "New session", "Insert newline", "Ctrl+J Alt+Enter Shift+Enter")
         screen = one.app.screen
@@ -68,7 +68,7 @@ async def test_it_has_what_can_be_done_now_with_its_keys_the_useful_things_first
 
 
 async def test_a_command_is_done_when_it_is_taken(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo") as one:
+    async with open_conversation_ui(tmp_path, "demo") as one:
         await narrowed(one, "Show help")
         await one.press("enter")
         await one.until(lambda: isinstance(one.app.screen, HelpScreen))
@@ -96,7 +96,7 @@ FIRST = {
 
 
 async def test_whole_words_and_beginnings_of_words_come_first(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo", size=(120, 60)) as one:
+    async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
         await one.press("ctrl+p")
         await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
         screen = one.app.screen
@@ -107,13 +107,13 @@ async def test_whole_words_and_beginnings_of_words_come_first(tmp_path: Path) ->
 
 
 async def test_what_fits_nothing_is_said(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo", size=(120, 60)) as one:
+    async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
         assert titles(await narrowed(one, "17")) == []
         await one.sees("No matches")
 
 
 async def test_a_new_session_of_the_same_agent_is_begun_in_the_same_folder(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo") as one:
+    async with open_conversation_ui(tmp_path, "demo") as one:
         before, folder = one.screen, one.made[0].conversation.folder.id
         await narrowed(one, "New session")
         await one.press("enter")
@@ -125,7 +125,7 @@ async def test_a_new_session_of_the_same_agent_is_begun_in_the_same_folder(tmp_p
 
 
 async def test_the_policy_is_changed_in_the_app_and_shown_beside_the_mode(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo", size=(120, 40)) as one:
+    async with open_conversation_ui(tmp_path, "demo", size=(120, 40)) as one:
         assert "mode: Ask ▾ · policy: ask ▾" in one.status()
         await one.press("f4")
         await one.sees("Policy: what is allowed without asking", "accept-edits")
@@ -142,14 +142,16 @@ async def test_the_policy_is_changed_in_the_app_and_shown_beside_the_mode(tmp_pa
 
 
 async def test_the_permissions_are_shown(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo", "--policy", "accept-edits", "--allow", "execute:pytest") as one:
+    async with open_conversation_ui(
+        tmp_path, "demo", "--policy", "accept-edits", "--allow", "execute:pytest"
+    ) as one:
         await narrowed(one, "Show permissions")
         await one.press("enter")
         await one.sees("Policy: accept-edits", "Rules of this run", "pytest", "No rules are remembered")
 
 
 async def test_modes_are_chosen_by_name(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo") as one:
+    async with open_conversation_ui(tmp_path, "demo") as one:
         other = next(mode for mode in one.session.modes if mode.id != one.session.mode)
         screen = await narrowed(one, other.name)
         at = next(n for n, title in enumerate(titles(screen)) if title.endswith(f": {other.name}"))
@@ -181,7 +183,7 @@ def test_values_of_all_kinds_of_options_are_commands() -> None:
 
 
 async def test_a_theme_is_shown_while_the_cursor_is_on_it(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo", "--theme", "light") as one:
+    async with open_conversation_ui(tmp_path, "demo", "--theme", "light") as one:
         screen = await narrowed(one, "Theme: gruvbox")
         await one.until(lambda: one.app.theme_name == "gruvbox")
         assert one.screen.palette == one.app.palette == screen._palette
@@ -197,7 +199,7 @@ async def test_a_theme_is_shown_while_the_cursor_is_on_it(tmp_path: Path) -> Non
 
 
 async def test_moving_on_to_what_is_no_theme_brings_the_colours_back(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo") as one:
+    async with open_conversation_ui(tmp_path, "demo") as one:
         screen = await narrowed(one, "Theme")
         rows = screen.query_one(SelectList)
         rows.selected = titles(screen).index("Theme: nord")
@@ -209,7 +211,7 @@ async def test_moving_on_to_what_is_no_theme_brings_the_colours_back(tmp_path: P
 async def test_the_list_of_themes_begins_with_the_one_in_force(tmp_path: Path, home: Path) -> None:
     (home / "config" / "themes").mkdir(parents=True)
     (home / "config" / "themes" / "mine.toml").write_text("[colors]\nblue = 1\n")
-    async with desk(tmp_path, "demo", "--theme", "nord") as one:
+    async with open_conversation_ui(tmp_path, "demo", "--theme", "nord") as one:
         await narrowed(one, "Change theme")
         await one.press("enter")
         await one.until(
@@ -226,7 +228,7 @@ async def test_the_list_of_themes_begins_with_the_one_in_force(tmp_path: Path, h
 
 
 async def test_the_launcher_opens_over_the_conversation_and_escape_leads_back(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo") as one:
+    async with open_conversation_ui(tmp_path, "demo") as one:
         before = one.screen
         await narrowed(one, "Switch agent or session")
         await one.press("enter")
@@ -240,7 +242,7 @@ async def test_the_launcher_opens_over_the_conversation_and_escape_leads_back(tm
 
 
 async def test_what_is_chosen_there_takes_the_place_of_the_conversation(tmp_path: Path) -> None:
-    async with desk(tmp_path, "demo") as one:
+    async with open_conversation_ui(tmp_path, "demo") as one:
         before = one.screen
         await narrowed(one, "Switch agent or session")
         await one.press("enter")
@@ -254,7 +256,7 @@ async def test_what_is_chosen_there_takes_the_place_of_the_conversation(tmp_path
 
 async def test_while_the_agent_works_only_looking_is_possible(tmp_path: Path) -> None:
     command = shlex.join([sys.executable, "-m", "tests.fake_agents.script"])
-    async with desk(tmp_path, "--command", command) as one:
+    async with open_conversation_ui(tmp_path, "--command", command) as one:
         before = one.screen
         await one.send(["wait"])
         await one.until(lambda: one.session.working)

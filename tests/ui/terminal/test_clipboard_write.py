@@ -18,12 +18,13 @@ from acp_tui.ui.terminal.passthrough import SCREEN_LIMIT, wrap_for_multiplexer
 from tests.support.leftovers import processes_with
 from tests.support.recordings import WIRELOGS
 from tests.support.terminal import PROGRAM, Terminal
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tests.support.desk import Open
+    from tests.support.conversation_ui import Open
 
 RECORDED = str(next(path for path in WIRELOGS if path.stem == "claude-code-edit"))
 LAST = "I wrote the file."
@@ -155,19 +156,19 @@ async def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 # --------------------------------------------------------------------------- in the program
 
 
-async def test_y_copies_the_last_answer_from_anywhere(open_desk: Open) -> None:
-    async with open_desk() as desk:
-        await desk.send(["say", "the answer"], ["update", {"sessionUpdate": "tool_call", "toolCallId": "c",
+async def test_y_copies_the_last_answer_from_anywhere(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(["say", "the answer"], ["update", {"sessionUpdate": "tool_call", "toolCallId": "c",
                         "title": "Read it", "kind": "read", "status": "completed"}])  # fmt: skip
-        await desk.until(lambda: desk.session.phase == "idle" and desk.session.turn == 1)
-        desk.transcript.focus()
-        await desk.press("y")
-        await desk.until(lambda: "Sent to the terminal's clipboard." in desk.toasts())
-        assert desk.app.clipboard == "the answer"
-        await desk.press("alt+up", "c")
-        await desk.until(lambda: desk.app.clipboard == "Read it")
-        await desk.press("y")
-        await desk.until(lambda: desk.app.clipboard == "the answer")
+        await ui.until(lambda: ui.session.phase == "idle" and ui.session.turn == 1)
+        ui.transcript.focus()
+        await ui.press("y")
+        await ui.until(lambda: "Sent to the terminal's clipboard." in ui.toasts())
+        assert ui.app.clipboard == "the answer"
+        await ui.press("alt+up", "c")
+        await ui.until(lambda: ui.app.clipboard == "Read it")
+        await ui.press("y")
+        await ui.until(lambda: ui.app.clipboard == "the answer")
 
 
 @pytest.mark.parametrize("between", [{}, {"STY": "1.x"}], ids=["alone", "in screen"])
@@ -181,7 +182,7 @@ def test_the_bytes_reach_the_terminal(tmp_path: Path, between: dict[str, str]) -
 
 
 @pytest.fixture
-def tmux(tmp_path: Path, until: Callable[[Callable[[], bool]], None]) -> Iterator[Callable[..., str]]:
+def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
     """A tmux server of the test's own."""
     if shutil.which("tmux") is None:
         pytest.skip("tmux is not installed")
@@ -194,20 +195,18 @@ def tmux(tmp_path: Path, until: Callable[[Callable[[], bool]], None]) -> Iterato
 
     yield call
     call("kill-server")
-    until(lambda: processes_with(str(socket)) == [])  # what ran in it has it in its environment
+    wait_until(lambda: processes_with(str(socket)) == [])  # what ran in it has it in its environment
 
 
 @pytest.mark.parametrize("way", ["its program", "the sequence"])
-def test_a_copy_inside_tmux_is_in_its_buffer(
-    tmux: Callable[..., str], way: str, tmp_path: Path, until: Callable[[Callable[[], bool]], None]
-) -> None:
+def test_a_copy_inside_tmux_is_in_its_buffer(tmux: Callable[..., str], way: str, tmp_path: Path) -> None:
     path = os.environ["PATH"] if way == "its program" else str(tmp_path / "nothing")
     command = f"PATH={shlex.quote(path)} {shlex.quote(PROGRAM)} replay {shlex.quote(RECORDED)} --speed max"
     tmux("new-session", "-d", "-x", "100", "-y", "30", "cat")
     tmux("set-option", "-s", "set-clipboard", "external" if way == "its program" else "on")
     tmux("respawn-pane", "-k", command)
-    until(lambda: LAST in tmux("capture-pane", "-p"))
+    wait_until(lambda: LAST in tmux("capture-pane", "-p"))
     tmux("send-keys", "y")
-    until(lambda: tmux("show-buffer") == f"{LAST}\n")
+    wait_until(lambda: tmux("show-buffer") == f"{LAST}\n")
     told = "Copied (tmux buffer" if way == "its program" else "Sent to the terminal's clipboard"
-    until(lambda: told in tmux("capture-pane", "-p").replace("\n", " "))
+    wait_until(lambda: told in tmux("capture-pane", "-p").replace("\n", " "))

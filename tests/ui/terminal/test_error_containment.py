@@ -11,14 +11,14 @@ from acp_tui.ui.widgets.status_line import StatusLine
 if TYPE_CHECKING:
     import pytest
 
-    from tests.support.desk import Open
+    from tests.support.conversation_ui import Open
 
 Errors = list[BaseException]
 ASK = ["permission", {"title": "Run it"}]
 
 
 async def test_a_widget_that_cannot_be_drawn_leaves_the_others_and_is_not_asked_in_every_frame(
-    open_desk: Open, monkeypatch: pytest.MonkeyPatch, unexpected_errors: Errors
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch, unexpected_errors: Errors
 ) -> None:
     asked = []
 
@@ -26,7 +26,7 @@ async def test_a_widget_that_cannot_be_drawn_leaves_the_others_and_is_not_asked_
         asked.append(y)
         raise RuntimeError("a mistake")
 
-    async with open_desk() as one:
+    async with open_ui() as one:
         line = one.screen.query_one(StatusLine)
         monkeypatch.setattr(error_containment, "RETRY_SECONDS", 1e9)
         monkeypatch.setattr(StatusLine, "render_line", broken)
@@ -42,12 +42,12 @@ async def test_a_widget_that_cannot_be_drawn_leaves_the_others_and_is_not_asked_
 
 
 async def test_a_dialog_that_cannot_be_built_is_closed_and_allows_nothing(
-    open_desk: Open, monkeypatch: pytest.MonkeyPatch, unexpected_errors: Errors
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch, unexpected_errors: Errors
 ) -> None:
     def broken(self: PermissionScreen) -> None:
         raise RuntimeError("a mistake")
 
-    async with open_desk() as one:
+    async with open_ui() as one:
         monkeypatch.setattr(PermissionScreen, "compose", broken)
         await one.send(ASK)
         await one.until(lambda: unexpected_errors and one.session.phase == "idle")

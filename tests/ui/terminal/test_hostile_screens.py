@@ -31,10 +31,11 @@ from acp_tui.ui.screens.dialogs.output import OutputScreen
 from acp_tui.ui.screens.dialogs.palette import PaletteScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
-from tests.support.desk import agent, app_of
+from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
 from tests.support.terminal import ESCAPES
 from tests.support.terminal import Terminal as RealTerminal
+from tests.support.waiting import until
 from tests.ui.screens.questions import permission
 from tests.ui.terminal.test_terminal_escapes import assert_harmless
 
@@ -142,15 +143,15 @@ async def test_nor_does_any_screen_below_them(kind: type[Screen[Any]], world: Wo
 
 
 async def shown(app: AcpTui, pilot: Pilot[int], kind: type[Screen[Any]]) -> None:
-    """Wait until the hostile text is on that screen; look at every frame on the way."""
+    """Wait until the screen shows the hostile text, and check every frame until then."""
     app.get_driver_class()  # what a terminal is drawn by
-    for _ in range(1500):
-        await pilot.pause(0.01)
+
+    def is_shown() -> bool:
         frame = drawn(app)
         assert_frame(frame)
-        if isinstance(app.screen, kind) and MARKER.encode() in frame:
-            return
-    raise AssertionError(f"nothing hostile was shown: {drawn(app)!r}")
+        return isinstance(app.screen, kind) and MARKER.encode() in frame
+
+    await until(is_shown, between=lambda: pilot.pause(0.01), describe=lambda: repr(drawn(app)))
 
 
 def drawn(app: AcpTui) -> bytes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.desk import agent
+from tests.support.conversation_ui import agent
 from tests.support.terminal import ESCAPES, OFF, ON, REPOSITORY, Terminal
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import json
 import signal
 from typing import TYPE_CHECKING
 
-from tests.support.desk import agent
+from tests.support.conversation_ui import agent
 from tests.support.terminal import OFF, ON, Terminal
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -73,7 +73,7 @@ def test_what_is_typed_before_it_has_started_is_in_the_prompt(tmp_path: Path) ->
         terminal.type("typed at once")
         terminal.wait_for("❯ typed at once")
         terminal.type(" and later\r")
-        terminal.wait_for("┃ typed at once and later")
+        terminal.wait_for("┃ typed at once and later", "idle")
         terminal.type("\x11")
         assert terminal.ended() == 0
 
@@ -89,14 +89,14 @@ def test_the_demo_needs_nothing(tmp_path: Path) -> None:
         assert terminal.left_behind() == []
 
 
-def test_nothing_outlives_a_kill(tmp_path: Path, until: Callable[[Callable[[], bool]], None]) -> None:
+def test_nothing_outlives_a_kill(tmp_path: Path) -> None:
     with Terminal("--command", agent("faulty", "leaves_processes"), cwd=tmp_path) as terminal:
         terminal.wait_for("Message scripted")
         terminal.type("go\r")
         terminal.until(lambda: len(terminal.left_behind()) > 2)
         terminal.signal(signal.SIGKILL)
         assert terminal.ended() == -signal.SIGKILL
-        until(lambda: terminal.left_behind() == [])
+        wait_until(lambda: terminal.left_behind() == [])
 
 
 def test_an_agent_that_nobody_knows_is_one_sentence(tmp_path: Path) -> None:

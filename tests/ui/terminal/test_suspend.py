@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.desk import agent
+from tests.support.conversation_ui import agent
 from tests.support.terminal import OFF, ON, Shell, Terminal
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.fake_agents.hostile import EVIL
-from tests.support.desk import agent
+from tests.support.conversation_ui import agent
 from tests.support.terminal import ESCAPES, Terminal
 
 if TYPE_CHECKING:

@@ -12,18 +12,18 @@ from acp_tui.ui.widgets.status_line import StatusLine
 if TYPE_CHECKING:
     import pytest
 
-    from tests.support.desk import Open
+    from tests.support.conversation_ui import Open
 
 CALL = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Run it", "status": "in_progress"}
 THOUGHT = {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Well"}}
 
 
 async def test_only_the_headline_of_a_running_call_is_redrawn(
-    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = time.time()
     monkeypatch.setattr(SessionScreen, "now", lambda _: moment)
-    async with open_desk() as one:
+    async with open_ui() as one:
         await one.send(["say", "before"], ["update", CALL], ["wait"])
         await one.sees("before", "Run it")
         view = one.transcript
@@ -40,22 +40,22 @@ async def test_only_the_headline_of_a_running_call_is_redrawn(
         assert not view.ticking
 
 
-async def test_a_running_thought_shows_its_time(open_desk: Open) -> None:
-    async with open_desk() as one:
+async def test_a_running_thought_shows_its_time(open_ui: Open) -> None:
+    async with open_ui() as one:
         await one.send(["update", THOUGHT], ["wait"])
         await one.sees("thinking for")
 
 
-async def test_an_idle_conversation_has_no_timer(open_desk: Open) -> None:
-    async with open_desk() as one:
+async def test_an_idle_conversation_has_no_timer(open_ui: Open) -> None:
+    async with open_ui() as one:
         await one.send(["say", "done"])
         await one.sees("done")
         await one.ready()
         assert not one.transcript.ticking
 
 
-async def test_clicking_the_phase_follows_the_end(open_desk: Open) -> None:
-    async with open_desk() as one:
+async def test_clicking_the_phase_follows_the_end(open_ui: Open) -> None:
+    async with open_ui() as one:
         await one.send(["say", "line\n\n" * 80])
         await one.ready()
         await one.press("pageup", "pageup")

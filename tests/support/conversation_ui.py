@@ -1,4 +1,4 @@
-"""The whole screen of a conversation with a scripted agent: a real process, without a terminal."""
+"""Runs the screen of a conversation without a terminal; the agent is a real process."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from acp_tui.ui.screens.conversation.conversation_screen import ConversationScre
 from acp_tui.ui.widgets.queue_strip import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
 from tests.support.leftovers import MARK, processes_with
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -33,19 +34,17 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.transcript import Transcript
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE = 1500
-"""Looks at a condition, a hundredth of a second or more apart, before a test fails."""
 
 
 @dataclass
-class Desk:
-    """What a person sees and does."""
+class ConversationUi:
+    """The screen of a conversation: what a user can see and do."""
 
     app: AcpTui
     pilot: Pilot[int]
     made: list[ConversationSetup] = field(default_factory=list)
 
-    # ---- what there is
+    # ---- what is shown
 
     @property
     def screen(self) -> ConversationScreen:
@@ -74,7 +73,7 @@ class Desk:
         return top if isinstance(top, PermissionScreen) else None
 
     def lines(self) -> list[str]:
-        """The screen as text."""
+        """Return the lines of the screen as text."""
         return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
 
     def text(self) -> str:
@@ -84,7 +83,7 @@ class Desk:
         return self.screen.query_one(StatusLine).render_line(0).text
 
     def strip(self) -> str:
-        """The queue as it is drawn."""
+        """Return the queue strip as text."""
         strip = self.screen.query_one(QueueStrip)
         return "\n".join(strip.render_line(y).text.rstrip() for y in range(strip.size.height))
 
@@ -92,26 +91,22 @@ class Desk:
         return [toast.message for toast in self.app._notifications]
 
     def said(self) -> list[str]:
-        """The agent's messages."""
+        """Return the agent's messages."""
         return [entry.text for entry in self.session.entries if isinstance(entry, AgentMessage)]
 
     def prompts(self) -> list[str]:
-        """What was sent."""
+        """Return the user's messages."""
         return [entry.text for entry in self.session.entries if isinstance(entry, UserMessage)]
 
     def notices(self) -> list[str]:
         return [entry.text for entry in self.session.entries if isinstance(entry, Notice)]
 
-    # ---- what is done
+    # ---- what a user does
 
     async def until(self, condition: Callable[[], Any]) -> None:
-        """Wait for it."""
-        for _ in range(PATIENCE):
-            if condition():
-                await self.pilot.pause()
-                return
-            await self.pilot.pause(0.01)
-        raise AssertionError(f"it never came true; the screen:\n{self.text()}")
+        """Wait until the condition is true and the screen is up to date."""
+        await until(condition, between=lambda: self.pilot.pause(0.01), describe=self.text)
+        await self.pilot.pause()
 
     async def sees(self, *texts: str) -> None:
         await self.until(lambda: all(text in self.text() for text in texts))
@@ -124,60 +119,63 @@ class Desk:
         await self.until(lambda: self.session.phase == "idle")
 
     async def send(self, *steps: list[Any] | str) -> None:
-        """Send a prompt: the steps of the agent that does as it is told, or a text."""
+        """Send a prompt: a text, or steps for `tests.fake_agents.script`."""
         text = steps[0] if isinstance(steps[0], str) else json.dumps(steps)
         self.prompt.load(text)
         self.prompt.focus()
         await self.press("enter")
 
     async def asked(self) -> PermissionScreen:
-        """Wait for the dialog; its keys count."""
+        """Wait until the permission dialog is shown and accepts keys."""
         await self.until(lambda: self.dialog is not None and "keys count" not in self.text())
         assert self.dialog is not None
         return self.dialog
 
 
 class Open(Protocol):
-    """Opens a desk: the module of `tests.fake_agents` and its arguments, then options of the command line."""
+    """Opens a conversation with a module of `tests.fake_agents` and its arguments.
+
+    `options` are those of `acp-tui run`.
+    """
 
     def __call__(
         self, module: str = "script", *args: str, options: tuple[str, ...] = (), **more: Any
-    ) -> AbstractAsyncContextManager[Desk]: ...
+    ) -> AbstractAsyncContextManager[ConversationUi]: ...
 
 
 def agent(module: str, *args: str) -> str:
-    """The command line of a scripted agent."""
+    """Return the command line of an agent in `tests/fake_agents`."""
     return shlex.join([sys.executable, "-m", f"tests.fake_agents.{module}", *args])
 
 
 def offers(**given: Any) -> str:
-    """What `tests.fake_agents.script` is to offer."""
+    """Return the argument that tells `tests.fake_agents.script` what to offer."""
     return json.dumps(given)
 
 
 def app_of(*words: str, made: Callable[[ConversationSetup], None] = lambda _: None) -> AcpTui:
-    """The app of a command line."""
+    """Return the app for the arguments of `acp-tui run`."""
     parser = argparse.ArgumentParser()
     run.configure(parser)
     return run.app_for(parser.parse_args(words), made)
 
 
 @asynccontextmanager
-async def desk(
+async def open_conversation_ui(
     folder: Path, *words: str, size: tuple[int, int] = (100, 30), wait: bool = True
-) -> AsyncIterator[Desk]:
-    """A conversation on the screen; afterwards none of its processes lives."""
+) -> AsyncIterator[ConversationUi]:
+    """Open the screen of a conversation in a folder."""
     made: list[ConversationSetup] = []
     app = app_of("--cwd", str(folder), *words, made=made.append)
     async with app.run_test(size=size, notifications=True) as pilot:
-        one = Desk(app, pilot, made)
+        one = ConversationUi(app, pilot, made)
         if wait:
             await one.ready()
         yield one
 
 
-def marked(monkeypatch: Any) -> Callable[[], list[int]]:
-    """Agents are found, and what they leave behind, too."""
+def mark_processes(monkeypatch: Any) -> Callable[[], list[int]]:
+    """Mark the processes that the test starts. Return a function that lists those still running."""
     mark = uuid.uuid4().hex
     monkeypatch.setenv(MARK, mark)
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))

@@ -1,4 +1,4 @@
-"""A conversation with a scripted agent, and everything that was told of it."""
+"""A conversation with a scripted agent, without a screen."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).parents[2]
 
 
-class Person:
-    """Answers as the test says; without an answer, thinks for ever."""
+class ScriptedUser:
+    """A user who gives the answers of the test; without one left, waits for `thinking`."""
 
     elicitation_modes = frozenset({"form", "url"})
 
@@ -54,8 +54,8 @@ class Person:
 
 
 @dataclass
-class Held:
-    """One conversation and what a test wants to know of it."""
+class ScriptedConversation:
+    """A conversation and its records."""
 
     conversation: Conversation
     mark: str
@@ -66,37 +66,37 @@ class Held:
         return self.conversation.session
 
     async def open(self) -> Conversation:
-        """The agent runs and there is a session."""
+        """Start the agent and open a session."""
         await self.conversation.start()
         await self.conversation.open_new()
         return self.conversation
 
     async def prompt(self, *steps: list[Any]) -> None:
-        """One turn of the agent that does what it is told."""
+        """Run one turn with steps for `tests.fake_agents.script`."""
         await self.conversation.prompt([{"type": "text", "text": json.dumps(steps)}])
 
     def said(self) -> str:
-        """All of the agent's messages."""
+        """Return the text of all messages of the agent."""
         return "".join(entry.text for entry in self.session.entries if isinstance(entry, AgentMessage))
 
     def notices(self) -> list[str]:
-        """The texts of all notices."""
+        """Return the texts of all notices."""
         return [entry.text for entry in self.session.entries if isinstance(entry, Notice)]
 
     def replayed(self) -> Session:
-        """The session that the log on disk gives."""
+        """Return the session that results from the log."""
         assert self.conversation.log_path is not None
         return fold(read_log(Path(self.conversation.log_path)))
 
     def left_behind(self) -> list[int]:
-        """Processes of the agent that still live."""
+        """Return the agent's processes that are still running."""
         return processes_with(self.mark)
 
 
-def held(
+def scripted_conversation(
     cwd: Path, module: str, *args: str, keep_log: bool = True, resumed: Any = None, **options: Any
-) -> Held:
-    """A conversation that has not been started."""
+) -> ScriptedConversation:
+    """Return a conversation that has not been started."""
     mark = uuid.uuid4().hex
     command = [sys.executable, "-m", f"tests.fake_agents.{module}", *args]
     environment = {"PYTHONPATH": str(REPOSITORY), MARK: mark}
@@ -105,6 +105,6 @@ def held(
     conversation = app_context.conversation(
         launch, Options(cwd=cwd, **options), keep_log=keep_log, resumed=resumed
     )
-    one = Held(conversation, mark)
+    one = ScriptedConversation(conversation, mark)
     conversation.listen(lambda record, _events, _changes: one.records.append(record))
     return one
