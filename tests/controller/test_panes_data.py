@@ -70,7 +70,7 @@ async def test_a_file_without_a_copy_says_why_and_cannot_go_back(converse: Conve
     await chat.prompt(["say", "hello"])
     change = FileChange(Path("/nowhere/file"), "modified", "it was changed before acp-tui could copy it")
     found = await chat.conversation.versions(change)
-    assert found.revert_obstacle == "What it chat is not known: it was changed before acp-tui could copy it."
+    assert found.revert_obstacle == "What it held is not known: it was changed before acp-tui could copy it."
     with pytest.raises(UserError, match="cannot be reverted"):
         await chat.conversation.revert(change.path)
 
