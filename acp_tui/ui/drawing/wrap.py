@@ -94,6 +94,15 @@ def shorten(text: str, width: int) -> str:
     return "".join(kept) + "…" if width > 0 else ""
 
 
+def shorten_spans(spans: list[Segment], width: int) -> list[Segment]:
+    """Shorten styled text to `width` cells, ending in … if it was cut."""
+    strip = Strip(spans)
+    if strip.cell_length <= width or width < 1:
+        return spans if width > 0 else []
+    style = next(iter(strip.crop(width - 1, width))).style
+    return [*strip.crop(0, width - 1), Segment("…", style)]
+
+
 def shorten_path(path: str, width: int) -> str:
     """Shorten a path to `width` cells by cutting its beginning."""
     if cell_len(path) <= width:

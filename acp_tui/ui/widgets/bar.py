@@ -8,6 +8,8 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
+from acp_tui.ui.drawing.wrap import shorten_spans
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -39,7 +41,8 @@ class Bar(Widget):
     def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
         width, style = self.size.width, self.rich_style
         right = Strip(self._right).crop(0, width)
-        left = _shorten(Strip(self.left_part(width)), width - right.cell_length)
+        room = width - right.cell_length
+        left = Strip(shorten_spans(self.left_part(width), room)).crop_extend(0, room, None)
         return Strip([*left, *right]).apply_style(style)
 
     def left_part(self, width: int) -> Spans:  # noqa: ARG002  # for subclasses
@@ -71,12 +74,3 @@ class KeyHints(Bar):
             spans += [*hint, Segment("  ")]
             used += 2
         return spans[:-1]
-
-
-def _shorten(strip: Strip, width: int) -> Strip:
-    """Cut or pad to exactly `width` cells; a cut is marked with an ellipsis."""
-    if 0 < width < strip.cell_length:
-        strip = Strip(
-            [*strip.crop(0, width - 1), Segment("…", next(iter(strip.crop(width - 1, width))).style)]
-        )
-    return strip.crop_extend(0, max(0, width), None)

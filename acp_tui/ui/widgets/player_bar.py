@@ -9,7 +9,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.widgets.status_facts import duration
+from acp_tui.ui.widgets.status_facts import format_clock
 
 if TYPE_CHECKING:
     from acp_tui.controller.player import Player
@@ -60,14 +60,14 @@ class PlayerBar(Widget):
     def _left(self) -> str:
         player = self._player
         sign = "■" if player.ended else "‖" if self._paused else "▶"
-        return f"{sign} {duration(player.elapsed)} of {duration(player.length)}  "
+        return f"{sign} {format_clock(player.elapsed)} of {format_clock(player.length)}  "
 
     def _right(self) -> str:
         player = self._player
         if (pause := player.shortened) is not None and not self._paused:
-            pauses = f"pause of {duration(pause)} shortened"
+            pauses = f"pause of {format_clock(pause)} shortened"
         elif player.left_out >= 1:
-            pauses = f"pauses of {duration(player.left_out)} skipped"
+            pauses = f"pauses of {format_clock(player.left_out)} skipped"
         else:
             pauses = ""
         speed = "instant" if player.speed == float("inf") else f"×{player.speed:g}"

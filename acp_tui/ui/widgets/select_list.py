@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from acp_tui.ui.drawing.wrap import wrap
+from acp_tui.ui.drawing.wrap import shorten_spans, wrap
 from acp_tui.ui.widgets.list_row import SELECTED_SIGN, draw_row
 
 if TYPE_CHECKING:
@@ -45,23 +45,14 @@ class Row:
         indent = Segment(" " * _cells(self.lead))
         room = width - indent.cell_length
         end = _cells(self.tail or []) + 1 if self.tail else 0
-        texts = _cut(self.text, room - end) if self.cut else wrap(self.text, max(8, room - end))
+        texts = [shorten_spans(self.text, room - end)] if self.cut else wrap(self.text, max(8, room - end))
         if self.note:
-            texts += _cut(self.note, room) if self.cut else wrap(self.note, room)
+            texts += [shorten_spans(self.note, room)] if self.cut else wrap(self.note, room)
         lines = [[*(self.lead if number == 0 else [indent]), *line] for number, line in enumerate(texts)]
         if self.tail:
             gap = width - _cells(lines[0]) - _cells(self.tail)
             lines[0] += [Segment(" " * max(1, gap)), *self.tail]
         return lines
-
-
-def _cut(spans: Spans, width: int) -> list[Spans]:
-    """Return the text as one line, shortened with an ellipsis if it is too long."""
-    strip = Strip(spans)
-    if strip.cell_length <= width:
-        return [spans]
-    style = spans[-1].style
-    return [[*strip.crop(0, max(0, width - 1)), Segment("…", style)]]
 
 
 def _cells(spans: Spans) -> int:

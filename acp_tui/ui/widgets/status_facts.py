@@ -112,7 +112,7 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
     if facts.used is not None:
         items.append(_Item(_context(facts.used, facts.size), 3))
     if facts.cost is not None:
-        items.append(_Item(Piece(money(facts.cost, facts.currency), "dim", "cost"), 8))
+        items.append(_Item(Piece(format_money(facts.cost, facts.currency), "dim", "cost"), 8))
     return [*items, _Item(_phase(facts, now), 0)]
 
 
@@ -128,7 +128,7 @@ def _context(used: int, size: int | None) -> Piece:
 
 def _phase(facts: StatusFacts, now: float) -> Piece:
     since = facts.since if facts.since is not None else now
-    elapsed = duration(now - since)
+    elapsed = format_clock(now - since)
     match facts.phase:
         case "connecting" | "loading":
             text = facts.phase_detail or ("connecting" if facts.phase == "connecting" else "loading")
@@ -150,21 +150,21 @@ def _working(facts: StatusFacts, now: float, since: float) -> Piece:
     """Show the time spent; after a silence, show the agent's last message instead."""
     heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
     if now - heard_at < SILENCE_SECONDS:
-        return Piece(f"● working {duration(now - since)}", "success", "phase")
-    silence = duration(now - heard_at)
+        return Piece(f"● working {format_clock(now - since)}", "success", "phase")
+    silence = format_clock(now - heard_at)
     if facts.heard and facts.heard_at is not None and facts.heard_at >= since:
         return Piece(f"● last heard: {facts.heard} · {silence} ago", "warning", "phase")
     return Piece(f"● nothing heard for {silence}", "warning", "phase")
 
 
-def duration(seconds: float) -> str:
+def format_clock(seconds: float) -> str:
     """Format seconds as `0:12`, `3:05` or `1:02:03`."""
     minutes, rest = divmod(max(0, int(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def money(amount: float, currency: str) -> str:
+def format_money(amount: float, currency: str) -> str:
     """Format an amount as `$0.05`, or as `0.05 CHF` for currencies without a sign."""
     sign = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}.get(currency.upper())
     figure = "<0.01" if 0 < amount < 0.01 else f"{amount:.2f}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
-from acp_tui.ui.widgets.status_facts import StatusFacts, duration, layout, money
+from acp_tui.ui.widgets.status_facts import StatusFacts, format_clock, format_money, layout
 from acp_tui.ui.widgets.status_line import StatusLine
 from tests.support.looks import Show
 
@@ -130,11 +130,11 @@ def test_a_nearly_full_context_stands_out() -> None:
 
 
 def test_durations_and_amounts_are_formatted() -> None:
-    assert [duration(seconds) for seconds in (-1, 0, 59.9, 60, 3599, 3723)] == [
+    assert [format_clock(seconds) for seconds in (-1, 0, 59.9, 60, 3599, 3723)] == [
         *("0:00", "0:00", "0:59", "1:00", "59:59", "1:02:03")
     ]
     amounts = [(0, "USD"), (0.004, "USD"), (1.5, "eur"), (2, "CHF"), (0.001, "CHF"), (3, "")]
-    assert [money(*amount) for amount in amounts] == [
+    assert [format_money(*amount) for amount in amounts] == [
         *("$0.00", "<$0.01", "€1.50", "2.00 CHF", "<0.01 CHF", "3.00")
     ]
 
