@@ -1,1 +1,1 @@
-"""The pictures in `screenshots/`: the real screen, with what the demo agent did once."""
+"""The pictures in `screenshots/`: the real screen with a recorded session of the demo agent."""

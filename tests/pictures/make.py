@@ -1,4 +1,4 @@
-"""Makes the pictures: `make screenshots` writes `screenshots/*.svg`, the same bytes on every machine."""
+"""Makes the pictures: `make screenshots` writes `screenshots/*.svg`, with the same bytes on every machine."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
 SIZE = (104, 38)
-UP = 13
-"""Lines above the end: from the first thought to the table."""
+LINES_UP = 13
+"""Lines to scroll up from the end, so that the picture shows the first thought to the table."""
 
 
 class StillScreen(SessionScreen):
-    """The conversation's screen with a recorded session on it, and nothing behind it."""
+    """A session screen with a recorded session and a prompt, without an agent."""
 
     AUTO_FOCUS = "Prompt PromptEditor"
 
@@ -47,18 +47,18 @@ class StillScreen(SessionScreen):
         return (Prompt(),)
 
     def on_mount(self) -> None:
-        """All of it is there at once."""
+        """Show the whole session."""
         self.show_session(self.session, self.session.cwd or "")
         self.query_one(Prompt).agent_title = "Demo agent"
 
     def now(self) -> float:
-        """When it was recorded."""
+        """Return the time of the last record."""
         return self._at
 
 
-async def picture(theme: str, *keys: str, up: int = UP) -> str:
-    """One theme."""
-    records = [record for record in read_recording(RECORDING) if _wanted(record)]
+async def picture(theme: str, *keys: str, up: int = LINES_UP) -> str:
+    """Return the picture of a theme as SVG, after some keys were pressed."""
+    records = [record for record in read_recording(RECORDING) if _is_shown(record)]
     app = AcpTui(lambda palette: StillScreen(records, palette), theme=theme)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause()
@@ -66,27 +66,27 @@ async def picture(theme: str, *keys: str, up: int = UP) -> str:
         await pilot.pause()
         app.screen.query_one(Transcript).scroll_lines(-up)
         await pilot.pause()
-        return _lean(app.export_screenshot(title="acp-tui"))
+        return _without_fonts(app.export_screenshot(title="acp-tui"))
 
 
-def _wanted(record: Record) -> bool:
-    """Without the end of the agent: the picture is of a conversation that goes on."""
+def _is_shown(record: Record) -> bool:
+    """Leave out the end of the agent: the picture shows a running conversation."""
     return not (isinstance(record.frame, dict) and record.frame.get("event") == "agent_exited")
 
 
-def _lean(svg: str) -> str:
-    """Nothing is loaded from elsewhere: a font that is there will do."""
+def _without_fonts(svg: str) -> str:
+    """Remove web fonts, so that the picture loads nothing."""
     return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
 async def pictures() -> dict[str, str]:
-    """Every picture by its name."""
-    made = {theme: await picture(theme) for theme in BUILT_IN}
-    return made | {"panes": await picture("dark", "ctrl+b", up=UP + 3)}
+    """Return all pictures by name."""
+    by_theme = {theme: await picture(theme) for theme in BUILT_IN}
+    return by_theme | {"panes": await picture("dark", "ctrl+b", up=LINES_UP + 3)}
 
 
 def main() -> None:
-    """Write them."""
+    """Write all pictures to `screenshots/`."""
     FOLDER.mkdir(exist_ok=True)
     for name, svg in asyncio.run(pictures()).items():
         (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
