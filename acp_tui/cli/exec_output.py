@@ -14,7 +14,7 @@ from acp_tui.session.state import AgentMessage
 from acp_tui.session.text import GrowingText, json_text, visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
@@ -25,9 +25,10 @@ MAX_CHANGED_FILES = 30
 
 
 class ProgressPrinter:
-    """Prints progress on stderr, one line each."""
+    """Prints progress on stderr, one line each. `break_line` is called before each line."""
 
-    def __init__(self) -> None:
+    def __init__(self, break_line: Callable[[], None] = lambda: None) -> None:
+        self._break_line = break_line
         self._printed: dict[int, str] = {}  # last line of each entry, by id
 
     def print_progress(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
@@ -59,6 +60,7 @@ class ProgressPrinter:
             self._print(line)
 
     def _print(self, text: str) -> None:
+        self._break_line()
         print(f"· {visible_line(text)}", file=sys.stderr, flush=True)
 
 
@@ -69,7 +71,7 @@ class TextOutput:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._progress = ProgressPrinter()
+        self._progress = ProgressPrinter(self.break_line)
         self._is_terminal = stream.isatty()
         self._text = GrowingText()
         self._carry = ""  # first half of a surrogate pair at the end of a chunk
@@ -98,6 +100,12 @@ class TextOutput:
 
     def flush(self) -> None:
         self._stream.flush()
+
+    def break_line(self) -> None:
+        """Begin a new line on a terminal, where the next message on stderr would continue the answer's."""
+        if self._is_terminal and not self._at_line_start:
+            self._write("\n")
+            self.flush()
 
     def end(self, result: dict[str, Any]) -> None:
         """End the last line and print the changed files."""

@@ -6,7 +6,7 @@ import asyncio
 import signal
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.exec_output import OUTPUTS
+from acp_tui.cli.exec_output import OUTPUTS, TextOutput
 from acp_tui.cli.exec_result import DecisionLog, build_result
 from acp_tui.cli.headless import HeadlessRun
 from acp_tui.cli.options import CANCELLED, FAILED, OK, OTHER_STOP
@@ -41,6 +41,7 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
         failure = headless.failure
         if failure is not None:
             listener.flush()
+            listener.break_line()
             print_message(failure, headless.stderr_tail[-MAX_STDERR_LINES:])
         listener.end(await build_result(conversation, decision_log, failure))
         if headless.failure is not None and failure is None:  # printing itself failed
@@ -92,6 +93,11 @@ class OutputListener:
         self._flush_timer = None
         if not self._stopped:
             self._print(self._output.flush)
+
+    def break_line(self) -> None:
+        """Begin a new line if the answer is in the middle of one on a terminal."""
+        if isinstance(self._output, TextOutput) and not self._stopped:
+            self._print(self._output.break_line)
 
     def end(self, result: dict[str, Any]) -> None:
         """Print the result and stop printing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.console.tables import labelled, wrapped
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _turn(turn: dict[str, Any], seconds: float) -> list[tuple[str, str]]:
     calls = [f"{call['title'] or call['kind']} ({_outcome(call)})" for call in turn["toolCalls"]]
     fields = [
         ("ended", f"{turn['stopReason'] or 'with an error'} after {seconds:.1f} s"),
-        ("output", f"{turn['characters']} characters, {turn['thoughts']} thoughts"),
+        ("output", f"{pluralize(turn['characters'], 'character')}, {pluralize(turn['thoughts'], 'thought')}"),
         ("tool calls", "; ".join(calls) or NONE),
     ]
     if turn["used"] is not None:

@@ -73,6 +73,17 @@ def test_control_characters_of_an_answer_are_replaced_on_a_terminal(tmp_path: Pa
     assert text.endswith(" done\r\n")
 
 
+@pytest.mark.parametrize(
+    ("end", "line"), [(["stop", "refusal"], "· stopped: refusal"), (["exit", 4], "acp-tui: ")]
+)
+def test_messages_on_a_terminal_begin_on_a_new_line(tmp_path: Path, end: list[object], line: str) -> None:
+    prompt = steps(["say", "half a line"], end)
+    _, shown = on_a_terminal("exec", "--command", script(), prompt, cwd=tmp_path, stderr=True)
+    first, second, *_ = shown.decode().splitlines()
+    assert first == "half a line"
+    assert second.startswith(line)
+
+
 @pytest.mark.parametrize("output", ["json", "ndjson"])
 def test_json_on_a_terminal_is_ascii(tmp_path: Path, output: str) -> None:
     prompt = steps(["say", HOSTILE])

@@ -38,4 +38,4 @@ def option_wording(
         return option.name, alone
     if choose_option(question.options, allow=option.kind == "allow_always") is None:
         return option.name, f"{alone}; acp-tui remembers: {rule}"
-    return f"{verb} {rule}", f"instead of the agent's “{option.name}”"
+    return f"{verb} {rule}", f'instead of the agent\'s "{option.name}"'

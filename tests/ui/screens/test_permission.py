@@ -461,7 +461,7 @@ async def test_an_always_that_we_remember_says_our_scope_only() -> None:
     ) as dialog:
         text = dialog.text()
         assert "Always allow editing basket.py, in this project" in text
-        assert "instead of the agent's “Allow all edits in this session”" in text
+        assert 'instead of the agent\'s "Allow all edits in this session"' in text
         assert "allow always" not in text
 
 
