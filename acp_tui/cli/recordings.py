@@ -12,7 +12,7 @@ from acp_tui.console.streams import replace_unencodable
 from acp_tui.errors import UserError
 from acp_tui.export.as_text import transcript_lines
 from acp_tui.protocol.fold import fold
-from acp_tui.store.recordings import read_recording
+from acp_tui.store.recording_reader import read_recording
 from acp_tui.store.stored_sessions import WIRE, find_session
 
 if TYPE_CHECKING:

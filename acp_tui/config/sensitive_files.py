@@ -250,5 +250,5 @@ def _is_ours(path: str) -> bool:
 
 @lru_cache(maxsize=8)
 def _with_real_paths(*directories: Path) -> frozenset[str]:
-    """Return the paths of the directories as given and without links."""
+    """Return each directory's path as given, and with symlinks resolved."""
     return frozenset(path for one in directories for path in (str(one), os.path.realpath(one)))

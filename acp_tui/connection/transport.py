@@ -154,7 +154,12 @@ class WireTransport:
     def _receive_from_batch(self, item: Any) -> None:
         """Fail the request that is answered in a JSON-RPC batch, which ACP does not have."""
         if isinstance(item, dict) and "method" not in item:
-            self._receive_answer({"id": item.get("id"), "error": "the answer came inside a JSON array"})
+            self._receive_answer(
+                {
+                    "id": item.get("id"),
+                    "error": "the agent answered in a JSON-RPC batch, which ACP does not support",
+                }
+            )
 
     # ----------------------------------------------------------------- sending
 

@@ -45,7 +45,7 @@ class Difference:
 
     @property
     def line_count(self) -> int:
-        """The number of rows that are lines of either text."""
+        """The number of unchanged, removed and added lines, without gaps and notes."""
         return sum(hunk.size for hunk in self.hunks)
 
     @cached_property

@@ -176,9 +176,7 @@ class BehaviourCheck:
 
     def _initialized(self, params: dict[str, Any], result: dict[str, Any]) -> None:
         if result and not isinstance(result.get("agentInfo"), dict):
-            self._report(
-                "no-agent-info", "the answer to initialize has no agentInfo with the agent's name and version"
-            )
+            self._report("no-agent-info", "the initialize response has no agentInfo (agent name and version)")
         version = result.get("protocolVersion")
         if params.get("protocolVersion") == "0.1.0":
             self._report("draft-dialect", "it speaks the 0.1.0 draft of the protocol, not version 1")

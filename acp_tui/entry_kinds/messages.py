@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_display import format_duration
 from acp_tui.entry_kinds.blocks import ContentBlock, Fold, Headline, MarkdownText, PlainText, Speech
 from acp_tui.entry_kinds.plain_lines import content_lines, indented, line_count, withheld
+from acp_tui.entry_labels import format_duration
 from acp_tui.session.state import AnnotatedText, Content
 from acp_tui.session.text import GrowingText
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.entry_display import answered_by, call_title, permission_verdict
 from acp_tui.entry_kinds.blocks import Aside
+from acp_tui.entry_labels import answered_by, call_title, permission_verdict
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_display import terminal_command
 from acp_tui.entry_kinds.blocks import Section, TerminalOutput
+from acp_tui.entry_labels import terminal_command
 from acp_tui.session.state import TerminalRef
 from acp_tui.session.text import strip_controls, visible_line
 

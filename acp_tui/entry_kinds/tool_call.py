@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_display import (
+from acp_tui.entry_kinds.blocks import Code, ContentBlock, FileDiff, FileList, Fold, Headline
+from acp_tui.entry_kinds.messages import MEDIA_KINDS
+from acp_tui.entry_kinds.plain_lines import content_lines, indented, raw_lines, withheld
+from acp_tui.entry_kinds.terminal import output_text, terminal_lines, terminal_part
+from acp_tui.entry_labels import (
     KIND_ICONS,
     MIN_SECONDS,
     OTHER_ICON,
@@ -16,10 +20,6 @@ from acp_tui.entry_display import (
     repeats_raw_input,
     shows_terminal,
 )
-from acp_tui.entry_kinds.blocks import Code, ContentBlock, FileDiff, FileList, Fold, Headline
-from acp_tui.entry_kinds.messages import MEDIA_KINDS
-from acp_tui.entry_kinds.plain_lines import content_lines, indented, raw_lines, withheld
-from acp_tui.entry_kinds.terminal import output_text, terminal_lines, terminal_part
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Content, Diff, TerminalRef

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from acp_tui import __version__
 from acp_tui.diffing.unified_diff import diff_lines
-from acp_tui.entry_display import STATUS_ICONS
 from acp_tui.entry_kinds.blocks import (
     Aside,
     Code,
@@ -29,6 +28,7 @@ from acp_tui.entry_kinds.blocks import (
 )
 from acp_tui.entry_kinds.kind import TextContext
 from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_labels import STATUS_ICONS
 from acp_tui.export import html_text
 from acp_tui.export.document import content_label, document_title, header_facts, working_folder
 from acp_tui.export.style_sheet import style_sheet

@@ -6,7 +6,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from acp_tui.diffing.unified_diff import diff_lines
-from acp_tui.entry_display import STATUS_ICONS
 from acp_tui.entry_kinds.blocks import (
     Aside,
     Code,
@@ -24,6 +23,7 @@ from acp_tui.entry_kinds.blocks import (
 )
 from acp_tui.entry_kinds.kind import TextContext
 from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_labels import STATUS_ICONS
 from acp_tui.export.document import agent_name, content_label, document_title, header_facts, working_folder
 from acp_tui.export.safe_markdown import code_block, code_span, contain, escape_markdown
 from acp_tui.export.terminal_output import output_text

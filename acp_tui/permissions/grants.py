@@ -47,9 +47,9 @@ def _same_contents(allowed: Subject, asked: Subject) -> bool:
 
 
 def _same_text(shown: str, written: str) -> bool:
-    """Compare what the user saw with what is written.
+    """Return True if the text to be written is the text the user saw.
 
-    What is shown has `\\n` as its line ends. Some agents leave out the last one.
+    CRLF counts as LF, and a missing final newline is ignored because some agents omit it.
     """
     plain = written.replace("\r\n", "\n")
     if visible(plain) != plain:  # it contains characters that are displayed as others

@@ -203,7 +203,7 @@ class RuleStore:
             try:
                 write_private(self.path, json.dumps(content, indent=2) + "\n")
             except OSError as error:
-                raise UserError(f"The rule could not be saved in {self.path}: {error.strerror}.") from None
+                raise UserError(f"Cannot save the rule to {self.path}: {error.strerror}.") from None
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:

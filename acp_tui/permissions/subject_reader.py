@@ -152,7 +152,7 @@ def _execution(call: ToolCall, found: FoundCommands, context: PathContext) -> Su
     return Subject(
         kind="execute",
         description=reveal_line(f'run a command it did not state clearly ("{call.permission_title}")'),
-        doubt=doubt or "only the title names a command",
+        doubt=doubt or "the command appears only in the tool call's title",
         targets=targets,
         cwd=context.folder(found.cwd) if found.cwd else None,
         sensitive_names=tuple(dict.fromkeys(name for command in read for name in command.sensitive_names)),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.protocol import session_options, values
-from acp_tui.protocol.agent_identity import read_agent
+from acp_tui.protocol.agent_info import read_agent
 from acp_tui.protocol.content import read_blocks
 from acp_tui.session import events as ev
 

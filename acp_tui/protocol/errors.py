@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from acp_tui.protocol import values
-from acp_tui.protocol.agent_identity import read_auth_methods
+from acp_tui.protocol.agent_info import read_auth_methods
 from acp_tui.session.error_codes import AUTH_REQUIRED
 from acp_tui.session.state import RpcError
 from acp_tui.session.text import visible, visible_excerpt, visible_json

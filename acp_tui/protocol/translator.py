@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import agent_requests, client_records, draft, values
+from acp_tui.protocol import client_records, draft, request_readers, values
 from acp_tui.protocol.client_calls import (
     OPENING_METHODS,
     call_events,
@@ -114,7 +114,7 @@ class Translator:
             return [
                 ev.ProtocolFault(f"A request ({visible_line(method)}) whose params are not an object", frame)
             ]
-        return agent_requests.request_events(method, params, request_id, self._new_call_id())
+        return request_readers.request_events(method, params, request_id, self._new_call_id())
 
     def _received_notification(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
         match method:
@@ -125,8 +125,8 @@ class Translator:
             case "elicitation/complete":
                 elicitation_id = values.raw(params, "elicitationId") or ""
                 return [ev.ElicitationCompleted(elicitation_id)]
-            case agent_requests.PERMISSION:
-                return agent_requests.permission_events(params, None, self._new_call_id(), answerable=False)
+            case request_readers.PERMISSION:
+                return request_readers.permission_events(params, None, self._new_call_id(), answerable=False)
             case "end_turn":
                 return self._dialect.end_turn(params)
         if is_known_notification(method):
@@ -267,8 +267,8 @@ class Translator:
             return []
         method, params = pending
         error = read_error(frame["error"]) if frame.get("error") is not None else None
-        return agent_requests.answer_events(
-            method, agent_requests.ClientAnswer(request_id, params, values.obj(frame.get("result")), error)
+        return request_readers.answer_events(
+            method, request_readers.ClientAnswer(request_id, params, values.obj(frame.get("result")), error)
         )
 
     # ----------------------------------------------------------------------- the client itself

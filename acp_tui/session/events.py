@@ -270,7 +270,7 @@ class ModelChanged(Event):
 
 @dataclass(slots=True)
 class UsageChanged(Event):
-    """Context window and cost. Values that are None do not change."""
+    """Context window and cost. None means unchanged."""
 
     used: int | None = None
     size: int | None = None

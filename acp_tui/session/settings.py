@@ -23,7 +23,7 @@ def offered_settings(session: Session) -> list[ConfigOption]:
 
 
 def setting_key(option: ConfigOption) -> str:
-    """Return a key that does not depend on how the agent offers its mode or model."""
+    """Return `mode` or `model` for these, whichever way the agent offers them; else `option:ID`."""
     return option.category if option.category in (MODE, MODEL) else f"option:{option.id}"
 
 

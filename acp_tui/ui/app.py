@@ -104,7 +104,7 @@ class AcpTui(ResilientApp):
         settings = self._settings
         if settings is None or not settings.keys:
             return {}
-        from acp_tui.ui.keys.keymap import check_keys
+        from acp_tui.ui.keys.user_keymap import check_keys
 
         found = check_keys(settings.keys)
         for name, problem in found.problems.items():
@@ -297,7 +297,7 @@ class AcpTui(ResilientApp):
         self.exit()
 
     async def on_unmount(self) -> None:
-        """Shut down the base screen, after the program that may have the terminal."""
+        """End any program that uses the terminal, then shut down the base screen."""
         from acp_tui.ui.terminal.suspend import end_programs
 
         try:

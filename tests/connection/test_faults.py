@@ -308,7 +308,7 @@ async def test_only_a_malformed_request_with_an_id_is_answered(client: MakeClien
 
 
 @pytest.mark.parametrize(
-    ("shape", "words"), [("array", "inside a JSON array"), ("empty", "neither result nor error")]
+    ("shape", "words"), [("array", "JSON-RPC batch"), ("empty", "neither result nor error")]
 )
 async def test_a_malformed_answer_fails_its_call(client: MakeClient, shape: str, words: str) -> None:
     connection = await client("faulty", "malformed_answer").open()

@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from acp_tui.entry_display import call_title
 from acp_tui.entry_kinds.tool_call import starts_folded
+from acp_tui.entry_labels import call_title
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, export
 from acp_tui.export.as_text import transcript_lines

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.protocol.fold import fold
-from acp_tui.store.recordings import read_recording
+from acp_tui.store.recording_reader import read_recording
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.prompt import Prompt

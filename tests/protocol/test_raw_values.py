@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.entry_display import call_title
+from acp_tui.entry_labels import call_title
 from acp_tui.protocol.fold import fold
 from acp_tui.protocol.raw_values import read_command
 from acp_tui.protocol.updates import read_tool_call

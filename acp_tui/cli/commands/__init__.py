@@ -1,1 +1,1 @@
-"""One module per command; only the chosen one is imported."""
+"""One module per command, listed in `acp_tui.cli.COMMANDS`. Only the chosen one is imported."""

@@ -54,8 +54,8 @@ def run(args: argparse.Namespace) -> int:
 def _keys(settings: Settings) -> list[str]:
     """Return the table of actions with their current keys."""
     from acp_tui.ui.keys import SCOPES, TABLE
-    from acp_tui.ui.keys.keymap import check_keys
     from acp_tui.ui.keys.titles import title_of
+    from acp_tui.ui.keys.user_keymap import check_keys
 
     current = check_keys(settings.keys).keys
     rows = [("ACTION", "KEYS", "PLACE", "DESCRIPTION")]
@@ -66,12 +66,12 @@ def _keys(settings: Settings) -> list[str]:
 def _ui_problems(settings: Settings) -> list[Problem]:
     """Return problems in settings that only the UI can check: themes, keys and notifications."""
     from acp_tui.ui.conversation import attention
-    from acp_tui.ui.keys import keymap
+    from acp_tui.ui.keys import user_keymap
     from acp_tui.ui.theme import themes
 
     return (
         themes.theme_problems(settings)
-        + keymap.problems(settings)
+        + user_keymap.problems(settings)
         + attention.notify_command_problems(settings)
     )
 

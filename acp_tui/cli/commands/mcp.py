@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="JSON file with mcpServers (repeatable)",
     )
-    parser.add_argument("--agent", metavar="NAME", help="show only what this agent would get")
+    parser.add_argument("--agent", metavar="NAME", help="show only the servers given to this agent")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -30,7 +30,7 @@ async def plan(turn: Turn) -> None:
 async def _send_unstable_kinds(turn: Turn) -> None:
     """Send plans with ids, which are only allowed if the client advertises `plan`."""
     if turn.capabilities.plan is None:
-        await turn.say("Your client does not advertise `plan`, so I must not send the unstable kinds.")
+        await turn.say("Your client does not advertise `plan`, so I cannot send the unstable kinds of plan.")
         return
     entries = [{"content": "A plan with an id", "priority": "high", "status": "in_progress"}]
     for plan in (

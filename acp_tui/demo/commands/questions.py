@@ -55,7 +55,7 @@ _OPTION_SETS = {
 
 @slash_command(
     "permission",
-    "Permission requests with unusual options; nothing happens, whatever you answer",
+    "Permission requests with unusual options; your answer has no effect",
     "[" + "|".join((*_OPTION_SETS, "bare", "many")) + "]",
 )
 async def permission(turn: Turn) -> None:
@@ -80,7 +80,7 @@ async def _ask(turn: Turn, title: str, options: list[PermissionOption]) -> Permi
         "execute",
         raw_input={"command": "true", "cwd": str(turn.cwd), "env": {"DEMO": "1"}},
         content=[
-            tool_content(text_block("The demo does **nothing**, whatever you answer.")),
+            tool_content(text_block("Your answer has **no effect** in the demo.")),
             tool_diff_content(str(turn.cwd / "imaginary.txt"), "after\n", "before\n"),
         ],
     )

@@ -24,7 +24,7 @@ async def notice(turn: Turn) -> None:
                     "sessionUpdate": "notice",
                     "severity": severity,
                     "title": f"A simulated notice: {severity}",
-                    "description": "Nothing happened. Without this description the title is still clear.",
+                    "description": "This is a test notice. Nothing is wrong.",
                 }
             )
             await turn.pause(20)
@@ -35,7 +35,7 @@ async def compact(turn: Turn) -> None:
     """Send compaction updates if the client advertises them. The SDK's model drops that capability."""
     session = turn.wire.initialize_params.get("clientCapabilities", {}).get("session") or {}
     if session.get("compaction") is None:
-        await turn.say("Your client does not advertise `session.compaction`, so I must not send it.")
+        await turn.say("Your client does not advertise `session.compaction`, so I cannot send it.")
         return
     update = {"sessionUpdate": "compaction_update", "compactionId": str(uuid.uuid4())}
     await turn.send_raw_update({**update, "status": "in_progress"})

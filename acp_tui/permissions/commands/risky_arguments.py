@@ -53,7 +53,7 @@ def find_argument_risks(
     options = True
     for position, word in enumerate(words[1:], 1):
         if position > _MOST:
-            yield position, "it has too many arguments to look at"
+            yield position, "it has too many arguments to check"
             return
         options = options and word != "--"
         why = _option(program.rpartition("/")[2], word) if options and word.startswith("-") else None

@@ -70,7 +70,11 @@ def removes_accounts(step: Step) -> str | None:
 def gives_rights_away(step: Step) -> str | None:
     """A shell that always runs as its owner."""
     if step.name == "chmod" and any(map(_SET_USER_ID.fullmatch, step.operands[:1])):
-        return "it lets everybody be root" if any(map(_SHELL_FILE.fullmatch, step.operands[1:])) else None
+        return (
+            "it makes a shell setuid, so that anyone can run it as its owner"
+            if any(map(_SHELL_FILE.fullmatch, step.operands[1:]))
+            else None
+        )
     return None
 
 

@@ -72,7 +72,7 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.AgentStarted: EventRule(lifecycle.agent_started),
     ev.AgentExited: EventRule(lifecycle.agent_exited),
     ev.Initializing: EventRule(lifecycle.initializing),
-    ev.Initialized: EventRule(lifecycle.initialized, "its answer to initialize"),
+    ev.Initialized: EventRule(lifecycle.initialized, "initialize response"),
     ev.SessionOpening: EventRule(lifecycle.session_opening),
     ev.SessionOpened: EventRule(lifecycle.session_opened, "session opened"),
     ev.SessionClosed: EventRule(lifecycle.session_closed, "session closed"),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.terminal.window_title import WindowTitle
-    from acp_tui.ui.widgets.status_facts import StatusFacts
+    from acp_tui.ui.widgets.status_layout import StatusFacts
 
 _log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.entry_display import relative_path
+from acp_tui.entry_labels import relative_path
 from acp_tui.session.text import visible_excerpt, visible_line
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.wrap import shorten, shorten_path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.entry_display import format_duration
 from acp_tui.entry_kinds.messages import thought_title
+from acp_tui.entry_labels import format_duration
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.entries.message_parts import MessageParts
 from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN
@@ -62,7 +62,7 @@ class ThoughtBody:
         return self._thought.text
 
     def update(self) -> bool:
-        """Read new text. Return False once the thought has ended, because that may fold it."""
+        """Draw the new text. Return False if the thought has just ended, because that may fold it."""
         if self._ended != (self._thought.ended_at is not None):
             return False
         return self._text is None or self._text.update()

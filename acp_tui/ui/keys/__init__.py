@@ -1,6 +1,6 @@
 """Keys: the table of all actions, the user's own keys, and the commands of the palette."""
 
-from acp_tui.ui.keys.table import (
+from acp_tui.ui.keys.key_bindings import (
     KEYS,
     SCOPES,
     TABLE,

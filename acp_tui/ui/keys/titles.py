@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from acp_tui.ui.keys.table import Key
+    from acp_tui.ui.keys.key_bindings import Key
 
 COMMAND_TITLES: Mapping[str, str] = {
     # the conversation
-    "turn.stop": "Stop the agent",
+    "turn.stop": "Stop the turn",
     "turn.again": "Send last prompt again",
     "session.policy": "Change policy",
     "session.options": "Change agent options",

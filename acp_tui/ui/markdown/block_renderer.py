@@ -48,7 +48,7 @@ class BlockRenderer:
         self._table_start = table_start  # if the table continues from an earlier section
 
     def lines(self, nodes: Sequence[SyntaxTreeNode], width: int, style: Style) -> list[Spans]:
-        """Draw blocks one below the other, with blank lines between them."""
+        """Draw blocks, separated by blank lines except where a list follows a paragraph directly."""
         lines: list[Spans] = []
         before: SyntaxTreeNode | None = None
         for node in nodes:

@@ -1,4 +1,4 @@
-"""Code blocks: highlighted lines on a background of their own, below the name of the language."""
+"""Code blocks: the name of the language, then highlighted lines on a separate background."""
 
 from __future__ import annotations
 

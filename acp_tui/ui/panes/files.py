@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import relative_path
+from acp_tui.entry_labels import relative_path
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import ToolCall
 from acp_tui.ui.drawing.wrap import make_strip, shorten_path, wrap
@@ -208,7 +208,7 @@ class FilesPane(Pane):
         return super().check_action(action, parameters)
 
     def action_open(self) -> None:
-        """Open the file in the editor, at the agent's current or last line."""
+        """Open the file in the editor, at the agent's current line or else the last line it touched."""
         file = self.touched_file(self.chosen or "")
         last_line = file.line if file is not None else None
         self.request("edit", self._agent_lines.get(self.chosen or "") or last_line)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import STATUS_ICONS, relative_path, terminal_command
+from acp_tui.entry_labels import STATUS_ICONS, relative_path, terminal_command
 from acp_tui.session.state import Terminal
 from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path

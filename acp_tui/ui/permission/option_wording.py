@@ -32,7 +32,11 @@ def option_wording(
     if verb is None:
         return option.name, ""
     if question.kind != "permission":
-        return (f"{verb} {rule}", "") if rule else (option.name, "cannot be remembered: counts once")
+        return (
+            (f"{verb} {rule}", "")
+            if rule
+            else (option.name, "cannot be remembered; applies to this request only")
+        )
     alone = _AGENT_ALONE[option.kind]
     if rule is None:
         return option.name, alone

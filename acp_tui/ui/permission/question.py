@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.entry_display import file_change, repeats_raw_input
+from acp_tui.entry_labels import file_change, repeats_raw_input
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
 from acp_tui.session.state import Content, Diff
@@ -187,7 +187,7 @@ def _noted(sign: str, text: str, look: Style, width: int) -> list[Strip]:
 
 
 def _command(question: Question, context: DrawContext) -> LinesBody:
-    """The whole command, as it will run."""
+    """Draw the command as it will run. The middle of a very long one is left out; copying gives all of it."""
     text = question.subject.command_text
     if text is None:
         return LinesBody([], "")
@@ -344,7 +344,7 @@ def _given(question: Question) -> Any:
 
 
 def raw_input(question: Question, context: DrawContext) -> list[Body]:
-    """What the agent sent with the question, or with the calls that it is about."""
+    """Draw the raw input of the request, or of the tool calls in progress that it covers."""
     palette, width = context.palette, context.width
     if calls := raw_bodies(question, context):
         return calls

@@ -191,7 +191,7 @@ def _parse_block(block: Mapping[str, Any]) -> Picture | CommandOutput | None:
 
 
 def _token_pattern(attachment: Picture | CommandOutput) -> str:
-    """Return a pattern for the tokens that the attachment may have."""
+    """Return a regular expression for the attachment's placeholder in the prompt, such as `[image 1]`."""
     if isinstance(attachment, Picture):
         return r"\[image \d+\]"
     return rf"\[output of {re.escape(_output_name(attachment.command))}(?: #\d+)?\]"

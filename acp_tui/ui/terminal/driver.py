@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from textual._xterm_parser import XTermParser  # Textual 8.2.8: the parser has no public name
 from textual.drivers.linux_driver import LinuxDriver
 
-from acp_tui.ui.terminal import screen_gate
+from acp_tui.ui.terminal import output_sanitizer
 from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.terminal.paste_parser import PasteParser
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-screen_gate.install()  # here, because nothing is drawn without a driver
+output_sanitizer.install()  # here, because nothing is drawn without a driver
 
 READ_BYTES = 4096
 POLL_SECONDS = 0.1
@@ -146,7 +146,7 @@ class TerminalDriver(LinuxDriver):
                 return
 
     def run_input_thread(self) -> None:
-        """Pass input on as events until the thread has to end."""
+        """Read input and post it as events until the app stops or the terminal closes."""
         parser = PasteParser(XTermParser(self._debug))
         decode = getincrementaldecoder("utf-8")("replace").decode
         while not self.exit_event.is_set():

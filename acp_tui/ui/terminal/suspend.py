@@ -83,7 +83,7 @@ async def run_program(command: list[str], environment: Mapping[str, str] | None 
 
 
 async def end_programs() -> None:
-    """End the program that uses the terminal, with SIGHUP as if the terminal had been closed."""
+    """End the programs that `run_program` started: SIGHUP, then SIGKILL."""
     for program in _programs.copy():
         await program.started.wait()
         if (process := program.process) is None:

@@ -1,4 +1,4 @@
-"""How Textual names keys and runs their bindings, where it offers no public function."""
+"""Wrappers for Textual's private functions for key names and bindings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The status line at the top: agent, folder, mode, policy and what is going on."""
+"""The status line at the top: agent, folder, mode, policy and activity. `status_layout` makes its text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.widgets.status_facts import Piece, StatusFacts, layout
+from acp_tui.ui.widgets.status_layout import Piece, StatusFacts, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from acp_tui.workspace.git.private_git import PrivateGit
 
 _NAMES_PER_COMMAND = 500
-_OLDER = "it may be older than the session, and there is no copy of it"
 _TOO_MANY = "there were too many untracked files to copy"
 _UNKNOWN = "it may have existed before the session, and there is no copy of it"
 _EXCLUDE_GENERATED = tuple(f"--exclude={name}/" for name in GENERATED_FOLDERS)
@@ -342,7 +341,7 @@ class FolderSnapshot:
                     paths.append(path)
         older = self._older_without_copy(paths)
         for path in paths:
-            yield FileChange(path, "added", _OLDER if path in older else None)
+            yield FileChange(path, "added", _UNKNOWN if path in older else None)
 
     def _nested(self, top: Path) -> Iterator[Path]:
         """Yield the files of a repository that was created in this folder."""
@@ -356,7 +355,7 @@ class FolderSnapshot:
 
     def removal_obstacle(self, path: Path) -> str | None:
         """Return why a file that seems new must not be deleted; None if it may be."""
-        return _OLDER if self._older_without_copy([path]) else None
+        return _UNKNOWN if self._older_without_copy([path]) else None
 
     def _older_without_copy(self, paths: Iterable[Path]) -> set[Path]:
         """Return those seemingly new files that are older than the snapshot and have no copy.

@@ -1,4 +1,4 @@
-"""A folder that stays open while the user is asked, so that a command runs in exactly that folder."""
+"""A folder kept open while the user decides: the command runs there even if the path is replaced."""
 
 from __future__ import annotations
 

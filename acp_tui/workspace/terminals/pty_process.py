@@ -1,4 +1,4 @@
-"""A program in its own pseudo terminal: starting it, reading its output, ending its process group."""
+"""A program in its own pseudoterminal: starting it, reading its output, ending its process group."""
 
 from __future__ import annotations
 

@@ -114,7 +114,10 @@ class TerminalEmulator:
                 screen.write(self._parts(piece))
 
     def _parts(self, text: str) -> list[Part]:
-        """Split text into pieces of one style. The last piece has the style of the text that follows."""
+        """Split text at SGR sequences into pieces of one style.
+
+        The last piece may be empty; its style is that of the text to come.
+        """
         style = self._screen.style
         if "\x1b" not in text:
             return [(self._translate(text), style)]

@@ -12,7 +12,7 @@ import pytest
 from acp_tui.config.settings import Settings
 from acp_tui.ui.conversation.attention import Attention, expand_command
 from acp_tui.ui.terminal.window_title import RESTORE_TITLE, SAVE_TITLE, WindowTitle
-from acp_tui.ui.widgets.status_facts import StatusFacts
+from acp_tui.ui.widgets.status_layout import StatusFacts
 from tests.support.conversation_ui import agent
 from tests.support.terminal import Terminal
 from tests.support.waiting import wait_until
@@ -20,7 +20,7 @@ from tests.support.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.ui.widgets.status_facts import Phase
+    from acp_tui.ui.widgets.status_layout import Phase
     from tests.support.conversation_ui import Open
 
 FACTS = StatusFacts("Agent", project="shop")

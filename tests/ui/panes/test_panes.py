@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.entry_display import STATUS_ICONS
+from acp_tui.entry_labels import STATUS_ICONS
 from acp_tui.session.change import Change
 from acp_tui.session.state import PlanItem, ToolCall
 from acp_tui.ui.panes.files import FilesPane

@@ -13,7 +13,7 @@ from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
-from acp_tui.ui.widgets.status_facts import StatusFacts
+from acp_tui.ui.widgets.status_layout import StatusFacts
 from acp_tui.ui.widgets.status_line import StatusLine
 from tests.support.looks import Show, every_look, every_size, look
 from tests.ui.screens import questions

@@ -16,7 +16,7 @@ from acp_tui.config import early_settings
 from acp_tui.controller.player import AT_ONCE, Player
 from acp_tui.session.state import AgentMessage, Choice, PermissionOption, Session, Terminal
 from acp_tui.session.text import GrowingText
-from acp_tui.store.recordings import read_recording
+from acp_tui.store.recording_reader import read_recording
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.keys import KEYS
 from acp_tui.ui.keys.palette_command import PaletteCommand

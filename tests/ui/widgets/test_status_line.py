@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
-from acp_tui.ui.widgets.status_facts import StatusFacts, format_clock, format_money, layout
+from acp_tui.ui.widgets.status_layout import StatusFacts, format_clock, format_money, layout
 from acp_tui.ui.widgets.status_line import StatusLine
 from tests.support.looks import Show
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import relative_path, terminal_command
 from acp_tui.entry_kinds.terminal import is_shown_by_call
+from acp_tui.entry_labels import relative_path, terminal_command
 from acp_tui.session.text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.ansi import line_segments

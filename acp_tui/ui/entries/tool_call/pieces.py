@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich.cells import cell_len
 
-from acp_tui.entry_display import (
+from acp_tui.entry_kinds.tool_call import other_locations, title_names
+from acp_tui.entry_labels import (
     call_command,
     call_title,
     file_change,
@@ -14,7 +15,6 @@ from acp_tui.entry_display import (
     repeats_raw_input,
     terminal_command,
 )
-from acp_tui.entry_kinds.tool_call import other_locations, title_names
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff, Terminal, TerminalRef

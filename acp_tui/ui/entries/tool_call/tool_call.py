@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, call_title
 from acp_tui.entry_kinds.tool_call import location_label, starts_folded
+from acp_tui.entry_labels import KIND_ICONS, OTHER_ICON, call_title
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.state import Diff
 from acp_tui.ui.drawing.body import LinesBody, expander

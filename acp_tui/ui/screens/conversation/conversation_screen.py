@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 
-from acp_tui.entry_display import folder_label
+from acp_tui.entry_labels import folder_label
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of

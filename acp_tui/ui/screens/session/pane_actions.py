@@ -135,7 +135,7 @@ class PaneActions:
     # ------------------------------------------------------------------------- one file
 
     async def _show_diff(self, path: str) -> None:
-        from acp_tui.entry_display import relative_path
+        from acp_tui.entry_labels import relative_path
         from acp_tui.ui.entries.diff.diff_body import DiffBody
         from acp_tui.ui.screens.dialogs.detail import DetailScreen
 
@@ -168,7 +168,7 @@ class PaneActions:
         return "as reported by the agent", list(reported.diffs.values()) if reported is not None else []
 
     async def _revert(self, path: str) -> None:
-        from acp_tui.entry_display import relative_path
+        from acp_tui.entry_labels import relative_path
         from acp_tui.session.state import Choice
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 

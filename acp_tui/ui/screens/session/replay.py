@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, ClassVar
 
-from acp_tui.entry_display import folder_label
+from acp_tui.entry_labels import folder_label
 from acp_tui.session.change import Change
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.frame_batch import FRAME_SECONDS

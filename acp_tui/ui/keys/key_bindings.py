@@ -152,7 +152,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "prompt",
-        "Stop the agent and send now: the prompt, or the first queued one",
+        "Stop the turn and send now: the prompt, or the first queued one",
         8,
     ),
     Key(
@@ -205,7 +205,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "queue",
-        "Stop the agent and send the prompt now",
+        "Stop the turn and send the prompt now",
         1,
     ),
     Key(
