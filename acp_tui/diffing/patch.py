@@ -38,7 +38,6 @@ class _Reader:
         self._file: str | None = None  # from the last file header
 
     def read(self, line: str) -> None:
-        """Read one line."""
         if self._open is not None and self._open.includes(line):
             self._open.add(line)
         elif header := _HUNK.fullmatch(line):
@@ -127,7 +126,6 @@ class _OpenHunk:
         return line[:1] in ("+", "-", " ") and not line.startswith(("--- ", "+++ "))
 
     def add(self, line: str) -> None:
-        """Add one line."""
         sign, text = line[:1], line[1:]
         if sign == "\\":
             self._no_newline = [bool(self._removed) and not self._added, bool(self._added)]

@@ -375,7 +375,7 @@ class PermissionAnswered(Event):
 
 @dataclass(slots=True)
 class ElicitationRequested(Event):
-    """`elicitation/create`."""
+    """`elicitation/create` was received."""
 
     request_id: RequestId
     mode: str
@@ -395,7 +395,7 @@ class ElicitationAnswered(Event):
 
 @dataclass(slots=True)
 class ElicitationCompleted(Event):
-    """`elicitation/complete`."""
+    """`elicitation/complete` was received."""
 
     elicitation_id: str
 

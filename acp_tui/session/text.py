@@ -141,7 +141,6 @@ class GrowingText:
             self.append(text)
 
     def append(self, chunk: str) -> None:
-        """Append raw text."""
         if self._carry or _UNSAFE.search(chunk):
             chunk = self._carry + chunk
             last = chunk[-1:]
@@ -217,7 +216,6 @@ class TerminalText:
         """The number of characters written, including those that were not kept."""
 
     def append(self, text: str) -> None:
-        """Append output."""
         self.total += len(text)
         room = MAX_KEPT_PER_END - self._head_length
         if room > 0:

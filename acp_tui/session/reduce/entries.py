@@ -59,7 +59,6 @@ def add_notice(
     detail: str | None = None,
     source: str = "client",
 ) -> list[Change]:
-    """Append a notice."""
     return add_entry(session, Notice(id=0, at=at, level=level, text=text, detail=detail, source=source), at)
 
 

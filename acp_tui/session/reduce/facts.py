@@ -82,7 +82,6 @@ def config_option_set(session: Session, event: ev.ConfigOptionSet, at: float) ->
 
 
 def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[Change]:
-    """Update the model."""
     if event.model == session.model:
         return []
     session.model = event.model

@@ -88,7 +88,6 @@ def exit_sentence(event: ev.AgentExited) -> str:
 
 
 def initializing(session: Session, _event: ev.Initializing, _at: float) -> list[Change]:
-    """Start connecting."""
     return _set_phase(session, "connecting")
 
 

@@ -18,7 +18,6 @@ MAX_DETAIL = 4_000
 
 
 def ignore(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
-    """Change nothing."""
     return []
 
 

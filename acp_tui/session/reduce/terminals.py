@@ -44,7 +44,6 @@ def set_agent_command(session: Session, terminal: Terminal) -> None:
 
 
 def terminal_output(session: Session, event: ev.TerminalOutput, at: float) -> list[Change]:
-    """Append output."""
     terminal, changes = _terminal(session, event.terminal_id, at)
     if event.replace:
         terminal.output = TerminalText()

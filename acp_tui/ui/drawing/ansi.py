@@ -21,13 +21,13 @@ THEME_COLOURS = 16
 
 
 def line_segments(line: Line, palette: Palette) -> list[Segment]:
-    """The styled segments of one line of output."""
+    """Return one line of output as styled segments."""
     return join_graphemes(Segment(text, rich_style(look, palette.terminal)) for text, look in line)
 
 
 @lru_cache(maxsize=4096)
 def rich_style(look: Look, terminal: tuple[str, ...]) -> Style:
-    """Convert a style of the line model; `terminal` holds the theme's 16 colours."""
+    """Convert a style of the terminal emulator; `terminal` holds the theme's 16 colours."""
     return Style(
         color=_color(look.fg, terminal),
         bgcolor=_color(look.bg, terminal),

@@ -28,7 +28,6 @@ class Heights:
         return iter(self._heights)
 
     def append(self, height: int) -> None:
-        """Append an item."""
         self._heights.append(height)
 
     def __setitem__(self, index: int, height: int) -> None:
@@ -37,7 +36,6 @@ class Heights:
             self._valid = min(self._valid, index)
 
     def reset(self, heights: list[int]) -> None:
-        """Replace all heights."""
         self._heights = heights
         self._ends = []
         self._valid = 0
@@ -50,17 +48,16 @@ class Heights:
 
     @property
     def total(self) -> int:
-        """The total height."""
         self._refresh()
         return self._ends[-1] if self._ends else 0
 
     def top(self, index: int) -> int:
-        """The first row of an item."""
+        """Return the first row of an item."""
         self._refresh()
         return self._ends[index - 1] if index else 0
 
     def at(self, y: int) -> tuple[int, int]:
-        """The item at row `y` and the row within it; past the end, the last row of the last item."""
+        """Return the item at row `y` and the row within it; past the end, the last row of the last item."""
         self._refresh()
         if not self._heights:
             return 0, 0

@@ -19,7 +19,7 @@ class LineReader:
 
     @property
     def partial(self) -> str:
-        """The beginning of the last line, as far as it was not returned."""
+        """The part of the last line that was not returned yet."""
         return "".join(self._partial)
 
     def copy(self) -> LineReader:

@@ -18,7 +18,6 @@ class PlainScanner:
         self._open = Section("plain", [])
 
     def feed(self, text: str) -> None:
-        """Read more text."""
         for line, ended in self._reader.read(text, len):
             section = self._open
             section.lines.append(line)

@@ -57,7 +57,6 @@ class MarkdownScanner:
     # ------------------------------------------------------------------------- lines
 
     def feed(self, text: str) -> None:
-        """Read more text."""
         for part, ended in self._reader.read(text, self._cut_position):
             self._read(part, ended=ended)
 

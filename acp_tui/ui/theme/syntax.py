@@ -76,7 +76,6 @@ class Highlighter:
 
 
 def highlight(code: str, language: str, palette: Palette) -> list[Spans]:
-    """Highlight complete code."""
     return Highlighter(language, palette).lines(code)
 
 
