@@ -83,7 +83,7 @@ def test_each_policy_answers_as_its_table_says(project: Path, policy: str) -> No
 
 def test_deny_is_the_default(project: Path) -> None:
     done = execute(steps(permission("read")), cwd=project)
-    assert 'Rejected by policy "deny": read a file that is not named' in done.err
+    assert 'Rejected by policy "deny": read a file that it does not name' in done.err
 
 
 def test_the_command_line_overrides_the_policy_of_the_settings(project: Path, home: Path) -> None:

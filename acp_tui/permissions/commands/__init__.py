@@ -1,1 +1,1 @@
-"""Reads command lines: their parts, what each part runs, and which are dangerous."""
+"""Parses command lines: which commands they run, which files they name, and what a rule may match."""

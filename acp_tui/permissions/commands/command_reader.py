@@ -1,4 +1,4 @@
-"""Reads one command as it will really run: out of its `sh -c`, in the directory it changes to."""
+"""Reads a command as it will run: without `sh -c` around it, and in the directory it changes to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext
 
 MAX_WRAPPERS = 8
-"""Shells and leading `cd`s that are unwrapped."""
+"""How many shells and leading `cd` are removed."""
 _LEADING_CD = re.compile(
     r"""\s*cd[ \t]+(?:--[ \t]+)?(?!-)
         (?:'(?P<single>[^'\n]+)'|"(?P<double>[^"$`\\!\n]+)"|(?P<bare>[\w@%+:,./][\w@%+=:,./-]*))
@@ -38,9 +38,9 @@ _BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command and everything that was found out about it."""
+    """A command with the results of its analysis."""
 
-    line: str | None  # for a shell; None with `argv`
+    line: str | None  # for the shell; None with `argv`
     argv: tuple[str, ...] | None  # without a shell
     words: tuple[str, ...] | None  # if it is plain
     composite: str | None  # why it is not
@@ -49,14 +49,14 @@ class Command:
     parsed: CommandLine
     environment: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()  # those of them that are not harmless
-    argument_risks: tuple[tuple[int, str], ...] = ()  # see `arguments`
+    argument_risks: tuple[tuple[int, str], ...] = ()  # see `risky_arguments`
     sensitive_names: tuple[str, ...] = ()  # sensitive files, as clauses about "it"
     too_long: bool = False  # only its beginning was analysed
     dangerous: str | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for two ways to say the same."""
+        """A value that is equal for two ways to write the same command."""
         return (self.words or self.line or self.argv, self.cwd.real)
 
 
@@ -117,13 +117,13 @@ def read_command(
 def _unwrap(
     given: str | tuple[str, ...], directory: Target, context: PathContext, *, follow_cd: bool
 ) -> tuple[str | tuple[str, ...], Target, str | tuple[str, ...]]:
-    """Take `sh -c` around a command and `cd INSIDE &&` before it away, as often as there are any.
+    """Remove `sh -c` around a command and `cd INSIDE &&` before it, repeatedly.
 
-    Returns the command, its directory, and what to run there. What is run keeps its shells, but no `cd`: its
-    directory could be another one by the time the shell gets there.
+    Returns the command, its directory, and what to run there. What is run keeps its shells but no `cd`, since
+    the path could lead to another directory by the time the shell follows it.
     """
     original = given
-    shells: list[tuple[str, ...]] = []  # from the outside in, each without its script
+    shells: list[tuple[str, ...]] = []  # outermost first, each without its script
     changed = False
     for _ in range(MAX_WRAPPERS):
         if isinstance(given, tuple):
@@ -152,7 +152,7 @@ def _unwrap(
 def _rewrap(
     inner: str | tuple[str, ...], shells: Sequence[tuple[str, ...]], outermost_is_line: bool
 ) -> str | tuple[str, ...]:
-    """Put a command into its shells again."""
+    """Wrap a command in its shells again."""
     for depth, shell in reversed(list(enumerate(shells))):
         words = (*shell, inner if isinstance(inner, str) else shlex.join(inner))
         inner = shlex.join(words) if depth or outermost_is_line else words
@@ -171,7 +171,7 @@ def _words_of_shell(line: str) -> tuple[str, ...] | None:
 def _plain_words(
     given: str | tuple[str, ...], *, shell_free: bool
 ) -> tuple[tuple[str, ...] | None, str | None]:
-    """Return the words of a plain command, or why it is none."""
+    """Return the words of a plain command, or None and why it is not plain."""
     if isinstance(given, str):
         try:
             return plain_words(given), None

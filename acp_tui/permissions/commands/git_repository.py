@@ -1,7 +1,7 @@
-"""In which repository a git command works: a rule for git speaks of the workspace's own, and of no other.
+"""Finds out whether a git command uses another repository than the workspace's own.
 
-A folder below the workspace may be a repository whose settings run a program at `git status`; an agent that
-may write files can make one.
+A rule for git applies only to the workspace's repository. The configuration of another one may run programs,
+even on `git status`, and an agent that may write files can create one inside the workspace.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext
 
 MAX_FOLDERS = 20
-"""Options such as `-C` that are followed: each is a few calls to the file system."""
+"""Options such as `-C` that are followed. Each costs a few calls to the file system."""
 _FOLDER_OPTIONS = ("-C", "--git-dir", "--work-tree")
 
 
 def other_repository(words: Sequence[str], folder: str, context: PathContext) -> str | None:
-    """Why a git command is not about the workspace's repository; None when it is, or is no git command."""
+    """Return why a git command uses another repository; None if it does not, or is not a git command."""
     if not words or words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
         return None
     folders = list(islice(_folders(words, folder), MAX_FOLDERS + 1))
@@ -36,7 +36,7 @@ def other_repository(words: Sequence[str], folder: str, context: PathContext) ->
 
 
 def _folders(words: Sequence[str], folder: str) -> Iterator[str]:
-    """Where it runs, and where its options lead."""
+    """Yield the folder it runs in, and those that its options name."""
     yield folder
     for at, text in enumerate(words[1:], 1):
         name, sign, value = text.partition("=")

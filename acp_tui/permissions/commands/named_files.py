@@ -1,6 +1,6 @@
-"""The sensitive files that a command names, however: quoted, as a glob, in a variable, in code.
+"""Finds the sensitive files that a command names: quoted, as a glob, in a variable, or in code.
 
-What a command finds by itself, or makes up, is not seen: this is no wall.
+Files that a command finds by itself, or whose names it computes, are not found. This is not a sandbox.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext, Target
 
 _MAX_PATH = 4096
-_MAX_WORDS = 1000  # that are looked at
+_MAX_WORDS = 1000
 _MAX_CODE_TEXTS = 200
 _LEAVING_OUT = re.compile(r"--?\w*(?:exclude|ignore)")
-# The next word is what is left out, or a pattern for paths.
+# Options whose value is a pattern for paths, or excludes paths.
 _PATTERN_OPTIONS = frozenset({"-path", "-ipath", "-wholename", "-iwholename"})
 _PATTERN_OPTIONS_OF = {"tree": {"-I", "-P"}, "zip": {"-x"}, "rg": {"-g", "--glob"}, "ag": {"--ignore"}}
-# These change or run what they are given; others may name `.git`, or `HEAD`, without a risk.
+# Programs that change or run their arguments. Others may name `.git` or `HEAD` without a risk.
 _WRITERS = frozenset(
     {
         *(
@@ -65,9 +65,9 @@ def sensitive_files(
     """Yield a clause about "it" for each sensitive file that a command names.
 
     Args:
-        given: The command as it was given.
-        line: The same parsed.
-        steps: The commands in it.
+        given: The command.
+        line: The command, parsed.
+        steps: Its commands, with their words expanded.
         directory: Where it runs.
         context: The folders of the conversation.
     """
@@ -93,15 +93,15 @@ def sensitive_files(
 
 def _why(path: str, folder: str, context: PathContext, *, writes: bool = False) -> str | None:
     if not writes and "/" not in path and context.repository_of(folder) == folder:
-        # In a git directory every word would be one of its files: the name alone has to tell.
+        # In a git directory every relative path is one of its files. Only the name itself counts.
         folder = "/"
     if why := context.target(path, folder).sensitive:
         return why
-    return "may stand for a sensitive file" if glob_may_match_sensitive(path) else None
+    return "may match a sensitive file" if glob_may_match_sensitive(path) else None
 
 
 def _words(step: Step) -> Iterator[tuple[str, bool]]:
-    """The words that may name files, and whether these are written."""
+    """Yield the words that may name files, and whether those files are written."""
     for text in step.written:
         yield text, True
     for each in step.part.redirections:
@@ -123,7 +123,7 @@ def _words(step: Step) -> Iterator[tuple[str, bool]]:
 
 
 def _counts(path: str, step: Step, *, writes: bool) -> bool:
-    """`.git` may be left out of something, and `HEAD` is a revision, unless they are written."""
+    """Return False for `.git` and `HEAD` if they are only read: often they are excluded, or a revision."""
     if writes:
         return True
     name = posixpath.basename(path.rstrip("/"))
@@ -131,11 +131,11 @@ def _counts(path: str, step: Step, *, writes: bool) -> bool:
 
 
 def _paths_in(word: str) -> Iterator[str]:
-    """`FILE`, `@FILE`, `-d@FILE`, `-TFILE`, `name=FILE` and `A:B` may name files."""
+    """Yield the paths in `FILE`, `@FILE`, `-d@FILE`, `-TFILE`, `name=FILE` and `A:B`."""
     if word.startswith("!") or _LEAVING_OUT.match(word) or len(word) > _MAX_PATH or "\n" in word:
         return
     found = [word.partition("=")[2].partition("@")[2], word.partition("=")[2], word.rpartition("@")[2]]
-    # Of `-F file=@FILE;type=…` the file. Without a sign the last of them is the word.
+    # In `-F file=@FILE;type=…` only the file counts. Without `@` or `=` these are the word itself.
     found = [path.partition(";")[0] for path in found if path != word]
     if attached := _ATTACHED.fullmatch(word):
         found.append(attached[1])

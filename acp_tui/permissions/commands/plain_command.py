@@ -1,7 +1,7 @@
-"""Commands so plain that every shell reads them alike: the only ones an allow rule may know by its words.
+"""Plain commands: those that every shell reads alike. An allow rule matches no others by their words.
 
-This is a list of what is understood, not of what is feared. Whatever is not on it (an operator, an
-expansion, a glob, a backslash, an odd space) makes the command *not plain*, and then a person is asked.
+This is an allow-list of syntax. Anything else, such as an operator, an expansion, a glob, a backslash or an
+unusual space, makes the command *not plain*, and the user is asked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAMES = {
     "<": "it redirects",
     ">": "it redirects",
     "$": "it contains an expansion (`$`)",
-    "`": "it runs another command inside (`` ` ``)",
+    "`": "it contains a command substitution (`` ` ``)",
     "(": "it contains a subshell",
     ")": "it contains a subshell",
     "\n": "it has several lines",
@@ -30,16 +30,16 @@ _NAMES = {
     "!": "it contains `!`",
     "~": "it contains `~`, which the shell replaces",
     "'": "a quote is not closed",
-    '"': "a quote is not closed, or holds more than text",
+    '"': "a quote is not closed, or contains an expansion",
 }
 
 
 class NotPlainError(ValueError):
-    """The command is more than one program with its arguments; the text says what makes it so."""
+    """The command is not plain; the text says why, as a clause."""
 
 
 def plain_words(command: str) -> tuple[str, ...]:
-    """The words of a plain command, quotes removed; raises `NotPlainError` with the reason otherwise."""
+    """Return the words of a plain command without quotes. Raises `NotPlainError`."""
     text = command.strip(" \t\n")
     if len(text) > MAX_COMMAND_LENGTH:
         raise NotPlainError(f"it is longer than {MAX_COMMAND_LENGTH:,} characters")
@@ -58,10 +58,10 @@ def plain_words(command: str) -> tuple[str, ...]:
 
 
 def is_plain_argv(argv: tuple[str, ...]) -> bool:
-    """Would these arguments stay the same words if somebody joined them with blanks for a shell?
+    """Return True if these words stay the same when they are joined with spaces and read by a shell.
 
-    Who says `["git", "commit", "-m", "a; b"]` may run it without a shell, or may not: only what
-    reads the same both ways is plain.
+    An agent that reports `["git", "commit", "-m", "a; b"]` may run it with or without a shell. Only what
+    means the same both ways is plain.
     """
     try:
         return plain_words(" ".join(argv)) == argv
@@ -70,7 +70,7 @@ def is_plain_argv(argv: tuple[str, ...]) -> bool:
 
 
 def _word(text: str, start: int) -> tuple[str, int]:
-    """One word from `start` on, and where it ends."""
+    """Return the word that begins at `start`, and its end."""
     value: list[str] = []
     position = start
     while position < len(text) and text[position] not in " \t":
@@ -90,7 +90,7 @@ def _value(piece: re.Match[str], *, first: bool) -> str:
         return bare
     quoted: str = piece["single"] if piece["single"] is not None else piece["double"]
     if not quoted.isprintable():
-        raise NotPlainError(_NAMES["\n"] if "\n" in quoted else "it contains a character that cannot be seen")
+        raise NotPlainError(_NAMES["\n"] if "\n" in quoted else "it contains an invisible character")
     return quoted
 
 

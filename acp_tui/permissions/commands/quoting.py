@@ -1,4 +1,4 @@
-"""Shell quoting that contains no commands: `$'…'`, backslash escapes, and the text between backticks."""
+"""Shell quoting: backslash escapes, `$'…'`, and the text between backticks."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Arguments that make an allowed command do more than its leading words say.
+"""Finds arguments that make a command do more than its leading words say.
 
-A rule by leading words allows whatever follows, so that `git diff` covers `git diff src`. It must not cover
-`git diff --output=/root/.bashrc` or `cat /etc/passwd`: paths outside the workspace, options that write a file
-or run a program, and variables such as `make CC=…` keep the rule from matching, unless it names them.
+A rule for leading words allows whatever follows: `git diff` also allows `git diff src`. It must not allow
+`git diff --output=/root/.bashrc` or `cat /etc/passwd`. Paths outside the workspace, options that write a file
+or run a program, and variables such as `make CC=…` are risks: the rule matches only if it names them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext, Target
 
 WHOLE_COMMAND = -1
-"""Position of what concerns every rule that names the command, also an exact one."""
-_MOST = 200  # arguments that are looked at
+"""The position of a risk that keeps every rule for the command from matching, even an exact one."""
+MAX_ARGUMENTS = 200
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://\S*")
 _SEPARATORS = re.compile(r"[=:,@]")
 _PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)
@@ -44,7 +44,7 @@ _SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "p
 def find_argument_risks(
     words: Sequence[str], directory: Target, context: PathContext
 ) -> Iterator[tuple[int, str]]:
-    """Yield position and reason, in words, of whatever a rule has to name to allow it."""
+    """Yield the position of each risky argument, and why it is a risk."""
     program = words[0]
     if "/" in program and not program.startswith("/") and directory.real != context.target(context.cwd).real:
         yield WHOLE_COMMAND, f"{program} is another program in this folder"
@@ -52,7 +52,7 @@ def find_argument_risks(
         yield WHOLE_COMMAND, elsewhere
     options = True
     for position, word in enumerate(words[1:], 1):
-        if position > _MOST:
+        if position > MAX_ARGUMENTS:
             yield position, "it has too many arguments to check"
             return
         options = options and word != "--"
@@ -77,7 +77,7 @@ def _option(program: str, word: str) -> str | None:
 
 
 def _is_one_of(name: str, known: Sequence[str]) -> bool:
-    """Compare with the abbreviations that GNU's `getopt` takes, and with longer names (`--output-dir`)."""
+    """Return True for a known option, its abbreviations (GNU `getopt` accepts them) and `OPTION-…`."""
     return any(
         name == one
         or name.startswith(f"{one}-")

@@ -1,8 +1,8 @@
 """Finds every command that a command line may run.
 
-The parser is generous where `plain` is strict: *reject* rules and the checks for dangerous commands have to
-see `git push` in `cd x && sudo env A=1 sh -c "git push"`. Finding a command too many is harmless. If commands
-may have been missed, `CommandLine.problem` says why.
+The parser is generous where `plain_command` is strict: *reject* rules and the checks for dangerous commands
+have to see `git push` in `cd x && sudo env A=1 sh -c "git push"`. Finding a command too many is harmless. If
+commands may have been missed, `CommandLine.problem` says why.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _UNSUPPORTED = frozenset({"case", "esac", "function", "coproc"})
 
 
 class _CannotParseError(Exception):
-    """Parsing stops here; what was found so far stands. The text says why."""
+    """Parsing stops here, and what was found so far is kept. The text says why."""
 
 
 def parse_command_line(command: str) -> CommandLine:
@@ -53,7 +53,7 @@ def parse_command_line(command: str) -> CommandLine:
 
 
 def parse_argv(argv: tuple[str, ...]) -> CommandLine:
-    """Find the commands in a program with its arguments, which is started without a shell."""
+    """Find the commands that a program with arguments runs, if it is started without a shell."""
     line = CommandLine()
     words: list[Word] = []
     room = MAX_COMMAND_LENGTH
@@ -170,13 +170,13 @@ class _Parser:
             raise _CannotParseError(TOO_LONG)
         first = part.words[0] if part.words else None
         if first is not None and first.text in _LOOPS_OVER_WORDS:
-            # `for x in …` runs no command. It assigns each of the values to a variable.
+            # `for x in …` runs no command, but assigns each value to a variable.
             part.assignments += tuple(f"{part.words[1].text}={word.text}" for word in part.words[3:])
             part.words = ()
         elif first is not None and first.literal and first.text in _UNSUPPORTED:
             self.report(f"it contains `{first.text}`")
         elif first is not None and not first.literal:
-            self.report("the name of a command is only made when it runs")
+            self.report("the name of a command is computed when it runs")
         self.line.parts.append(part)
         if part.words:
             self.add_wrapped(part, layer)
@@ -222,7 +222,7 @@ class _Parser:
     def redirection(self, operator: str, part: Part) -> Redirection:
         """Parse the target of a redirection."""
         if not self.skip_blanks():
-            raise _CannotParseError("a redirection leads nowhere")
+            raise _CannotParseError("a redirection has no target")
         start = self.at
         target = self.word(part)
         if operator.endswith("<<<"):

@@ -1,4 +1,4 @@
-"""Programs that run other programs: what stands behind `sudo`, `env`, `timeout`, `sh -c`, `eval` …"""
+"""Finds the command that another one wraps, as in `sudo`, `env`, `timeout`, `sh -c` or `eval`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _SHELL_HOMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Wrapper:
-    """How to find the command behind a wrapper's own words."""
+    """How to find the command after a wrapper's own options and arguments."""
 
-    valued: str = ""  # short options that take a value
+    valued: str = ""  # letters of short options that take a value
     long_valued: frozenset[str] = frozenset()
-    positionals: int = 0  # words of its own before the command
-    opaque: frozenset[str] = frozenset()  # options after which nothing is certain
+    positionals: int = 0  # arguments of its own before the command
+    opaque: frozenset[str] = frozenset()  # options that hide what is run
 
 
 _PLAIN = _Wrapper()
@@ -72,7 +72,7 @@ _WRAPPERS = {
 }
 _HIDING = frozenset({"parallel", "su", "runuser", "script", "ssh", "watch", "trap", "alias", "at", "batch"})
 
-# Programs whose arguments may be code, or name any file to run or destroy: one yes says too much.
+# Programs whose arguments may be code, or any file to run or destroy. Only exact rules are proposed for them.
 _POWERFUL = frozenset({
     *("rm", "find", "awk", "gawk", "sed", "dd", "tar", "rsync", "scp", "tee", "mv", "cp", "ln", "install"),
     *("python", "perl", "ruby", "node", "php", "lua", "deno", "bun", "tclsh", "osascript", "eval", "source"),
@@ -82,31 +82,31 @@ _POWERFUL = frozenset({
 
 
 def runs_others(name: str) -> bool:
-    """Could this program, with other arguments, do anything at all?"""
-    base = name.rpartition("/")[2].rstrip("0123456789.")  # python3.12; nothing is left of `.`
+    """Return True if this program can do anything, depending on its arguments."""
+    base = name.rpartition("/")[2].rstrip("0123456789.")  # `python3.12` is `python`
     return base in _POWERFUL | SHELLS | _HIDING or base in _WRAPPERS
 
 
 Words = tuple[tuple[str, bool], ...]
-"""Text and whether it is literal."""
+"""The texts of words, each with whether it is literal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """What a wrapper runs: a script for a shell, or its words from `start` to before `stop`."""
+    """What a wrapper runs: a script for the shell, or its words from `start` up to `stop`."""
 
     start: int = 0
     stop: int | None = None
     script: str | None = None
-    open_ended: bool = False  # words are added to them
+    open_ended: bool = False  # unknown words are added
 
 
 class UnclearError(Exception):
-    """The command wraps another one, and which cannot be known; the text says why."""
+    """It is not known which command is wrapped. The text says why."""
 
 
 def unwrap(words: Words) -> list[Wrapped]:
-    """What the command runs in its turn; nothing when it wraps nothing we know of."""
+    """Return what the command wraps; empty if it is not a known wrapper."""
     name = words[0][0].rpartition("/")[2].lower()
     if name == "find":
         return _executed_by_find(words)
@@ -120,13 +120,13 @@ def _unwrap_one(name: str, words: Words) -> Wrapped | None:
     if name == "eval":
         return _script(words[1:])
     if name in _HIDING and len(words) > 1:
-        raise UnclearError(f"what `{name}` runs cannot be seen")
+        raise UnclearError(f"what `{name}` runs is not known")
     wrapper = _WRAPPERS.get(name)
     return _behind(name, wrapper, words) if wrapper is not None else None
 
 
 def shell_script(argv: tuple[str, ...]) -> str | None:
-    """The script of exactly `SHELL -c SCRIPT` (or `-lc`) with a shell from a system's own directory."""
+    """Return the script of exactly `SHELL -c SCRIPT` (or `-lc`), if the shell is in a system directory."""
     directory, _, name = argv[0].rpartition("/") if argv else ("", "", "")
     if name not in SHELLS - {"fish"} or directory not in _SHELL_HOMES:
         return None
@@ -141,12 +141,12 @@ def _script(words: Words) -> Wrapped | None:
     if not words:
         return None
     if not all(literal for _, literal in words):
-        raise UnclearError("what it evaluates is only made when it runs")
+        raise UnclearError("what it evaluates is computed when it runs")
     return Wrapped(script=" ".join(text for text, _ in words))
 
 
 def _script_of_shell(words: Words) -> Wrapped | None:
-    """`-c` anywhere among a shell's options. Without a script of its own a shell runs what it reads."""
+    """Return the script after `-c`, which may be among other options. A shell without one runs its input."""
     position = 1
     while position < len(words) and words[position][0].startswith(("-", "+")):
         option = words[position][0]
@@ -156,12 +156,12 @@ def _script_of_shell(words: Words) -> Wrapped | None:
         if not option.startswith("--") and option[-1] == "o" and len(option) > 2:
             position += 1  # `-euo pipefail`
     if position >= len(words) or not words[position][1]:
-        raise UnclearError(f"what `{words[0][0]}` reads cannot be seen")
+        raise UnclearError(f"what `{words[0][0]}` reads is not known")
     return None
 
 
 def _executed_by_find(words: Words) -> list[Wrapped]:
-    """Each `-exec … ;` or `-exec … +`."""
+    """Return the command of each `-exec … ;` or `-exec … +`."""
     found: list[Wrapped] = []
     stop: int | None = None
     for position in range(len(words) - 1, 0, -1):
@@ -174,14 +174,14 @@ def _executed_by_find(words: Words) -> list[Wrapped]:
 
 
 def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
-    """Skip the wrapper's options, its own words, and variables."""
+    """Return what follows the wrapper's own options and arguments, and variables."""
     position, own = 1, wrapper.positionals
     while position < len(words):
         text, literal = words[position]
         if not literal and not (own or "=" in text):
-            raise UnclearError(f"what `{name}` runs is only made when it runs")
+            raise UnclearError(f"what `{name}` runs is computed when it runs")
         if _hides(name, wrapper, text):
-            raise UnclearError(f"what `{name} {text}` runs cannot be seen")
+            raise UnclearError(f"what `{name} {text}` runs is not known")
         if text.startswith("-") and text != "-":
             position += 2 if _takes_next(wrapper, text) else 1
         elif name in {"env", "sudo", "doas"} and "=" in text:
@@ -195,7 +195,7 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
 
 
 def _hides(name: str, wrapper: _Wrapper, option: str) -> bool:
-    """Does it take a command as its value, or is it not known whether it takes a value at all?"""
+    """Return True for an option whose value is a command, or that is not known."""
     if option.startswith("--"):
         known = "=" in option or option in wrapper.long_valued | _VALUELESS
         return option.partition("=")[0] in wrapper.opaque or not known
@@ -203,7 +203,7 @@ def _hides(name: str, wrapper: _Wrapper, option: str) -> bool:
 
 
 def _takes_next(wrapper: _Wrapper, option: str) -> bool:
-    """Is the option's value the next word?"""
+    """Return True if the option's value is the next word."""
     if option.startswith("--"):
         return option in wrapper.long_valued
     return (

@@ -1,5 +1,6 @@
-"""The families of dangerous commands, one per module; `dangerous_commands` puts them together.
+"""Recognises dangerous commands. `dangerous_commands` is the entry point.
 
-`steps` gives the commands of a line in order, with variables and braces filled in, and the folder each runs
-in. Every other module holds checks: functions from a step, or from all steps, to a reason or None.
+`steps` lists the commands of a line with variables and braces expanded, and the folder each runs in. Most
+other modules contain checks: functions that take one step, or all of them, and return a reason or None. A
+reason is a clause about "it".
 """

@@ -1,7 +1,7 @@
-"""Commands that no rule and no policy may allow: what they destroy cannot be brought back.
+"""Finds commands whose damage cannot be undone. No rule and no policy allows these.
 
-The families are in `danger`. What is harmless must stay off the list: people who are asked too often learn to
-say yes. `tests/permissions/corpora` holds the commands it is measured with.
+Harmless commands must not be marked: users who see too many warnings stop reading them. The lists of commands
+in `tests/permissions/corpora` measure both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from acp_tui.permissions.commands.command_line import CommandLine, Part, Word
 from acp_tui.permissions.commands.shell_parser import parse_command_line
 from acp_tui.permissions.danger import deletion, disks, downloads, inline_code, system
 from acp_tui.permissions.danger.inline_code import BOMB
-from acp_tui.permissions.danger.steps import Step, expand_steps, feed
+from acp_tui.permissions.danger.steps import Step, expand_steps, find_feeders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ _NAMES = re.compile(
     r"(?:g?rm|srm|g?find|fd|mv|chmod|chown|chgrp|mkfs\S*|dd|tee|shred|cp|diskutil|rsync|rimraf|git|parallel|read"
     r"|\S*sh|python\S*|sfdisk|sgdisk|parted|cryptsetup|blkdiscard|hdparm|nvme|ls|eval|source)$"
 )
-# Quick to look for in long texts: each name above, or a part of it, and the downloaders.
+# A quick check for long texts: part of each name above, and the downloaders.
 _ANY_NAME = re.compile(
     r"rm|find|fd|mv|ch(?:mod|own|grp)|mkfs|dd|tee|sh|cp|diskutil|rsync|rimraf|git|parallel|read|python|sfdisk"
     r"|sgdisk|parted|cryptsetup|blkdiscard|hdparm|nvme|ls|eval|source"
@@ -42,11 +42,11 @@ _EDITORS = frozenset({"vim", "vi", "nvim", "ex", "view"})
 _QUOTED_VALUE = re.compile(r"=['\"]")
 MAX_SCRIPT_DEPTH = 4
 MAX_MENTIONS = 500
-"""Commands that are looked for in a text that cannot be parsed."""
+"""Commands that are checked in a text that cannot be parsed."""
 MENTION_WORDS = 64
-"""Words after the name of a command that may be its arguments."""
+"""Words after the name of a command that are taken for its arguments."""
 WINDOW = 64 * 1024
-"""Characters that one regular expression searches at a time: no other thread runs meanwhile."""
+"""Characters that a regular expression searches at a time, since no other thread runs meanwhile."""
 LONGEST_BOMB = 1024
 
 
@@ -63,7 +63,10 @@ def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence
 
 
 def find_danger_in_talk(text: str) -> str | None:
-    """Do the same, less exactly, for a text that mentions commands, such as a title."""
+    """Return why a text that mentions commands, such as a title, is suspicious.
+
+    Less exact than `find_danger`.
+    """
     return _in_talk(text, 0)
 
 
@@ -107,7 +110,7 @@ def _mentions(text: str) -> list[Part]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what stands between separators, with the separator before it; very long pieces are cut."""
+    """Yield each piece between separators with the separator before it. Very long pieces are cut."""
     separator, start = "", 0
     while start < len(text):
         found = _SEPARATORS.search(text, start, start + WINDOW)
@@ -130,16 +133,16 @@ def _in_steps(line: CommandLine, steps: Sequence[Step], depth: int) -> str | Non
         for check in (*deletion.CHECKS, *disks.CHECKS, *system.CHECKS):
             if why := check(step):
                 return why
-    for check_all in (*downloads.CHECKS, deletion.removes_what_is_listed):
+    for check_all in (*downloads.CHECKS, deletion.check_listed_removal):
         if why := check_all(steps):
             return why
     return _in_scripts(line, steps, depth) if depth < MAX_SCRIPT_DEPTH else None
 
 
 def _in_scripts(line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
-    """Look into what the line passes to a shell or another interpreter."""
+    """Return the first danger in what the line passes to a shell or another interpreter."""
     for program in (program for step in steps for program in inline_code.code_of(step)):
-        why, commands = inline_code.judge(program)
+        why, commands = inline_code.check_code(program)
         if why := why or (_in_talk(commands, depth + 1) if commands else None):
             return why
     for step in steps:
@@ -153,10 +156,10 @@ def _in_scripts(line: CommandLine, steps: Sequence[Step], depth: int) -> str | N
 
 
 def _scripts(step: Step, all_steps: Sequence[Step]) -> Iterator[str]:
-    """Its input when it is a shell, a file the line has written before, a setting that names a command."""
+    """Yield the scripts that a step runs: its input, a file that the line wrote before, or a setting."""
     if downloads.runs_input(step):
         yield from step.part.input
-        for before in feed(all_steps, step):
+        for before in find_feeders(all_steps, step):
             yield from _output(before)
     elif path := downloads.run_file(step):
         name = path.rpartition("/")[2]
@@ -174,7 +177,7 @@ def _scripts(step: Step, all_steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _output(step: Step) -> Iterator[str]:
-    """What it prints, as far as that can be read here."""
+    """Yield what a step prints, as far as it can be known."""
     if step.name == "cat":
         yield from step.part.input
     elif step.name in {"echo", "printf"}:

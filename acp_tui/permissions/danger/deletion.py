@@ -1,12 +1,19 @@
-"""Deleting, moving or opening up the root, a home or a system folder."""
+"""Checks for commands that delete or move protected folders, or change their permissions."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.danger.protected_paths import HOME, ROOT, is_wild, precious, protected, vital
-from acp_tui.permissions.danger.steps import Step, feed
+from acp_tui.permissions.danger.protected_paths import (
+    HOME,
+    ROOT,
+    describe_precious,
+    describe_protected,
+    find_vital_file,
+    is_wild,
+)
+from acp_tui.permissions.danger.steps import Step, find_feeders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,23 +25,27 @@ _LISTERS = frozenset({"find", "gfind", "fd", "fdfind", "ls", "dir", "echo", "pri
 _NARROWING = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
 _NARROWING_BY_AGE = frozenset({"-mtime", "-mmin", "-atime", "-ctime", "-newer", "-size", "-empty"})
 _FIND_STARTS = re.compile(r"-[HLP]|-O\d|-D")
-_FED = "**"
-"""Stands for each name that a list of everything gave."""
+_EVERY_NAME = "**"
+"""Stands for every name in a folder."""
 
 
-def removes(step: Step) -> str | None:
-    """`rm -rf /` and its kin."""
+def check_removal(step: Step) -> str | None:
+    """Check for `rm -rf /` and similar commands."""
     fetched = step.name in {"npx", "bunx"} and step.operands[:1] in (["rimraf"], ["del-cli"])
     if not fetched and (step.name not in REMOVERS or (step.name == "gio" and step.operands[:1] != ["trash"])):
         return None
     if step.has("--no-preserve-root"):
-        return "it switches off the protection of /"
+        return "it disables the protection of /"
     everything = fetched or _recursive(step) or step.name in _RECURSIVE_REMOVERS | {"gio"}
     for path in step.operands:
         if everything:
-            found = precious(path, step.folder)
+            found = describe_precious(path, step.folder)
         else:
-            found = protected(path, step.folder) if _FED in path else vital(path, step.folder)
+            found = (
+                describe_protected(path, step.folder)
+                if _EVERY_NAME in path
+                else find_vital_file(path, step.folder)
+            )
             found = found or _below_system(path, step.folder)
         if found:
             return f"it deletes {found}"
@@ -42,15 +53,17 @@ def removes(step: Step) -> str | None:
 
 
 def _below_system(path: str, folder: str) -> str | None:
-    """A file of the system's own, such as `/boot/vmlinuz`. A plain `rm` leaves folders alone."""
-    found = precious(path, folder)
-    return found if found and found != protected(path, folder) and not found.startswith(HOME) else None
+    """Describe a system file such as `/boot/vmlinuz`. Without `-r`, `rm` does not delete folders."""
+    found = describe_precious(path, folder)
+    return (
+        found if found and found != describe_protected(path, folder) and not found.startswith(HOME) else None
+    )
 
 
-def finds_and_removes(step: Step) -> str | None:
-    """`find / -delete`, `find ~ -exec rm …`, `fd . / -x rm`."""
+def check_find(step: Step) -> str | None:
+    """Check for `find / -delete`, `find ~ -exec rm …`, `fd . / -x rm`."""
     if step.name in {"fd", "fdfind"}:
-        return _fd_removes(step)
+        return _check_fd(step)
     if step.name not in {"find", "gfind"}:
         return None
     runs = [
@@ -64,18 +77,19 @@ def finds_and_removes(step: Step) -> str | None:
     return f"it deletes {found}" if found else None
 
 
-def _fd_removes(step: Step) -> str | None:
+def _check_fd(step: Step) -> str | None:
     for at, text in enumerate(step.arguments):
         if text in {"-x", "-X", "--exec", "--exec-batch"} and _changes(step.arguments[at + 1 :]):
             found = next(
-                (what for path in step.arguments[:at] if (what := protected(path, step.folder))), None
+                (what for path in step.arguments[:at] if (what := describe_protected(path, step.folder))),
+                None,
             )
             return f"it deletes {found}" if found else None
     return None
 
 
 def _changes(command: Sequence[str]) -> bool:
-    """Does this command, run on each file that is found, destroy it?"""
+    """Return True if this command destroys the files that it is run on."""
     words = [word.rpartition("/")[2] for word in command]
     name = next((word for word in words if word not in {"sudo", "env", "nice"}), "")
     if name in {"sh", "bash", "zsh", "dash"}:
@@ -84,7 +98,7 @@ def _changes(command: Sequence[str]) -> bool:
 
 
 def _searched(step: Step) -> str | None:
-    """Where `find` begins, when that is protected and nothing but a few files is left out."""
+    """Describe the protected folder that `find` searches; None if it is narrowed to some of its files."""
     places: list[str] = []
     for text in step.arguments:
         if _FIND_STARTS.fullmatch(text) and not places:
@@ -92,7 +106,7 @@ def _searched(step: Step) -> str | None:
         if text.startswith(("-", "(", "!")):
             break
         places.append(text)
-    found = next((what for path in places or ["."] if (what := protected(path, step.folder))), None)
+    found = next((what for path in places or ["."] if (what := describe_protected(path, step.folder))), None)
     return found if found is None or found in {ROOT, HOME} or not _narrowed(step) else None
 
 
@@ -103,26 +117,26 @@ def _narrowed(step: Step) -> bool:
     )
 
 
-def moves(step: Step) -> str | None:
-    """`mv / /tmp`."""
+def check_move(step: Step) -> str | None:
+    """Check for `mv / /tmp`."""
     if step.name != "mv":
         return None
     sources = step.operands if step.has("-t", "--target-directory") else step.operands[:-1]
-    found = next((what for path in sources if (what := precious(path, step.folder))), None)
+    found = next((what for path in sources if (what := describe_precious(path, step.folder))), None)
     return f"it moves {found}" if found else None
 
 
-def opens_up(step: Step) -> str | None:
-    """`chmod -R 777 /`, `chown -R me /etc`, `chattr -R +i /`."""
+def check_rights(step: Step) -> str | None:
+    """Check for `chmod -R 777 /`, `chown -R me /etc`, `chattr -R +i /`."""
     if step.name not in {"chmod", "chown", "chgrp", "setfacl", "chattr", "chflags", "chcon"}:
         return None
-    check: Callable[[str, str], str | None] = protected if _recursive(step) else vital
+    check: Callable[[str, str], str | None] = describe_protected if _recursive(step) else find_vital_file
     found = next((what for path in step.operands if (what := check(path, step.folder))), None)
-    return f"it changes the rights of {found}" if found else None
+    return f"it changes the permissions of {found}" if found else None
 
 
-def cleans(step: Step) -> str | None:
-    """`git clean -f` in a folder that is no project."""
+def check_git_clean(step: Step) -> str | None:
+    """Check for `git clean -f` in a protected folder."""
     if step.name != "git" or "clean" not in step.arguments:
         return None
     at = step.arguments.index("clean")
@@ -136,12 +150,12 @@ def cleans(step: Step) -> str | None:
     for assignment in step.part.assignments:
         if assignment.startswith("GIT_WORK_TREE="):
             folder = assignment.partition("=")[2]
-    found = protected(folder, step.folder) if forced and folder else None
-    return f"it deletes what git does not know in {found}" if found else None
+    found = describe_protected(folder, step.folder) if forced and folder else None
+    return f"it deletes untracked files in {found}" if found else None
 
 
-def synchronises(step: Step) -> str | None:
-    """`rsync --delete empty/ /`, `rclone purge /`, `tar --remove-files … /`."""
+def check_sync(step: Step) -> str | None:
+    """Check for `rsync --delete empty/ /`, `rclone purge /`, `tar --remove-files … /`."""
     places: list[str] = []
     if step.name == "rsync":
         if any(re.match(r"--del(?:ete)?\b", text) for text in step.arguments):
@@ -153,22 +167,22 @@ def synchronises(step: Step) -> str | None:
         places += step.operands[2:3] if step.operands[0] == "sync" else []
     elif step.name in {"tar", "gtar"} and step.has("--remove-files"):
         places += step.operands
-    found = next((what for path in places if (what := protected(path, step.folder))), None)
+    found = next((what for path in places if (what := describe_protected(path, step.folder))), None)
     return f"it deletes {found}" if found else None
 
 
-def removes_what_is_listed(all_steps: Sequence[Step]) -> str | None:
-    """`find / | xargs rm`, `ls / | while read x; do rm -rf "/$x"; done`."""
+def check_listed_removal(all_steps: Sequence[Step]) -> str | None:
+    """Check for `find / | xargs rm`, `ls / | while read x; do rm -rf "/$x"; done`."""
     for step in all_steps:
         if step.name == "read":
-            lists = _listed(feed(all_steps, step))
+            lists = _listed(find_feeders(all_steps, step))
             names = {text for text in step.operands if text.isidentifier()}
             if lists and _removes_one_of(all_steps, names):
                 return f"it deletes {lists}"
             continue
         lists = None
         if _removes_its_input(step):
-            lists = _listed(feed(all_steps, step)) or _named_in(step)
+            lists = _listed(find_feeders(all_steps, step)) or _named_in(step)
         elif step.name in REMOVERS:
             lists = _listed(Step(inner, step.folder) for inner in step.part.inner)
         if lists:
@@ -188,16 +202,16 @@ def _removes_one_of(all_steps: Iterable[Step], names: set[str]) -> bool:
 
 
 def _listed(listers: Iterable[Step]) -> str | None:
-    """What is listed for somebody to delete, when it is protected."""
+    """Describe the protected folder that these commands list."""
     for step in listers:
         if step.name in {"find", "gfind"}:
             found = _searched(step)
         elif step.name in {"ls", "dir", "du", "tree"}:
             places = step.operands or ["."]
-            found = next((what for path in places if (what := protected(path, step.folder))), None)
+            found = next((what for path in places if (what := describe_protected(path, step.folder))), None)
         elif step.name in _LISTERS:
             texts = re.split(r"\s|\\[0nt]", " ".join(step.operands))
-            found = next((what for text in texts if (what := protected(text, step.folder))), None)
+            found = next((what for text in texts if (what := describe_protected(text, step.folder))), None)
         else:
             found = None
         if found:
@@ -206,9 +220,9 @@ def _listed(listers: Iterable[Step]) -> str | None:
 
 
 def _named_in(step: Step) -> str | None:
-    """What its here-string names."""
+    """Describe the protected folder that its here-string names."""
     words = (word for text in step.part.input for word in text.split())
-    return next((what for word in words if (what := protected(word, step.folder))), None)
+    return next((what for word in words if (what := describe_protected(word, step.folder))), None)
 
 
 def _recursive(step: Step) -> bool:
@@ -217,10 +231,10 @@ def _recursive(step: Step) -> bool:
 
 
 CHECKS: tuple[Callable[[Step], str | None], ...] = (
-    removes,
-    finds_and_removes,
-    moves,
-    opens_up,
-    cleans,
-    synchronises,
+    check_removal,
+    check_find,
+    check_move,
+    check_rights,
+    check_git_clean,
+    check_sync,
 )

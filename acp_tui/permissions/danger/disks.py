@@ -1,11 +1,11 @@
-"""Formatting, repartitioning and overwriting disks."""
+"""Checks for commands that format, repartition or overwrite disks."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.danger.protected_paths import device
+from acp_tui.permissions.danger.protected_paths import is_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ _FORMATTERS = re.compile(
     r"|sg_sanitize|nwipe|scrub"
 )
 _REMOVERS = frozenset({"lvremove", "vgremove", "pvremove", "lvreduce"})
-# Partition editors that change the disk unless they are only to print.
+# Partition editors, with the options that only print.
 _EDITORS = {
     "sfdisk": re.compile(r"-[dlJsVvhn]\w*|--(?:dump|list|json|show-\w+|verify|version|help|no-act)\b.*"),
     "fdisk": re.compile(r"-[lxsvVh]\w*|--(?:list|list-details|getsz|version|help)\b.*"),
@@ -27,7 +27,7 @@ _EDITORS = {
     "parted": re.compile(r"-[lvh]|--(?:list|version|help)|print|unit|align-check"),
     "sgdisk": re.compile(r"-[pivVbDEfFLP].*|--(?:print|info|verify|version|backup|display\S*|help)\b.*"),
 }
-# Subcommands and options that destroy.
+# Destructive subcommands and options.
 _DESTROYING = {
     "hdparm": re.compile(r"--(?:security-\S+|trim-sector\S*|write-sector|repair-sector|make-bad-sector)"),
     "nvme": re.compile(r"format|sanitize|delete-ns|write\S*"),
@@ -50,8 +50,8 @@ _DESTROYING = {
 }
 
 
-def formats(step: Step) -> str | None:
-    """Programs that are made to empty disks."""
+def check_format(step: Step) -> str | None:
+    """Check for programs that format, partition or erase disks."""
     words = step.arguments
     if _FORMATTERS.fullmatch(step.name) and not {"--help", "-n", "--no-act", "-V", "--version"} & set(words):
         return "it formats a disk"
@@ -63,17 +63,17 @@ def formats(step: Step) -> str | None:
     return "it erases a disk" if destroying and any(map(destroying.fullmatch, words)) else None
 
 
-def overwrites_device(step: Step) -> str | None:
-    """Output that goes straight to a disk."""
+def check_device_write(step: Step) -> str | None:
+    """Check for output that goes to a disk."""
     written = list(step.written)
     if step.name in {"dd", "dcfldd", "dc3dd"}:
         written += [text.partition("=")[2] for text in step.arguments if text.startswith(("of=", "wipe="))]
     elif step.name in {"tee", "shred", "truncate", "wipe"}:
         written += step.operands
     elif step.name in {"cp", "mv", "install", "ddrescue"}:
-        written += [text for text in step.operands[1:] if device(text)]
-    found = next((path for path in written if device(path)), None)
+        written += [text for text in step.operands[1:] if is_device(text)]
+    found = next((path for path in written if is_device(path)), None)
     return f"it overwrites the device {found}" if found else None
 
 
-CHECKS: tuple[Callable[[Step], str | None], ...] = (formats, overwrites_device)
+CHECKS: tuple[Callable[[Step], str | None], ...] = (check_format, check_device_write)

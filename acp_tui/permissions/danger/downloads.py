@@ -1,4 +1,4 @@
-"""Running what was downloaded or decoded, and shells for somebody else."""
+"""Checks for commands that run downloaded or decoded code, or open a remote shell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.permissions.commands.wrappers import SHELLS
 from acp_tui.permissions.danger.deletion import REMOVERS
 from acp_tui.permissions.danger.inline_code import INTERPRETER
-from acp_tui.permissions.danger.steps import Step, feed
+from acp_tui.permissions.danger.steps import Step, find_feeders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,13 +36,13 @@ _NETWORK_FILE = re.compile(r"/dev/(?:tcp|udp)/")
 
 DOWNLOADED = "it runs what it downloads"
 DECODED = "it runs what it decodes"
-REMOTE_SHELL = "it gives a shell to somebody on the network"
+REMOTE_SHELL = "it gives someone on the network a shell"
 
 
-def runs_downloads(all_steps: Sequence[Step]) -> str | None:
-    """`curl … | sh`, `sh <(curl …)`, `curl -o x … && sh x`."""
-    pipelines: set[int] = set()  # whose data comes from elsewhere
-    variables: set[str] = set()  # that hold such data
+def check_downloads(all_steps: Sequence[Step]) -> str | None:
+    """Check for `curl … | sh`, `sh <(curl …)`, `curl -o x … && sh x`."""
+    pipelines: set[int] = set()  # with data from the network
+    variables: set[str] = set()  # with such data
     files: set[str] = set()  # names of downloaded files
     for step in all_steps:
         part = step.part
@@ -51,7 +51,7 @@ def runs_downloads(all_steps: Sequence[Step]) -> str | None:
             return DOWNLOADED
         if fed and (_runs_words(step) or any(runs_input(Step(inner)) for inner in part.inner)):
             return DOWNLOADED
-        # A shell without a file to run reads its input, wherever it stands.
+        # A shell that is not given a file runs its input, whatever runs it.
         if pipelines and (runs_input(step) or (part.pipeline in pipelines and _group_runs_input(part))):
             return DOWNLOADED
         if fed or step.name in _FEEDERS:
@@ -64,19 +64,19 @@ def runs_downloads(all_steps: Sequence[Step]) -> str | None:
     return None
 
 
-def runs_decoded(all_steps: Sequence[Step]) -> str | None:
-    """`echo … | base64 -d | sh`: nobody can read what that does."""
+def check_decoded(all_steps: Sequence[Step]) -> str | None:
+    """Check for `echo … | base64 -d | sh`, which hides what it runs."""
     for step in all_steps:
         decoded = any(_decodes(Step(inner)) for inner in step.part.inner)
         if decoded and (_runs_words(step) or step.name in REMOVERS):
             return DECODED
-        if runs_input(step) and any(map(_decodes, feed(all_steps, step))):
+        if runs_input(step) and any(map(_decodes, find_feeders(all_steps, step))):
             return DECODED
     return None
 
 
-def gives_shell(all_steps: Sequence[Step]) -> str | None:
-    """A shell at the other end of a connection."""
+def check_remote_shell(all_steps: Sequence[Step]) -> str | None:
+    """Check for a shell that is connected to the network."""
     for step in all_steps:
         targets = [each.target.text for each in step.part.redirections]
         if step.name in ALL_SHELLS and any(map(_NETWORK_FILE.match, targets)):
@@ -90,7 +90,7 @@ def gives_shell(all_steps: Sequence[Step]) -> str | None:
         ):
             return REMOTE_SHELL
         if step.name in {"nc", "ncat", "netcat", "telnet"} and any(
-            before.name in ALL_SHELLS for before in feed(all_steps, step)
+            before.name in ALL_SHELLS for before in find_feeders(all_steps, step)
         ):
             return REMOTE_SHELL
     opened = any(
@@ -103,7 +103,7 @@ def gives_shell(all_steps: Sequence[Step]) -> str | None:
 
 
 def _runs_lines(all_steps: Sequence[Step]) -> bool:
-    """`while read x; do $x; done`."""
+    """Return True for `while read x; do $x; done`."""
     names = {text for step in all_steps if step.name == "read" for text in step.operands}
     return any(_runs_variable(step, names) for step in all_steps) or any(
         step.name in ALL_SHELLS and runs_input(step) for step in all_steps
@@ -111,7 +111,7 @@ def _runs_lines(all_steps: Sequence[Step]) -> bool:
 
 
 def runs_input(step: Step) -> bool:
-    """Does it run what it reads from its input?"""
+    """Return True if the step runs its input."""
     arguments = step.arguments
     if step.name in {"source", "."}:
         return any(text in {"/dev/stdin", "-"} for text in arguments)
@@ -135,7 +135,7 @@ def runs_input(step: Step) -> bool:
 
 
 def run_file(step: Step) -> str | None:
-    """The file it runs: as a program, or as a script of a shell or an interpreter."""
+    """Return the file that the step runs, as a program or as a script."""
     first = step.part.words[0].text if step.part.words else ""
     if step.name in ALL_SHELLS | {"source", "."} or INTERPRETER.match(step.name):
         if any(re.match(r"-\w*[ce]$|-m$", text) for text in step.arguments):
@@ -156,7 +156,7 @@ def _runs_variable(step: Step, names: set[str]) -> bool:
 
 
 def _runs_words(step: Step) -> bool:
-    """Are its words, or the files it is given, run as a program? `$(curl …)` alone is."""
+    """Return True if the step runs its words or the files that they name, as a lone `$(curl …)` does."""
     words = step.part.words
     if words and words[0].text.startswith(("$(", "`", "<(")):
         return True
@@ -179,7 +179,7 @@ def _decodes(step: Step) -> bool:
 
 
 def _files_from(step: Step) -> list[str]:
-    """The files that get what was downloaded."""
+    """Return the files that a step writes its download or input to."""
     found = list(step.written)
     if step.name == "tee":
         found += step.operands
@@ -203,4 +203,8 @@ def _base(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
-CHECKS: tuple[Callable[[Sequence[Step]], str | None], ...] = (runs_downloads, runs_decoded, gives_shell)
+CHECKS: tuple[Callable[[Sequence[Step]], str | None], ...] = (
+    check_downloads,
+    check_decoded,
+    check_remote_shell,
+)

@@ -1,11 +1,11 @@
-"""What a program in another language, given on the command line, destroys or starts."""
+"""Checks code in other languages on the command line, such as `python3 -c …`."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.danger.protected_paths import precious
+from acp_tui.permissions.danger.protected_paths import describe_precious
 
 if TYPE_CHECKING:
     from acp_tui.permissions.danger.steps import Step
@@ -16,7 +16,7 @@ INTERPRETER = re.compile(
 _CODE_OPTIONS = re.compile(r"-\w*[ceErRp]|--(?:eval|execute|print|run)")
 _MAX_CODE = 64 * 1024
 
-BOMB = "it starts itself again and again until nothing else runs"
+BOMB = "it is a fork bomb"
 _FORKS_FOREVER = re.compile(
     r"\bfork\b(?:\(\))?+\s*+(?:;|\{\s*+\})?+\s*+while"
     r"|(?:\bwhile\b|\bloop\b|\bforever\b|for\s*\(\s*;\s*;\s*\))[^\n]{0,40}\s?[^\n]{0,80}fork\b"
@@ -49,7 +49,7 @@ _PUNCTUATION = str.maketrans(dict.fromkeys("'\"`,()[]{};", " "))
 
 
 def code_of(step: Step) -> list[str]:
-    """The programs in its arguments and its here-documents; not those in files."""
+    """Return the code in a step's arguments and here-documents."""
     words = step.arguments
     if step.name in {"awk", "gawk", "mawk"}:
         return step.operands[:1]
@@ -63,8 +63,8 @@ def code_of(step: Step) -> list[str]:
     return [text[:_MAX_CODE] for text in found]
 
 
-def judge(code: str) -> tuple[str | None, str | None]:
-    """A reason to mark this code, and commands in it that are to be judged themselves."""
+def check_code(code: str) -> tuple[str | None, str | None]:
+    """Return why the code is dangerous, and else a text with its shell commands, for the caller to check."""
     if _FORKS_FOREVER.search(code):
         return BOMB, None
     if _DOWNLOADS.search(code) and _RUNS_TEXT.search(code):
@@ -72,7 +72,7 @@ def judge(code: str) -> tuple[str | None, str | None]:
     if _DECODES.search(code) and _RUNS_TEXT.search(code):
         return "it runs what it decodes", None
     if _SOCKET.search(code) and _GIVES_SHELL.search(code):
-        return "it gives a shell to somebody on the network", None
+        return "it gives someone on the network a shell", None
     if _REMOVES_TREES.search(code):
         if _HOME_IN_CODE.search(code):
             return "it deletes the home directory", None
@@ -80,6 +80,6 @@ def judge(code: str) -> tuple[str | None, str | None]:
             path = found[1] or found[2] or ""
             if path == "/" and not _WHOLE_ARGUMENT.search(code, max(0, found.start() - 2), found.end() + 1):
                 continue  # as in `"/".join(…)`
-            if what := precious(path):
+            if what := describe_precious(path):
                 return f"it deletes {what}", None
     return None, code.translate(_PUNCTUATION) if _RUNS_COMMANDS.search(code) else None

@@ -1,4 +1,4 @@
-"""Paths nobody wants to lose: the root, homes, system folders, devices, files the system needs to start."""
+"""Paths that must not be lost: the root, homes, system folders, devices, and files needed to start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HOME_FOLDERS = frozenset({
     *(".config", ".local", ".local/share", ".aws", ".kube", ".password-store", ".mozilla"),
     *(".thunderbird"),
 })  # fmt: skip
-# Whatever is deleted below these is missed.
+# Nothing below these may be deleted.
 _SYSTEM_TREES = ("/bin/", "/boot/", "/efi/", "/proc/", "/sbin/", "/sys/", "/System/")
 _VITAL = re.compile(
     r"/(?:private/)?etc/(?:passwd|shadow|group|gshadow|sudoers(?:\.d/.*)?|fstab|ld\.so\.preload|pam\.d/.*)"
@@ -46,22 +46,22 @@ _GLOB = re.compile(r"[*?\[]")
 _VISIBLE_NAMES = ("bin", "documents", "notes.txt", "x9")
 _HIDDEN_NAMES = (".config", ".bashrc", ".x")
 _FEWEST_CLIMBS = 3
-_MAX_NAME = 255  # longer names do not exist, and matching very long patterns is slow
+_MAX_NAME = 255  # longer names do not exist, and long patterns are slow to match
 
 
-def protected(path: str, folder: str = "") -> str | None:
-    """What this path stands for when it is the root, a home or a system folder, or all that is in one.
+def describe_protected(path: str, folder: str = "") -> str | None:
+    """Describe the root, a home or a system folder, or everything in one; None for any other path.
 
     Args:
         path: As written, with variables and globs.
-        folder: Where a relative path counts from; empty when it is not known.
+        folder: What a relative path counts from; empty if that is not known.
     """
     return next((found for parts in _candidates(path, folder) if (found := _named(parts))), None)
 
 
-def precious(path: str, folder: str = "") -> str | None:
-    """Like `protected`, with what is only missed when it is deleted: documents, keys, parts of the system."""
-    if found := protected(path, folder) or vital(path, folder):
+def describe_precious(path: str, folder: str = "") -> str | None:
+    """Describe also what must not be deleted or moved: documents, keys, parts of the system."""
+    if found := describe_protected(path, folder) or find_vital_file(path, folder):
         return found
     for parts in _candidates(path, folder):
         plain = "/" + "/".join(parts)
@@ -73,8 +73,8 @@ def precious(path: str, folder: str = "") -> str | None:
     return None
 
 
-def vital(path: str, folder: str = "") -> str | None:
-    """The path when the system cannot do without this file."""
+def find_vital_file(path: str, folder: str = "") -> str | None:
+    """Return the path if the system does not work without this file."""
     for parts in _candidates(path, folder):
         plain = "/" + "/".join(parts)
         if _VITAL.fullmatch(plain):
@@ -82,14 +82,14 @@ def vital(path: str, folder: str = "") -> str | None:
     return None
 
 
-def device(path: str) -> bool:
-    """Is it a disk, or another device that is not meant for everybody's output?"""
+def is_device(path: str) -> bool:
+    """Return True for disks and all other devices that are not meant for ordinary output."""
     normal = posixpath.normpath(path.rstrip("'\"`")) if path else path
     return normal.startswith("/dev/") and not _HARMLESS_DEVICES.match(normal)
 
 
-def joined(path: str, folder: str) -> str:
-    """The path seen from a folder; empty when that is not known."""
+def join_path(path: str, folder: str) -> str:
+    """Join a path to a folder; empty if the result is not known."""
     path = _plain_start(path, folder)
     if "$" in path or "`" in path:
         return ""
@@ -99,8 +99,8 @@ def joined(path: str, folder: str) -> str:
 
 
 def is_wild(name: str) -> bool:
-    """Does this pattern stand for nearly every name?"""
-    name = name.replace("[^", "[!")  # for `fnmatch`
+    """Return True if the pattern matches nearly every name."""
+    name = name.replace("[^", "[!")  # as `fnmatch` writes it
     if name == "**":
         return True
     if len(name) > _MAX_NAME:
@@ -126,7 +126,7 @@ def _climbs(path: str) -> bool:
 
 
 def _candidates(path: str, folder: str) -> list[list[str]]:
-    """The absolute paths, split, that it may mean. Climbing far enough ends at the root, wherever one is."""
+    """Return the absolute paths that it may mean, in parts. Enough `..` lead to the root from anywhere."""
     path = _plain_start(path, folder)
     found: list[str] = []
     if path.startswith("/"):
@@ -154,7 +154,7 @@ def _named(parts: list[str]) -> str | None:
 
 
 def _same(known: str, pattern: str) -> bool:
-    """Compare names one by one: `*` does not cross slashes."""
+    """Compare part by part, since `*` does not match slashes."""
     if not _GLOB.search(pattern):
         return known == pattern
     names, patterns = known.split("/"), pattern[:_MAX_NAME].split("/")
@@ -162,7 +162,7 @@ def _same(known: str, pattern: str) -> bool:
 
 
 def _home_depth(parts: list[str]) -> int:
-    """How many parts at the start are somebody's home directory."""
+    """Return the number of leading parts that are a home directory; 0 if none are."""
     if len(parts) >= 2 and parts[0] in {"home", "Users"} and parts[:2] != ["Users", "Shared"]:
         return 2
     return 1 if parts[:1] == ["root"] else 0

@@ -1,4 +1,4 @@
-"""The commands of a line in the order they run, with what the shell would fill in, and their folder."""
+"""The commands of a line in the order they run, with their words expanded and the folder each runs in."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from acp_tui.permissions.commands.command_line import Part, Redirection, Word
 from acp_tui.permissions.commands.quoting import replace_escapes
 from acp_tui.permissions.commands.shell_parser import parse_argv
 from acp_tui.permissions.commands.wrappers import SHELLS
-from acp_tui.permissions.danger.protected_paths import joined
+from acp_tui.permissions.danger.protected_paths import join_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from acp_tui.permissions.commands.command_line import CommandLine
 
-MAX_WORDS = 100  # that one word is expanded to
-MAX_EXPANDED = 4096  # characters of one word
+MAX_WORDS = 100
+"""Words that one word is expanded to."""
+MAX_EXPANDED = 4096
+"""Characters that one word is expanded to."""
 MAX_EXPANSION = 2_000_000
 """Characters that all words of a line are expanded to."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
@@ -37,10 +39,10 @@ _DECLARING = frozenset({"export", "declare", "local", "readonly", "typeset"})
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command, ready to be judged."""
+    """One command with its words expanded."""
 
     part: Part
-    folder: str = ""  # where it runs; empty when that is not known
+    folder: str = ""  # where it runs; empty if that is not known
 
     @property
     def name(self) -> str:
@@ -54,7 +56,7 @@ class Step:
 
     @property
     def operands(self) -> list[str]:
-        """The arguments that are not options; after `--` all are."""
+        """The arguments that are not options, and all arguments after `--`."""
         found: list[str] = []
         options = True
         for text in self.arguments:
@@ -66,15 +68,15 @@ class Step:
 
     @property
     def letters(self) -> str:
-        """All short options in one string."""
+        """The letters of all short options."""
         return "".join(text[1:] for text in self.arguments if re.match(r"-[^-]", text))
 
     def has(self, *options: str) -> bool:
-        """Is one of these long options, or words, among the arguments, with or without `=value`?"""
+        """Return True if one of these options or words is an argument, with or without `=value`."""
         return any(text.partition("=")[0] in options for text in self.arguments)
 
     def value_of(self, *options: str) -> str | None:
-        """The word after one of these options, or what is behind its `=`."""
+        """Return the value of one of these options: the next word, or what follows its `=`."""
         for at, text in enumerate(self.arguments):
             name, sign, value = text.partition("=")
             if name in options:
@@ -83,21 +85,21 @@ class Step:
 
     @property
     def written(self) -> list[str]:
-        """The files its output is led to."""
+        """The files that its output is redirected to."""
         return [each.target.text for each in self.part.redirections if ">" in each.operator]
 
 
 @dataclass(slots=True)
 class _Shell:
-    """What a line has set so far."""
+    """The state of the shell: its folder and variables."""
 
     folder: str
     variables: dict[str, list[str]] = field(default_factory=dict)
-    previous: list[str] = field(default_factory=list)  # folders, for `popd` and `cd -`
+    previous: list[str] = field(default_factory=list)  # earlier folders, for `popd` and `cd -`
     room: int = MAX_EXPANSION  # characters that words may still be expanded to
 
-    def expanded(self, word: Word) -> list[str]:
-        """The words that the shell makes of one."""
+    def expand(self, word: Word) -> list[str]:
+        """Return the words that the shell makes of one word."""
         if word.literal or self.room < 0:
             return [word.text]
         text = _ECHOED.sub(_printed, word.text)
@@ -105,26 +107,26 @@ class _Shell:
         if len(text) * MAX_WORDS > self.room and _BRACES.search(text):
             self.room = -1
             return [word.text]
-        found = [each for one in self.filled(text) for each in braces(one)]
+        found = [each for one in self.fill_variables(text) for each in expand_braces(one)]
         self.room -= sum(map(len, found))
         if text != word.text or found != [text]:
             found = [piece for one in found for piece in one.split()] or [""]
         return found[:MAX_WORDS]
 
-    def filled(self, text: str) -> list[str]:
-        """The text with variables replaced, once for each of their values."""
+    def fill_variables(self, text: str) -> list[str]:
+        """Return the text with variables replaced, once for each combination of their values."""
         if len(text) > MAX_EXPANDED:
             return [text]
         values: list[list[str]] = []
         ends = 0
         for found in islice(_VARIABLE.finditer(text), 20):
-            values += [text[ends : found.start()]], self.value(found)
+            values += [text[ends : found.start()]], self.variable_values(found)
             ends = found.end()
         values.append([text[ends:]])
         return ["".join(chosen)[:MAX_EXPANDED] for chosen in islice(product(*values), MAX_WORDS)]
 
-    def value(self, found: re.Match[str]) -> list[str]:
-        """The values one `$NAME` may have; itself when they are not known."""
+    def variable_values(self, found: re.Match[str]) -> list[str]:
+        """Return the possible values of a variable; the variable itself if they are not known."""
         name = found["name"] or found["long"]
         if known := self.variables.get(name):
             return known
@@ -132,34 +134,34 @@ class _Shell:
             return [found["rest"]]
         return [found[0]]
 
-    def note(self, part: Part) -> None:
-        """Remember what this command sets."""
+    def record_assignments(self, part: Part) -> None:
+        """Record the variables that a command sets."""
         given = part.assignments if part.name not in _DECLARING else (*part.assignments, *part.arguments)
         fresh: dict[str, list[str]] = {}
         for text in given:
             if assigned := _ASSIGNMENT.fullmatch(text):
-                values = self.expanded(Word(assigned[2], literal=not re.search(r"[$`{]", assigned[2])))
+                values = self.expand(Word(assigned[2], literal=not re.search(r"[$`{]", assigned[2])))
                 if not any(sign in value for value in values for sign in ("$(", "`")):
                     fresh.setdefault(assigned[1], []).extend(values)
         self.variables |= fresh
         if part.name == "set" and "--" in part.arguments:
-            self.positional(part.arguments[part.arguments.index("--") + 1 :], 1)
+            self.set_positional(part.arguments[part.arguments.index("--") + 1 :], 1)
         elif part.name in SHELLS and len(part.arguments) > 2 and part.arguments[0].endswith("c"):
-            self.positional(part.arguments[2:], 0)
+            self.set_positional(part.arguments[2:], 0)
 
-    def positional(self, words: tuple[str, ...], first: int) -> None:
-        """`$1`, `$2`, … and `$@`."""
+    def set_positional(self, words: tuple[str, ...], first: int) -> None:
+        """Set `$1`, `$2`, … and `$@`."""
         self.variables |= {str(number): [word] for number, word in enumerate(words, first)}
         self.variables |= dict.fromkeys("@*", [*words[1 - first :]] or [""])
 
-    def move(self, part: Part) -> None:
-        """Follow `cd` and its kin."""
+    def change_folder(self, part: Part) -> None:
+        """Follow `cd`, `pushd` and `popd`."""
         places = [text for text in part.arguments if not re.match(r"-.|\+\d", text)]
         if part.name == "popd" or (part.name == "cd" and places[:1] == ["-"]):
             self.folder = self.previous.pop() if self.previous else ""
         elif part.name in {"cd", "pushd", "chdir"}:
             self.previous.append(self.folder)
-            self.folder = joined(places[0] if places else "~", self.folder)
+            self.folder = join_path(places[0] if places else "~", self.folder)
 
 
 def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
@@ -172,22 +174,22 @@ def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
     found: list[Step] = []
     elsewhere: str | None = None  # the folder of what `env -C` wraps
     for given in line.parts:
-        for part in _settled(given, shell):
-            shell.note(part)
+        for part in _expand_part(given, shell):
+            shell.record_assignments(part)
             step = Step(part, shell.folder if elsewhere is None else elsewhere)
             elsewhere = None
             found.append(step)
-            shell.move(part)
+            shell.change_folder(part)
             if part.name in {"env", "sudo", "doas"} and (
                 folder_option := step.value_of("-C", "--chdir", "-D")
             ):
-                elsewhere = joined(folder_option, shell.folder)
+                elsewhere = join_path(folder_option, shell.folder)
     line.too_long = line.too_long or shell.room < 0
     return found
 
 
-def feed(all_steps: Iterable[Step], reader: Step) -> list[Step]:
-    """The commands whose output this one reads: those before it in its pipeline."""
+def find_feeders(all_steps: Iterable[Step], reader: Step) -> list[Step]:
+    """Return the commands before this one in its pipeline, whose output it reads."""
     found: list[Step] = []
     for step in all_steps:
         if step is reader:
@@ -203,21 +205,21 @@ def _printed(echo: re.Match[str]) -> str:
 
 
 def _program(word: str) -> str:
-    """The program that a pattern such as `/bin/r*` stands for, when it is one that matters here."""
+    """Return the program that a pattern such as `/bin/r*` matches, if it is a dangerous one."""
     folder, slash, name = word.rpartition("/")
     if slash and re.search(r"[*?\[]", name):
         name = next((known for known in ("rm", "dd", "mv", "sh", "bash") if fnmatchcase(known, name)), name)
     return folder + slash + name
 
 
-def _settled(part: Part, shell: _Shell) -> list[Part]:
-    """The command with its words expanded. When that gives another program, with what that one wraps."""
+def _expand_part(part: Part, shell: _Shell) -> list[Part]:
+    """Return the command with its words expanded, and what it wraps if that makes it another program."""
     targets = tuple(
-        Redirection(each.operator, Word(" ".join(shell.expanded(each.target)))) for each in part.redirections
+        Redirection(each.operator, Word(" ".join(shell.expand(each.target)))) for each in part.redirections
     )
-    words = [text for word in part.words for text in shell.expanded(word)][: MAX_WORDS * 5]
+    words = [text for word in part.words for text in shell.expand(word)][: MAX_WORDS * 5]
     if words and not part.words[0].literal and re.match(r"[A-Za-z]", words[0]):
-        words[0] = _VARIABLE.sub("", words[0])  # `r${x}m`: what is not set is empty
+        words[0] = _VARIABLE.sub("", words[0])  # in `r${x}m`, unset variables are empty
     elif words and not part.words[0].literal:
         words[0] = _program(words[0])
     if not part.words or part.words[0].literal or not words or "$" in words[0]:
@@ -227,7 +229,7 @@ def _settled(part: Part, shell: _Shell) -> list[Part]:
     return [replace(each, redirections=targets, pipeline=part.pipeline) for each in found]
 
 
-def braces(text: str) -> list[str]:
+def expand_braces(text: str) -> list[str]:
     """Return the words that the shell makes of `a{b,c}`, at most `MAX_WORDS`."""
     done: list[str] = []
     waiting = [text]

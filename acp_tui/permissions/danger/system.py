@@ -1,11 +1,11 @@
-"""Ending the machine or the session, and changing files the system cannot do without."""
+"""Checks for commands that stop the machine, or change files and accounts that it depends on."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.danger.protected_paths import vital
+from acp_tui.permissions.danger.protected_paths import find_vital_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,8 @@ _SET_USER_ID = re.compile(r"[0-7]?[4-7][0-7]{3}|(?:[ugoa]*+,)*+(?=[goa]*u)[ugoa]
 _SHELL_FILE = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
 
 
-def changes_vital_file(step: Step) -> str | None:
-    """`> /etc/passwd`, `sed -i … /etc/sudoers`, `echo b > /proc/sysrq-trigger`."""
+def check_vital_file(step: Step) -> str | None:
+    """Check for `> /etc/passwd`, `sed -i … /etc/sudoers`, `echo b > /proc/sysrq-trigger`."""
     written = list(step.written)
     if step.name in {"tee", "truncate", "sponge"}:
         written += step.operands
@@ -34,12 +34,12 @@ def changes_vital_file(step: Step) -> str | None:
         written += step.operands if in_place else []
     elif step.name == "dd":
         written += [text[3:] for text in step.arguments if text.startswith("of=")]
-    found = next((what for path in written if (what := vital(path, step.folder))), None)
+    found = next((what for path in written if (what := find_vital_file(path, step.folder))), None)
     return f"it changes {found}, which the system needs" if found else None
 
 
-def ends_the_system(step: Step) -> str | None:
-    """`reboot`, `init 0`, `kill -9 -1`."""
+def check_shutdown(step: Step) -> str | None:
+    """Check for `reboot`, `init 0`, `kill -9 -1`."""
     words = step.arguments
     if {"--help", "--version", "-c", "--show"} & set(words):
         return None
@@ -54,12 +54,12 @@ def ends_the_system(step: Step) -> str | None:
     if step.name == "kill" and len(words) > 1:
         targets = words[2:] if words[0] in {"-s", "-n"} else words[1:]
         ends_first = "1" in targets and not _HARMLESS_SIGNAL.fullmatch(words[0])
-        return "it ends every process" if "-1" in targets or ends_first else None
-    return "it ends every process" if step.name == "killall5" else None
+        return "it kills every process" if "-1" in targets or ends_first else None
+    return "it kills every process" if step.name == "killall5" else None
 
 
-def removes_accounts(step: Step) -> str | None:
-    """`crontab -r`, `userdel -r`."""
+def check_accounts(step: Step) -> str | None:
+    """Check for `crontab -r`, `userdel -r`."""
     if step.name == "crontab" and "r" in step.letters:
         return "it deletes all scheduled jobs"
     if step.name in {"userdel", "deluser", "groupdel"} and step.operands:
@@ -67,33 +67,31 @@ def removes_accounts(step: Step) -> str | None:
     return None
 
 
-def gives_rights_away(step: Step) -> str | None:
-    """A shell that always runs as its owner."""
+def check_set_user_id(step: Step) -> str | None:
+    """Check for a shell that is made to run as its owner."""
     if step.name == "chmod" and any(map(_SET_USER_ID.fullmatch, step.operands[:1])):
         return (
-            "it makes a shell setuid, so that anyone can run it as its owner"
-            if any(map(_SHELL_FILE.fullmatch, step.operands[1:]))
-            else None
+            "it lets every user become root" if any(map(_SHELL_FILE.fullmatch, step.operands[1:])) else None
         )
     return None
 
 
-def mounts_the_root(step: Step) -> str | None:
-    """A container that can write to the whole machine."""
+def check_root_mount(step: Step) -> str | None:
+    """Check for a container that can write to the whole machine."""
     if step.name not in {"docker", "podman", "nerdctl"} or not {"run", "create"} & set(step.arguments):
         return None
     for text in step.arguments:
         found = _ROOT_MOUNT.fullmatch(text)
         options = (found["rest"] or found["more"]) if found else ""
         if found and not re.search(r":(?:\w+,)*ro\b|\breadonly\b", options):
-            return "it gives a container the whole machine"
+            return "it lets a container write to the whole machine"
     return None
 
 
 CHECKS: tuple[Callable[[Step], str | None], ...] = (
-    changes_vital_file,
-    ends_the_system,
-    removes_accounts,
-    gives_rights_away,
-    mounts_the_root,
+    check_vital_file,
+    check_shutdown,
+    check_accounts,
+    check_set_user_id,
+    check_root_mount,
 )
