@@ -97,7 +97,9 @@ def test_noise_on_stdout_is_reported(tmp_path: Path) -> None:
 
 
 def test_an_agent_that_does_not_exit_is_reported(tmp_path: Path) -> None:
-    assert "outlives-its-input" in checks(report(agent("faulty", "will_not_end"), cwd=tmp_path))
+    assert "outlives-its-input" in checks(
+        report(agent("faulty", "ignores_sigterm_and_end_of_input"), cwd=tmp_path)
+    )
 
 
 @pytest.mark.parametrize(
@@ -222,7 +224,7 @@ def test_writing_through_the_client_is_not_acting_without_asking(tmp_path: Path)
 
 
 def test_terminal_sign_in_is_declared(tmp_path: Path) -> None:
-    found = report(script(), "--prompt", steps(["tell", "initialize"]), cwd=tmp_path)
+    found = report(script(), "--prompt", steps(["report_params", "initialize"]), cwd=tmp_path)
     log = Path(found["log"]).read_text()
     assert '"auth":{"terminal":true}' in log.replace(" ", "")
 

@@ -34,7 +34,7 @@ FAULTS: list[tuple[str, int, str]] = [
     ("answers_twice", 0, ""),
     ("unknown_id", 0, ""),
     ("leaves_processes", 0, ""),
-    ("will_not_end", 0, ""),
+    ("ignores_sigterm_and_end_of_input", 0, ""),
     ("withdraws_at_once", 0, ""),
     ("notifies", 0, ""),
     ("same_id_twice", 0, ""),
@@ -71,7 +71,7 @@ def test_an_error_of_any_shape_is_reported(tmp_path: Path, shape: str, sentence:
 
 
 def test_the_last_lines_of_stderr_follow_the_error(tmp_path: Path) -> None:
-    prompt = steps(["complain", *(f"line {number}" for number in range(30))], ["exit", 4])
+    prompt = steps(["stderr", *(f"line {number}" for number in range(30))], ["exit", 4])
     done = execute(prompt, cwd=tmp_path)
     sentence, *context = done.err.splitlines()
     assert sentence.startswith("acp-tui: scripted")

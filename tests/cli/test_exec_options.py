@@ -126,7 +126,7 @@ def test_the_folder_and_further_ones_are_the_agents(tmp_path: Path) -> None:
     (folder / "inside.txt").write_text("inside")
     (other / "beside.txt").write_text("beside")
     prompt = steps(
-        ["tell", "session/new"],
+        ["report_params", "session/new"],
         ["ask", "fs/read_text_file", {"path": str(folder / "inside.txt")}],
         ["ask", "fs/read_text_file", {"path": str(other / "beside.txt")}],
     )
@@ -138,7 +138,7 @@ def test_the_folder_and_further_ones_are_the_agents(tmp_path: Path) -> None:
 
 
 def test_an_agent_that_takes_no_further_folders_is_not_told_of_them(tmp_path: Path) -> None:
-    done = execute(steps(["tell", "session/new"]), "--add-dir", str(project(tmp_path)), cwd=tmp_path)
+    done = execute(steps(["report_params", "session/new"]), "--add-dir", str(project(tmp_path)), cwd=tmp_path)
     assert done.code == 0
     assert json.loads(done.out) == {"cwd": str(tmp_path), "mcpServers": []}
     assert "takes no additional directories" in done.err
@@ -169,7 +169,9 @@ def test_a_folder_that_is_missing_is_one_sentence(tmp_path: Path, option: str) -
 def test_modes_models_and_options_are_set_by_id_or_name(
     tmp_path: Path, given: tuple[str, str], method: str, params: dict[str, Any]
 ) -> None:
-    result = execute_json(steps(["tell", method]), *given, command=script(session=OFFERS), cwd=tmp_path)
+    result = execute_json(
+        steps(["report_params", method]), *given, command=script(session=OFFERS), cwd=tmp_path
+    )
     told = answers(result)[0]
     assert params.items() <= told.items()
 
@@ -206,7 +208,9 @@ def test_a_session_goes_on_by_our_id_its_beginning_or_the_agents(
     our_id = os.path.basename(os.path.dirname(first["log"]))  # noqa: PTH119, PTH120  # as it is printed
     method = "session/load" if "loadSession" in capabilities else "session/resume"
     for reference in (our_id, our_id[:-2], "session-1"):
-        done = run("exec", "--resume", reference, steps(["tell", method]), "--output", "json", cwd=tmp_path)
+        done = run(
+            "exec", "--resume", reference, steps(["report_params", method]), "--output", "json", cwd=tmp_path
+        )
         assert done.code == 0, done.err
         assert done.result["log"] == first["log"]
         assert answers(done.result) == [{"sessionId": "session-1", "cwd": str(folder), "mcpServers": []}]
@@ -218,7 +222,7 @@ def test_a_resumed_session_has_the_settings_of_before_unless_others_are_named(tm
     command = script(capabilities={"sessionCapabilities": {"resume": {}}}, session=OFFERS)
     options = ("--mode", "code", "--set", "model=two")
     session = execute_json("hello", *options, command=command, cwd=tmp_path)["sessionId"]
-    asked = steps(["tell", "session/set_mode"], ["tell", "session/set_model"])
+    asked = steps(["report_params", "session/set_mode"], ["report_params", "session/set_model"])
     done = run("exec", "--resume", session, asked, "--set", "model=one", "--output", "json", cwd=tmp_path)
     assert '"modeId": "code"' in done.result["text"]
     assert '"modelId": "one"' in done.result["text"]
@@ -264,7 +268,7 @@ def test_a_session_of_a_command_that_is_called_like_a_known_agent_is_not_held_wi
 def test_a_session_that_only_the_agent_knows_goes_on(tmp_path: Path) -> None:
     command = script(capabilities={"loadSession": True})
     result = execute_json(
-        steps(["tell", "session/load"]), "--resume", "theirs", command=command, cwd=tmp_path
+        steps(["report_params", "session/load"]), "--resume", "theirs", command=command, cwd=tmp_path
     )
     assert answers(result) == [{"sessionId": "theirs", "cwd": str(tmp_path), "mcpServers": []}]
 
@@ -299,7 +303,9 @@ def test_an_agent_that_cannot_go_on_says_so(tmp_path: Path) -> None:
 
 
 def test_a_turn_that_takes_too_long_is_cancelled(tmp_path: Path) -> None:
-    done = execute(steps(["say", "on it"], ["wait"]), "--timeout", "5", "--output", "json", cwd=tmp_path)
+    done = execute(
+        steps(["say", "on it"], ["wait_for_cancel"]), "--timeout", "5", "--output", "json", cwd=tmp_path
+    )
     assert done.code == 1
     assert "Timed out after 5 s" in done.err
     assert done.result["stopReason"] == "cancelled"
@@ -323,7 +329,9 @@ def test_servers_are_given_when_the_agent_takes_them_and_named_when_not(tmp_path
     }
     file.write_text(json.dumps({"mcpServers": servers}))
     able = script(capabilities={"mcpCapabilities": {"http": True}})
-    done = execute(steps(["tell", "session/new"]), "--mcp-config", "mcp.json", command=able, cwd=tmp_path)
+    done = execute(
+        steps(["report_params", "session/new"]), "--mcp-config", "mcp.json", command=able, cwd=tmp_path
+    )
     assert done.code == 0
     assert json.loads(done.out)["mcpServers"] == [
         {"name": "files", "command": sys.executable, "args": ["-V"], "env": [{"name": "A", "value": "b"}]},

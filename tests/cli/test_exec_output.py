@@ -37,7 +37,7 @@ def test_only_the_answer_is_on_stdout(tmp_path: Path) -> None:
         ["update", {"sessionUpdate": "tool_call_update", "toolCallId": "r", "status": "completed"}],
         ["update", {"sessionUpdate": "plan", "entries": [{"content": "x", "status": "completed"}]}],
         ["say", "and more"],
-        ["disk", str(tmp_path / "new.txt"), "new"],
+        ["write_file", str(tmp_path / "new.txt"), "new"],
     )
     done = execute(prompt, cwd=tmp_path)
     assert done.code == 0
@@ -100,7 +100,7 @@ def test_surrogates_are_joined_or_replaced(tmp_path: Path) -> None:
 
 def test_control_characters_on_stderr_are_always_replaced(tmp_path: Path) -> None:
     title = {**READ, "title": "Read\n\x1b[2J\u202eevil"}
-    done = execute(steps(["update", title], ["complain", "\x1b[2J"], ["exit", 3]), cwd=tmp_path)
+    done = execute(steps(["update", title], ["stderr", "\x1b[2J"], ["exit", 3]), cwd=tmp_path)
     assert done.code == 1
     assert "\x1b" not in done.err
     assert "\u202e" not in done.err
@@ -119,7 +119,7 @@ def test_json_output_is_one_object(tmp_path: Path) -> None:
             },
         ],
         ["update", {"sessionUpdate": "usage_update", "used": 5, "size": 10}],
-        ["disk", str(tmp_path / "new.txt"), "new"],
+        ["write_file", str(tmp_path / "new.txt"), "new"],
     )
     result = execute_json(prompt, "--policy", "yolo", cwd=tmp_path)
     assert result["agent"] == {"name": "scripted", "title": None, "version": "1"}
@@ -158,7 +158,7 @@ def test_ndjson_output_is_one_event_per_line_and_the_result_last(tmp_path: Path)
 
 
 def test_ndjson_is_printed_while_the_agent_works(tmp_path: Path) -> None:
-    prompt = steps(["say", "first"], ["ignore"])
+    prompt = steps(["say", "first"], ["ignore_client"])
     with running("exec", "--command", script(), prompt, "--output", "ndjson", cwd=tmp_path) as (process, _):
         assert process.stdout is not None
         lines = (json.loads(line) for line in process.stdout)
@@ -167,7 +167,7 @@ def test_ndjson_is_printed_while_the_agent_works(tmp_path: Path) -> None:
 
 def test_a_closed_pipe_ends_the_run_silently(tmp_path: Path) -> None:
     with running(
-        "exec", "--command", script(), steps(["repeat", 500, "x" * 1000], ["ignore"]), cwd=tmp_path
+        "exec", "--command", script(), steps(["repeat", 500, "x" * 1000], ["ignore_client"]), cwd=tmp_path
     ) as (
         process,
         _,

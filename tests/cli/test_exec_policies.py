@@ -178,7 +178,7 @@ def test_all_kinds_of_file_changes_are_listed(project: Path) -> None:
     (project / "mode.sh").write_text("#!/bin/sh\n")
     remove = "import os; os.remove('gone.txt'); os.chmod('mode.sh', 0o755); open('made.txt', 'w').write('x')"
     prompt = steps(
-        ["disk", str(project / "notes.txt"), "written by the agent\n"],
+        ["write_file", str(project / "notes.txt"), "written by the agent\n"],
         ["ask", "fs/write_text_file", {"path": str(project / "sub/served.txt"), "content": "served\n"}],
         ["ask", "terminal/create", {"command": sys.executable, "args": ["-c", remove]}],
         ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}],
@@ -198,7 +198,8 @@ def test_all_kinds_of_file_changes_are_listed(project: Path) -> None:
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 def test_a_file_changed_back_is_not_listed(project: Path) -> None:
     prompt = steps(
-        ["disk", str(project / "notes.txt"), "other\n"], ["disk", str(project / "notes.txt"), "notes\n"]
+        ["write_file", str(project / "notes.txt"), "other\n"],
+        ["write_file", str(project / "notes.txt"), "notes\n"],
     )
     assert execute_json(prompt, cwd=project)["changedFiles"] == []
 
@@ -242,7 +243,9 @@ def test_a_request_for_another_session_is_refused(project: Path) -> None:
 
 
 def test_elicitation_is_not_advertised_by_exec(project: Path) -> None:
-    prompt = steps(["tell", "initialize"], ["ask", "elicitation/create", {"mode": "form", "message": "?"}])
+    prompt = steps(
+        ["report_params", "initialize"], ["ask", "elicitation/create", {"mode": "form", "message": "?"}]
+    )
     initialize, answer = answers(execute_json(prompt, cwd=project))
     assert "elicitation" not in initialize["clientCapabilities"]
     assert answer["code"] == -32601

@@ -22,9 +22,9 @@ from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 if TYPE_CHECKING:
     import subprocess
 
-WAITING = steps(["say", "on it\n"], ["wait"])
-DEAF = steps(["say", "on it\n"], ["ignore"])
-STUBBORN = steps(["say", "on it\n"], ["wait"], ["say", "never\n"], ["ignore"])
+WAITING = steps(["say", "on it\n"], ["wait_for_cancel"])
+DEAF = steps(["say", "on it\n"], ["ignore_client"])
+STUBBORN = steps(["say", "on it\n"], ["wait_for_cancel"], ["say", "never\n"], ["ignore_client"])
 
 
 def wait_until_gone(mark: str) -> None:
@@ -57,7 +57,10 @@ def test_ctrl_c_keeps_the_output(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     os.mkfifo(ready)
     prompt = steps(
-        ["say", "so far"], ["disk", str(tmp_path / "new"), ""], ["disk", str(ready), "yes"], ["wait"]
+        ["say", "so far"],
+        ["write_file", str(tmp_path / "new"), ""],
+        ["write_file", str(ready), "yes"],
+        ["wait_for_cancel"],
     )
     with running("exec", "--command", script(), prompt, "--output", "json", cwd=tmp_path) as (process, _):
         assert ready.read_text() == "yes"
@@ -134,11 +137,11 @@ def test_no_process_outlives_the_run(tmp_path: Path, number: signal.Signals) -> 
     code = shlex.quote(DAEMON + "signal.pause()")
     command = f"{shlex.quote(sys.executable)} -c {code}; sleep 3600 & echo started; wait"
     prompt = steps(
-        ["leave"],
+        ["leave_processes"],
         ["ask", "terminal/create", {"command": command}],
         ["wait_for_output"],
         ["say", "\non it\n"],
-        ["ignore"],
+        ["ignore_client"],
     )
     with running("exec", "--command", script(), prompt, "--policy", "yolo", cwd=tmp_path) as (process, mark):
         wait_for_turn(process)
@@ -162,7 +165,7 @@ def test_no_daemon_of_a_terminal_outlives_the_run(tmp_path: Path, number: signal
         ["wait_for_output"],
         ["ask", "terminal/release", {"terminalId": "$terminal"}],
         ["say", "\non it\n"],
-        ["ignore"] if number else ["wait"],
+        ["ignore_client"] if number else ["wait_for_cancel"],
     )
     with running("exec", "--command", script(), prompt, "--policy", "yolo", cwd=tmp_path) as (process, mark):
         wait_for_turn(process)
@@ -174,7 +177,9 @@ def test_no_daemon_of_a_terminal_outlives_the_run(tmp_path: Path, number: signal
 
 
 def test_an_agent_that_does_not_exit_is_killed_at_the_end_of_the_run(tmp_path: Path) -> None:
-    with running("exec", "--command", agent("faulty", "will_not_end"), "go", cwd=tmp_path) as (process, mark):
+    with running(
+        "exec", "--command", agent("faulty", "ignores_sigterm_and_end_of_input"), "go", cwd=tmp_path
+    ) as (process, mark):
         process.communicate()
         assert process.returncode == 0
         wait_until_gone(mark)
@@ -189,7 +194,7 @@ def test_an_agent_that_does_not_exit_is_killed_at_the_end_of_the_run(tmp_path: P
 def test_a_run_with_a_blocked_output_can_be_ended(
     tmp_path: Path, number: signal.Signals, times: int, code: int
 ) -> None:
-    prompt = steps(["say", "on it\n"], ["repeat", 5000, "x" * 1000], ["ignore"])
+    prompt = steps(["say", "on it\n"], ["repeat", 5000, "x" * 1000], ["ignore_client"])
     with running("exec", "--command", script(), prompt, cwd=tmp_path) as (process, mark):
         wait_for_turn(process)
         wait_until(lambda: is_blocked_writing(process.pid))

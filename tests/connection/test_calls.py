@@ -269,7 +269,7 @@ async def test_the_agent_inherits_the_environment_and_gets_its_own_variables(
 ) -> None:
     monkeypatch.setenv("FROM_US", "yes")
     monkeypatch.setenv("FROM_BOTH", "ours")
-    agent = client("faulty", "tells_its_surroundings", FROM_BOTH="the agent's")
+    agent = client("faulty", "reports_environment", FROM_BOTH="the agent's")
     connection = await agent.open()
     await connection.prompt(SESSION, text("go"))
     heard = agent.heard()

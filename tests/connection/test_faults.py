@@ -423,7 +423,7 @@ async def test_a_cancelled_start_leaves_no_process(client: MakeClient, steps: in
 
 
 async def test_an_agent_that_does_not_exit_is_killed(client: MakeClient) -> None:
-    agent = client("faulty", "will_not_end")
+    agent = client("faulty", "ignores_sigterm_and_end_of_input")
     await agent.open()
     ended = await agent.connection.close()
     assert ended.signal == "SIGKILL"

@@ -188,7 +188,7 @@ async def test_pending_requests_are_cancelled_when_the_agent_exits(
     connection = await agent.open()
     steps = [
         ["request", "session/request_permission", {}, "one"],
-        ["await_file", str(tmp_path / "go")],
+        ["wait_for_file", str(tmp_path / "go")],
         ["exit", 3],
     ]
     turn = asyncio.ensure_future(connection.prompt(SESSION, text(json.dumps(steps))))

@@ -90,7 +90,7 @@ async def test_what_an_agent_that_died_left_is_the_same_in_the_log(converse: Con
     chat = converse()
     await chat.open()
     with pytest.raises(AgentGone):
-        await chat.prompt(["say", "then"], ["complain", "last words"], ["exit", 9])
+        await chat.prompt(["say", "then"], ["stderr", "last words"], ["exit", 9])
     await chat.conversation.close()
     assert chat.session.phase == "dead"
     same(chat.session, chat.replayed())
@@ -152,7 +152,7 @@ async def test_a_session_that_goes_on_keeps_its_past_and_gives_new_terminals(
 async def test_without_a_log_all_works(converse: Converse) -> None:
     chat = converse(keep_log=False)
     await chat.open()
-    await chat.prompt(["disk", str(chat.conversation.cwd / "new.txt"), "x"], ["say", "hello"])
+    await chat.prompt(["write_file", str(chat.conversation.cwd / "new.txt"), "x"], ["say", "hello"])
     assert chat.said() == "hello"
     assert chat.conversation.log_path is None
     assert [change.kind for change in await chat.conversation.changes()] == ["added"]
@@ -384,7 +384,7 @@ async def test_cancelling_answers_what_is_pending_before_the_turn_ends(converse:
     person = ScriptedUser(thinking=asyncio.Event())
     chat = converse(question_handler=person)
     await chat.open()
-    turn = asyncio.ensure_future(chat.prompt(["permission", CALL], ["wait"]))
+    turn = asyncio.ensure_future(chat.prompt(["permission", CALL], ["wait_for_cancel"]))
     await until(lambda: person.asked)
     await chat.conversation.cancel()
     await turn
@@ -401,7 +401,7 @@ async def test_closing_answers_what_is_pending_and_ends_the_turn(converse: Conve
     person = ScriptedUser(thinking=asyncio.Event())
     chat = converse(question_handler=person)
     await chat.open()
-    turn = asyncio.ensure_future(chat.prompt(["permission", CALL], ["ignore"]))
+    turn = asyncio.ensure_future(chat.prompt(["permission", CALL], ["ignore_client"]))
     await until(lambda: person.asked)
     await chat.conversation.close()
     with pytest.raises(AgentGone):
@@ -537,7 +537,7 @@ async def test_the_copies_of_the_project_are_kept_until_the_conversation_is_clos
     chat = converse()
     (chat.conversation.cwd / "file").write_text("old")
     await chat.open()
-    await chat.prompt(["disk", str(chat.conversation.cwd / "file"), "new"])
+    await chat.prompt(["write_file", str(chat.conversation.cwd / "file"), "new"])
     await restart(chat.conversation)
     assert [change.revertable for change in await chat.conversation.changes()] == [True]
     await chat.conversation.close()
@@ -582,7 +582,7 @@ async def test_what_was_changed_before_a_session_was_loaded_is_no_change_of_now(
     assert {call.status for call in chat.session.tool_calls.values()} == {"completed", "unfinished"}
     await chat.prompt(["say", "hello"])
     assert await chat.conversation.changes() == []
-    await chat.prompt(["disk", str(early), "new"], ["update", calls[0] | {"toolCallId": "again"}])
+    await chat.prompt(["write_file", str(early), "new"], ["update", calls[0] | {"toolCallId": "again"}])
     assert [(change.path.name, change.revertable) for change in await chat.conversation.changes()] == [
         ("early", True)
     ]
@@ -603,7 +603,7 @@ async def test_a_write_that_has_begun_when_the_turn_is_cancelled_is_answered_as_
     file = chat.conversation.cwd / "file"
     await chat.open()
     turn = asyncio.create_task(
-        chat.prompt(["ask", "fs/write_text_file", {"path": str(file), "content": "new"}], ["wait"])
+        chat.prompt(["ask", "fs/write_text_file", {"path": str(file), "content": "new"}], ["wait_for_cancel"])
     )
     await until(begun.is_set)
     cancel = asyncio.create_task(chat.conversation.cancel())
@@ -626,7 +626,7 @@ async def test_what_a_killed_client_left_open_is_closed_when_its_session_goes_on
         first.prompt(
             ["update", {"sessionUpdate": "tool_call", **CALL, "status": "in_progress"}],
             ["ask", "terminal/create", {"command": "cat"}],
-            ["wait"],
+            ["wait_for_cancel"],
         )
     )
     await until(lambda: "terminalId" in first.said())

@@ -32,7 +32,7 @@ async def changed(converse: Converse, before: bytes | None, after: str | None) -
     if after is None:
         path.unlink()
     else:
-        await chat.prompt(["disk", str(path), after])
+        await chat.prompt(["write_file", str(path), after])
     [change] = await chat.conversation.changes()
     found = await chat.conversation.versions(change)
     if change.revertable:

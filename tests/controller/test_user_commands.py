@@ -64,7 +64,7 @@ async def test_it_can_be_killed_and_ends_with_the_conversation(converse: Convers
 async def test_it_interrupts_nothing_that_the_agent_says(converse: Converse) -> None:
     one = converse()
     conversation = await one.open()
-    turn = asyncio.create_task(one.prompt(["say", "first "], ["wait"], ["say", "second"]))
+    turn = asyncio.create_task(one.prompt(["say", "first "], ["wait_for_cancel"], ["say", "second"]))
     await until(lambda: one.said() == "first ")
     await run(one, "true")
     await conversation.cancel()

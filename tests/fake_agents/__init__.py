@@ -1,0 +1,1 @@
+"""Agents for tests, run as `python -m tests.fake_agents.NAME`. They use only the standard library."""

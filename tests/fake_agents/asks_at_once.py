@@ -1,6 +1,6 @@
-"""An agent that asks for several things at once: `python -m tests.fake_agents.asks_at_once COUNT [withdraw]`.
+"""Sends several permission requests at once: `python -m tests.fake_agents.asks_at_once COUNT [withdraw]`.
 
-The answers are said when all are there. With `withdraw` it takes its questions back at once.
+Then it sends the answers as messages. With `withdraw`, it cancels its requests immediately.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 import sys
 from typing import Any
 
-from tests.fake_agents.kit import SESSION, ScriptedAgent, cancel_frame, request_frame
+from tests.fake_agents.scripted_agent import SESSION, ScriptedAgent, cancel_frame, request_frame
 
 OPTIONS = [
     {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
@@ -18,7 +18,7 @@ OPTIONS = [
 
 
 def main() -> None:
-    """Run it."""
+    """Run the agent."""
     count, withdraw = int(sys.argv[1]), "withdraw" in sys.argv
     agent = ScriptedAgent()
     agent.handlers["session/cancel"] = lambda *_: None

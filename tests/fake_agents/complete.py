@@ -1,10 +1,10 @@
-"""An agent that offers every call, and shows what it got: the params of each come back in a message."""
+"""Supports every method, and sends the parameters of each request back in a message."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests.fake_agents.kit import SESSION, ScriptedAgent
+from tests.fake_agents.scripted_agent import SESSION, ScriptedAgent
 
 ECHOED = (
     "authenticate",
@@ -18,14 +18,14 @@ ECHOED = (
 
 
 def echo(agent: ScriptedAgent, request: dict[str, Any]) -> None:
-    """Show the params, then answer with nothing in particular."""
+    """Send the parameters back and answer with null."""
     agent.say_json(request.get("params"))
     if "id" in request:
         agent.answer(request, None)
 
 
 def session(agent: ScriptedAgent, request: dict[str, Any]) -> None:
-    """A session that has everything to set."""
+    """Open a session with modes, config options and models."""
     agent.say_json(request["params"])
     agent.answer(
         request,
@@ -49,13 +49,13 @@ def session(agent: ScriptedAgent, request: dict[str, Any]) -> None:
 
 
 def prompt(agent: ScriptedAgent, request: dict[str, Any]) -> None:
-    """Show what was said."""
+    """Send the prompt back."""
     agent.say_json(request["params"])
     agent.end_turn(request, "max_tokens")
 
 
 def main() -> None:
-    """Offer everything."""
+    """Run the agent with all capabilities."""
     agent = ScriptedAgent()
     agent.capabilities = {
         "loadSession": True,

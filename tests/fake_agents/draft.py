@@ -1,6 +1,6 @@
-"""Speaks the 0.1.0 draft: `python -m tests.fake_agents.draft answers|refuses|'refuses everything'`.
+"""Uses the 0.1.0 draft: `python -m tests.fake_agents.draft answers|refuses|'refuses everything'`.
 
-It answers the wish for version 1 with its own, or refuses it with an error.
+A request for version 1 is answered with 0.1.0 or refused.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tests.fake_agents.kit import SESSION, ScriptedAgent
+from tests.fake_agents.scripted_agent import SESSION, ScriptedAgent
 
 VERSION = "0.1.0"
 
 
 def initialize(agent: ScriptedAgent, request: dict[str, Any]) -> None:
-    """Only its own version will do."""
+    """Accept or refuse the requested version."""
     wanted = request["params"]["protocolVersion"]
     if sys.argv[1] == "refuses everything" or (wanted != VERSION and sys.argv[1] == "refuses"):
         agent.fail(request, {"code": -32602, "message": f"Unsupported protocol version: {wanted}"})
@@ -30,7 +30,7 @@ def initialize(agent: ScriptedAgent, request: dict[str, Any]) -> None:
 
 
 def prompt(agent: ScriptedAgent, request: dict[str, Any]) -> None:
-    """The answer opens the turn; a notification ends it."""
+    """Run a turn: the answer begins it, a notification ends it."""
     text = request["params"]["prompt"]
     assert isinstance(text, str)
     if text == "die":
@@ -50,13 +50,13 @@ def prompt(agent: ScriptedAgent, request: dict[str, Any]) -> None:
 
 
 def end_turn(reason: str) -> dict[str, Any]:
-    """What closes a turn."""
+    """Return the notification that ends a turn."""
     update = {"sessionUpdate": "end_turn", "stopReason": reason}
     return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": SESSION, "update": update}}
 
 
 def main() -> None:
-    """Run it."""
+    """Run the agent."""
     agent = ScriptedAgent()
     agent.handlers.update({"initialize": initialize, "session/prompt": prompt})
     agent.run()

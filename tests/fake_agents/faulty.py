@@ -1,4 +1,4 @@
-"""Agents that misbehave, each in one way: `python -m tests.fake_agents.faulty BEHAVIOUR`."""
+"""Agents that each misbehave in one way: `python -m tests.fake_agents.faulty BEHAVIOUR`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.fake_agents.kit import SESSION, ScriptedAgent, cancel_frame, chunk, request_frame
+from tests.fake_agents.scripted_agent import SESSION, ScriptedAgent, cancel_frame, chunk, request_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ BEHAVIOURS: dict[str, Behaviour] = {}
 
 
 def behaviour(function: Behaviour) -> Behaviour:
-    """Can be named on the command line."""
+    """Make a function available on the command line."""
     BEHAVIOURS[function.__name__] = function
     return function
 
@@ -49,12 +49,12 @@ def on_prompt(agent: ScriptedAgent, handler: Callable[[dict[str, Any]], None]) -
     agent.run()
 
 
-# --------------------------------------------------------------------------- ends
+# --------------------------------------------------------------------------- exiting
 
 
 @behaviour
 def dies_before_initialize(agent: ScriptedAgent) -> None:
-    agent.complain("starting", LAST_WORDS)
+    agent.write_stderr("starting", LAST_WORDS)
     sys.exit(3)
 
 
@@ -62,7 +62,7 @@ def dies_before_initialize(agent: ScriptedAgent) -> None:
 def dies_mid_turn(agent: ScriptedAgent) -> None:
     def die(_: dict[str, Any]) -> None:
         agent.say("I am about to")
-        agent.complain(LAST_WORDS)
+        agent.write_stderr(LAST_WORDS)
         sys.exit(7)
 
     on_prompt(agent, die)
@@ -71,7 +71,7 @@ def dies_mid_turn(agent: ScriptedAgent) -> None:
 @behaviour
 def killed_mid_turn(agent: ScriptedAgent) -> None:
     def die(_: dict[str, Any]) -> None:
-        agent.complain(LAST_WORDS)
+        agent.write_stderr(LAST_WORDS)
         os.kill(os.getpid(), signal.SIGKILL)
 
     on_prompt(agent, die)
@@ -80,7 +80,7 @@ def killed_mid_turn(agent: ScriptedAgent) -> None:
 @behaviour
 def exits_zero_mid_turn(agent: ScriptedAgent) -> None:
     def leave(_: dict[str, Any]) -> None:
-        agent.complain(LAST_WORDS)
+        agent.write_stderr(LAST_WORDS)
         sys.exit(0)
 
     on_prompt(agent, leave)
@@ -98,7 +98,7 @@ def ends_in_the_middle_of_a_line(agent: ScriptedAgent) -> None:
 @behaviour
 def closes_its_output(agent: ScriptedAgent) -> None:
     def close(_: dict[str, Any]) -> None:
-        agent.complain(LAST_WORDS)
+        agent.write_stderr(LAST_WORDS)
         os.close(1)
 
     on_prompt(agent, close)
@@ -109,7 +109,7 @@ def closes_its_input(agent: ScriptedAgent) -> None:
     def close(_: ScriptedAgent, request: dict[str, Any]) -> None:
         agent.answer(request, {"sessionId": SESSION})
         os.close(0)
-        agent.complain(LAST_WORDS)
+        agent.write_stderr(LAST_WORDS)
         signal.pause()
 
     agent.handlers["session/new"] = close
@@ -139,7 +139,7 @@ def closes_its_output_and_lingers(agent: ScriptedAgent) -> None:
 
 @behaviour
 def never_answers(agent: ScriptedAgent) -> None:
-    agent.complain("still thinking about it")
+    agent.write_stderr("still thinking about it")
     while agent.receive():
         pass
 
@@ -158,7 +158,7 @@ def wrong_version(agent: ScriptedAgent) -> None:
 
 @behaviour
 def errors(agent: ScriptedAgent) -> None:
-    agent.complain(LAST_WORDS)
+    agent.write_stderr(LAST_WORDS)
     on_prompt(agent, lambda request: agent.fail(request, ERRORS[request["params"]["prompt"][0]["text"]]))
 
 
@@ -322,20 +322,20 @@ def no_session_id(agent: ScriptedAgent) -> None:
     agent.run()
 
 
-# --------------------------------------------------------------------------- what it leaves behind
+# --------------------------------------------------------------------------- leaving processes
 
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
 DAEMON = "import os, signal, sys; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
 
 
-def leave_behind() -> None:
-    """Grandchildren that ignore SIGTERM or hold our output, daemons with and without our environment."""
+def leave_processes() -> None:
+    """Start children that ignore SIGTERM or keep stdout open, and daemons with and without our variables."""
     stubborn = subprocess.Popen([sys.executable, "-c", STUBBORN], stdout=subprocess.PIPE)
     assert stubborn.stdout is not None
     stubborn.stdout.readline()
     subprocess.Popen(["sleep", "3600"])
     subprocess.run([sys.executable, "-c", DAEMON + "print('ready', flush=True); signal.pause()"], check=True)
-    # Without our environment; what is looked for stands in its arguments.
+    # Without our environment, so the mark by which tests find it is an argument.
     command = [sys.executable, "-c", DAEMON + "signal.pause()", os.environ["ACP_TUI_TEST_MARK"]]
     subprocess.run(command, check=True, env={"PATH": os.environ["PATH"]})
     stubborn.stdout.close()
@@ -343,45 +343,45 @@ def leave_behind() -> None:
 
 @behaviour
 def leaves_processes(agent: ScriptedAgent) -> None:
-    leave_behind()
+    leave_processes()
     agent.run()
 
 
 @behaviour
 def leaves_processes_and_dies(agent: ScriptedAgent) -> None:
     def die(_: dict[str, Any]) -> None:
-        leave_behind()
-        agent.complain(LAST_WORDS)
+        leave_processes()
+        agent.write_stderr(LAST_WORDS)
         sys.exit(5)
 
     on_prompt(agent, die)
 
 
 @behaviour
-def will_not_end(agent: ScriptedAgent) -> None:
+def ignores_sigterm_and_end_of_input(agent: ScriptedAgent) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     agent.run()
     signal.pause()
 
 
 @behaviour
-def tells_its_surroundings(agent: ScriptedAgent) -> None:
+def reports_environment(agent: ScriptedAgent) -> None:
     ignored = [int(number) for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN]
-    told = {
+    surroundings = {
         "env": dict(os.environ),
         "cwd": str(Path.cwd()),
         "group": os.getpgid(0),
         "session": os.getsid(0),
         "files": [number for number in range(64) if _is_open(number)],
-        # Python itself ignores these two, whatever it was given.
+        # Python itself ignores these two.
         "ignored": [number for number in ignored if number not in (signal.SIGPIPE, signal.SIGXFSZ)],
     }
 
-    def tell(request: dict[str, Any]) -> None:
-        agent.say_json(told)
+    def report(request: dict[str, Any]) -> None:
+        agent.say_json(surroundings)
         agent.end_turn(request)
 
-    on_prompt(agent, tell)
+    on_prompt(agent, report)
 
 
 def _is_open(number: int) -> bool:
@@ -422,7 +422,7 @@ def withdraws_later(agent: ScriptedAgent) -> None:
 
 @behaviour
 def asks(agent: ScriptedAgent) -> None:
-    """Sends the request that the prompt spells out, and repeats the answer."""
+    """Sends the request in the prompt, and reports the answer."""
 
     def ask(request: dict[str, Any]) -> None:
         asked = json.loads(request["params"]["prompt"][0]["text"])
@@ -434,7 +434,7 @@ def asks(agent: ScriptedAgent) -> None:
 
 @behaviour
 def asks_and_waits(agent: ScriptedAgent) -> None:
-    """Asks for things, and leaves every answer it got in the file named in the prompt."""
+    """Sends requests, and writes the answers to the file named in the prompt."""
 
     def ask(request: dict[str, Any]) -> None:
         methods = [

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A stand-alone ACP v1 agent that streams as much as it is asked to.
+"""A stand-alone ACP v1 agent that streams as much as the prompt says.
 
 Pure standard library (Python 3.9+), no SDK: newline-delimited JSON-RPC 2.0 on
 stdin / stdout.  It exists to load a client, so every byte it sends is valid,
@@ -101,7 +101,7 @@ def section(number: int, kind: str) -> str:
 
 
 def chunks(count: int, size: int, kind: str) -> list[str]:
-    """Exactly `count` pieces of exactly `size` characters of one Markdown text."""
+    """Return `count` chunks of exactly `size` characters of a Markdown text."""
     need = count * size
     parts: list[str] = []
     have = number = 0
@@ -115,12 +115,12 @@ def chunks(count: int, size: int, kind: str) -> list[str]:
 
 
 def open_fence(text: str) -> bool:
-    """Does the text end inside a code fence?"""
+    """Return True if the text ends inside a code fence."""
     return sum(line.startswith("```") for line in text.split("\n")) % 2 == 1
 
 
 def old_and_new(lines: int, every: int = 10) -> tuple[str, str]:
-    """Two versions of a Python file of `lines` lines; one line in `every` differs."""
+    """Return two versions of a Python file with `lines` lines, of which one in `every` differs."""
     old, new = [], []
     for number in range(lines):
         line = f"    value_{number} = compute(source[{number}], offset={number % 97})"
@@ -132,12 +132,12 @@ def old_and_new(lines: int, every: int = 10) -> tuple[str, str]:
 # ---------------------------------------------------------------------- transport
 
 
-class Stopped(Exception):  # noqa: N818  # no error
+class Cancelled(Exception):  # noqa: N818  # not an error
     """The turn was cancelled."""
 
 
 class Agent:
-    """Reads on the main thread; runs each turn on a thread of its own."""
+    """Reads in the main thread and runs each turn in its own thread."""
 
     def __init__(self) -> None:
         self.out = sys.stdout.buffer
@@ -159,7 +159,7 @@ class Agent:
 
     def update(self, session: str, **update: Any) -> None:
         if self.cancelled[session].is_set():
-            raise Stopped
+            raise Cancelled
         self.write(
             {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}}
         )
@@ -169,7 +169,7 @@ class Agent:
         self.update(session, sessionUpdate=kind, content={"type": "text", "text": text})
 
     def call(self, method: str, params: dict[str, Any], timeout: float = 600.0) -> dict[str, Any]:
-        """A request to the client; returns the whole answer (result or error)."""
+        """Send a request and return the answer, with its result or error."""
         done = threading.Event()
         with self.lock:
             self.next_id += 1
@@ -182,7 +182,7 @@ class Agent:
         answer: dict[str, Any] = slot["answer"]
         return answer
 
-    # ---- incoming
+    # ---- receiving
 
     def serve(self) -> None:
         for line in sys.stdin.buffer:
@@ -256,7 +256,7 @@ class Agent:
                 run(session, words[1:], stats)
             stats["seconds"] = round(time.monotonic() - started, 4)
             self.say(session, f"\n\nEND-OF-FLOOD-{turn}\n")
-        except Stopped:
+        except Cancelled:
             reason = "cancelled"
         stats["stopReason"] = reason
         stats["stray"] = self.stray
@@ -443,7 +443,7 @@ class Agent:
 
 
 def names() -> Iterator[str]:
-    """The loads this agent knows."""
+    """Yield the names of the loads."""
     return (name[3:] for name in vars(Agent) if name.startswith("do_"))
 
 

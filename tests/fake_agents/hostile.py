@@ -1,4 +1,4 @@
-"""An agent that puts what would command a terminal into every text of every message it can send.
+"""Sends terminal control sequences in every text of every kind of message.
 
 Each prompt shows another part: see `prompted`.
 """
@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tests.fake_agents.kit import SESSION, ScriptedAgent
+from tests.fake_agents.scripted_agent import SESSION, ScriptedAgent
 
 EVIL = (
     "\x1b]0;pwn\x07\x1b]52;c;cHduZWQ=\x07\x1b]8;;http://pwn\x1b\\\x1b[6666J\x1b[?6666h\x1b[31;6666m\x1bP6666q\x1b\\"
@@ -23,12 +23,12 @@ _numbers = count(1)
 
 
 def evil(name: str) -> str:
-    """A text that can be found again."""
+    """Return a hostile text that contains a name and a number."""
     return f"{name} {EVIL}{next(_numbers)}"
 
 
 def text(name: str) -> dict[str, Any]:
-    """A text block."""
+    """Return a text block."""
     return {
         "type": "text",
         "text": evil(name),
@@ -37,7 +37,7 @@ def text(name: str) -> dict[str, Any]:
 
 
 def blocks() -> list[dict[str, Any]]:
-    """All kinds of content, and one that nobody knows."""
+    """Return all kinds of content blocks, and an unknown one."""
     return [
         text("plain"),
         {
@@ -76,7 +76,7 @@ def blocks() -> list[dict[str, Any]]:
 
 
 def call(name: str, kind: str, **more: Any) -> dict[str, Any]:
-    """A tool call."""
+    """Return a tool call."""
     return {
         "toolCallId": evil(name),
         "title": evil("title"),
@@ -90,7 +90,7 @@ def call(name: str, kind: str, **more: Any) -> dict[str, Any]:
 
 
 def updates() -> list[dict[str, Any]]:
-    """Every update."""
+    """Return all kinds of session updates, and an unknown one."""
     choice = {"value": evil("v"), "name": evil("choice"), "description": evil("d"), "group": evil("g")}
     term = evil("term")
     return [
@@ -133,7 +133,7 @@ def updates() -> list[dict[str, Any]]:
 
 
 def permission() -> dict[str, Any]:
-    """A question."""
+    """Return the parameters of a permission request."""
     names = ("allow_once", "allow_always", "reject_once", evil("kind"))
     return {
         "sessionId": SESSION,
@@ -145,7 +145,7 @@ def permission() -> dict[str, Any]:
 
 
 def prompted(agent: ScriptedAgent, request: dict[str, Any]) -> None:
-    """One part."""
+    """Do what the prompt says."""
     match request["params"]["prompt"][0]["text"].split():
         case ["show-all"]:
             for update in updates():
@@ -173,13 +173,13 @@ def prompted(agent: ScriptedAgent, request: dict[str, Any]) -> None:
             agent.end_turn(request, evil("reason"))
             return
         case ["show-death"]:
-            agent.complain(evil("stderr"), evil("last words"))
+            agent.write_stderr(evil("stderr"), evil("last words"))
             os.kill(os.getpid(), signal.SIGKILL)
     agent.end_turn(request)
 
 
 def main() -> None:
-    """Run it."""
+    """Run the agent."""
     agent = ScriptedAgent()
     methods: list[dict[str, Any]] = [
         {
@@ -204,7 +204,7 @@ def main() -> None:
             "authMethods": methods,
             "agentCapabilities": {evil("k"): {}},
         }
-        agent.complain(evil("early stderr"))
+        agent.write_stderr(evil("early stderr"))
         agent.raw(f"{EVIL} noise\n")
         agent.answer(request, answer)
 

@@ -1,7 +1,7 @@
-"""An agent that wants a sign-in: `python -m tests.fake_agents.signs_in METHODS [FILE [--login]]`.
+"""Requires a sign-in: `python -m tests.fake_agents.signs_in METHODS [FILE [--login]]`.
 
-METHODS is what it offers, as JSON. With `--login` it asks on the terminal, and makes FILE when the answer is
-yes; while FILE is there, nobody need sign in.
+METHODS are the sign-in methods as JSON. With `--login` it asks on the terminal, and creates FILE if the
+answer is yes. As long as FILE exists, no sign-in is required.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.fake_agents.kit import SESSION, ScriptedAgent
+from tests.fake_agents.scripted_agent import SESSION, ScriptedAgent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 def main() -> None:
-    """Serve, or sign in."""
+    """Run the agent or the sign-in."""
     methods, *rest = sys.argv[1:]
     file = Path(rest[0]) if rest else None
     if "--login" in rest:

@@ -86,7 +86,7 @@ async def test_a_running_call_is_followed_in_full(open_ui: Open, tmp_path: Path)
     async with open_ui() as ui:
         await ui.send(
             call(kind="execute", status="in_progress", content=[text(*numbered(80))]),
-            ["await_file", str(tmp_path / "go")],
+            ["wait_for_file", str(tmp_path / "go")],
             call(kind="execute", status="completed", content=[text(*numbered(90))]),
         )
         await ui.sees("line 80")
@@ -105,7 +105,7 @@ async def test_a_growing_thought_is_followed_in_full(open_ui: Open, tmp_path: Pa
     async with open_ui() as ui:
         await ui.send(
             thought("\n\n".join(numbered(80))),
-            ["await_file", str(tmp_path / "go")],
+            ["wait_for_file", str(tmp_path / "go")],
             thought("\n\nthe end"),
             ["say", "done"],
         )

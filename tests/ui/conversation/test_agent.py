@@ -207,7 +207,7 @@ async def test_after_a_minute_without_a_word_the_status_line_says_so(
     ahead = 0.0
     monkeypatch.setattr(SessionScreen, "now", lambda _: time.time() + ahead)
     async with open_ui() as one:
-        await one.send(["say", "thinking"], ["wait"])
+        await one.send(["say", "thinking"], ["wait_for_cancel"])
         await one.until(lambda: one.said())
         ahead = 75.0
         assert "last heard: " in one.status()
@@ -232,7 +232,7 @@ async def test_a_session_is_resumed_with_its_history_and_draft(open_ui: Open) ->
 
 async def test_what_waited_in_the_queue_is_there_again_and_waits_for_a_word(open_ui: Open) -> None:
     async with open_ui("script", LOADS) as one:
-        await one.send(["say", "busy"], ["wait"])
+        await one.send(["say", "busy"], ["wait_for_cancel"])
         await one.until(lambda: one.said())
         await one.send("later")
         await one.until(lambda: one.queue == ["later"])
@@ -334,7 +334,7 @@ async def test_a_queued_prompt_waits_until_the_mode_is_set_again(open_ui: Open) 
         assert one.session.process.pid is not None
         os.kill(one.session.process.pid, signal.SIGKILL)
         await one.until(lambda: one.session.phase == "dead")
-        await one.send(["tell", "session/set_mode"])
+        await one.send(["report_params", "session/set_mode"])
         await one.press("f5")
         await one.until(lambda: one.said())
         assert json.loads(one.said()[0])["modeId"] == "plan"
@@ -390,7 +390,7 @@ async def test_an_agent_that_ignores_a_cancel_is_named_with_the_key_that_restart
     ahead = 0.0
     monkeypatch.setattr(SessionScreen, "now", lambda _: time.time() + ahead)
     async with open_ui("script", LOADS) as one:
-        await one.send(["say", "busy"], ["ignore"])
+        await one.send(["say", "busy"], ["ignore_client"])
         await one.until(lambda: one.said())
         await one.press("escape")
         await one.until(lambda: "stopping" in one.status())
@@ -400,7 +400,7 @@ async def test_an_agent_that_ignores_a_cancel_is_named_with_the_key_that_restart
 
 async def test_the_restart_of_an_agent_that_does_not_react_reports_no_error(open_ui: Open) -> None:
     async with open_ui("script", LOADS) as one:
-        await one.send(["say", "busy"], ["ignore"])
+        await one.send(["say", "busy"], ["ignore_client"])
         await one.until(lambda: one.said())
         await one.press("escape")
         await one.until(lambda: one.session.cancelling)

@@ -82,7 +82,7 @@ async def test_queued_prompts_keep_what_was_attached(open_ui: Open, tmp_path: Pa
     file = tmp_path / "project" / "login.py"
     file.write_text("as it was\n", encoding="utf-8")
     async with open_ui("script", EMBEDS) as ui:
-        await ui.send(["say", "working"], ["wait"], ["stop", "end_turn"])
+        await ui.send(["say", "working"], ["wait_for_cancel"], ["stop", "end_turn"])
         await ui.until(ui.said)
         await ui.send("fix @login.py")
         await ui.send("and then")
@@ -98,7 +98,7 @@ async def test_a_queued_prompt_comes_back_with_what_was_attached_also_after_a_re
 ) -> None:
     able = offers(capabilities={"loadSession": True, "promptCapabilities": {"embeddedContext": True}})
     async with open_ui("script", able) as ui:
-        await ui.send(["wait"])
+        await ui.send(["wait_for_cancel"])
         await ui.until(lambda: ui.session.working)
         ui.prompt.load("why ")
         ui.prompt.attach_output("make", "$ make\nbroken\n")
@@ -121,7 +121,7 @@ async def test_a_queued_prompt_whose_secrets_the_log_did_not_keep_is_not_sent(
     able = offers(capabilities={"loadSession": True, "promptCapabilities": {"embeddedContext": True}})
     (tmp_path / "project" / ".env").write_text("COLOUR=blue\n", encoding="utf-8")
     async with open_ui("script", able) as ui:
-        await ui.send(["wait"])
+        await ui.send(["wait_for_cancel"])
         await ui.until(lambda: ui.session.working)
         await ui.send("see @.env")
         await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))

@@ -77,13 +77,13 @@ QUESTION = {"title": "Fetch the manual", "kind": "fetch", "rawInput": {"page": 7
 WORDS = ["say", "Working on it."]
 TURNS: dict[str, list[list[Any]]] = {
     "fix the login bug": [["update", PLAN], ["update", LOOK], ["update", EDIT], ["say", ANSWER]],
-    "run the tests": [["update", LOOK], ["update", EDIT], ["update", RUN], ["wait"]],
+    "run the tests": [["update", LOOK], ["update", EDIT], ["update", RUN], ["wait_for_cancel"]],
     "look it up": [WORDS, ["permission", QUESTION]],
-    "go on": [WORDS, ["wait"]],
+    "go on": [WORDS, ["wait_for_cancel"]],
     "delete everything": [["say", "I would rather not."], ["stop", "refusal"]],
     "count": [["say", "\n\n".join(f"line {number}" for number in range(60))]],
     "and on": [["say", "one more line"]],
-    "break": [WORDS, ["complain", "Traceback:", "MemoryError: the last words"], ["exit", 7]],
+    "break": [WORDS, ["stderr", "Traceback:", "MemoryError: the last words"], ["exit", 7]],
 }
 
 SCRIPT = agent("script", offers(**OFFERS, turns=TURNS))

@@ -89,7 +89,7 @@ async def test_the_whole_command_is_shown_and_the_raw_input_on_a_key(open_ui: Op
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
 async def test_the_turn_is_stopped_and_the_agent_hears_cancelled(open_ui: Open, key: str) -> None:
     async with open_ui() as ui:
-        await ui.send(*asks(), ["wait"])
+        await ui.send(*asks(), ["wait_for_cancel"])
         await ui.asked()
         await ui.press(key)
         assert await answered(ui) == {"outcome": "cancelled"}
@@ -140,8 +140,8 @@ async def test_a_question_goes_away_when_the_agent_dies(open_ui: Open, tmp_path:
     async with open_ui() as ui:
         await ui.send(
             ["request", "session/request_permission", params, "one"],
-            ["await_file", str(tmp_path / "go")],
-            ["complain", "last words"],
+            ["wait_for_file", str(tmp_path / "go")],
+            ["stderr", "last words"],
             ["exit", 3],
         )
         await ui.asked()
@@ -255,7 +255,7 @@ async def test_a_question_without_content_shows_the_calls_in_progress_also_those
             ["update", {**call, **command}],
             ["request", "session/request_permission", {"toolCall": confirm, "options": options}, "one"],
             ["update", later],
-            ["wait"],
+            ["wait_for_cancel"],
         )
         await ui.asked()
         await ui.sees("Confirm Agent Actions", "In progress", "rm notes.txt", "old_str", "alpha")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 async def test_ctrl_q_during_a_turn_asks_first_and_quits_when_repeated(open_ui: Open) -> None:
     async with open_ui() as one:
-        await one.send(["wait"])
+        await one.send(["wait_for_cancel"])
         await one.until(lambda: one.session.working)
         await one.press("ctrl+q")
         await one.until(lambda: any("Press Ctrl+Q again to quit" in toast for toast in one.toasts()))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.support.conversation_ui import ConversationUi, Open
 
-WAITS = '[["say", "working on it"], ["wait"]]'
+WAITS = '[["say", "working on it"], ["wait_for_cancel"]]'
 
 
 async def working(ui: ConversationUi) -> None:
@@ -194,7 +194,7 @@ async def test_the_turn_is_stopped(open_ui: Open, key: str) -> None:
 
 async def test_an_agent_that_does_not_stop_can_be_started_again(open_ui: Open) -> None:
     async with open_ui() as ui:
-        await ui.send(["say", "deaf"], ["ignore"])
+        await ui.send(["say", "deaf"], ["ignore_client"])
         await ui.until(lambda: ui.said())
         await ui.press("escape")
         await ui.until(lambda: "stopping" in ui.status())
@@ -322,7 +322,7 @@ async def test_the_footer_says_what_enter_does_now(open_ui: Open) -> None:
         await ui.sees("Enter run")
         await ui.press("backspace")
         await ui.sees("Enter send")
-        await ui.send(["wait"])
+        await ui.send(["wait_for_cancel"])
         await ui.sees("Enter queue")
         await ui.press("escape")
         await ui.sees("Enter send")

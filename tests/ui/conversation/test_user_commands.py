@@ -55,7 +55,7 @@ async def test_its_output_goes_with_the_next_prompt_when_the_user_wants(open_ui:
 
 async def test_it_runs_while_the_agent_works(open_ui: Open) -> None:
     async with open_ui() as ui:
-        await ui.send(["say", "working on it"], ["wait"])
+        await ui.send(["say", "working on it"], ["wait_for_cancel"])
         await ui.until(ui.said)
         await run(ui, "!echo beside")
         await ui.sees("    beside")

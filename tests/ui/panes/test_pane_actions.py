@@ -60,11 +60,11 @@ async def test_without_git_announced_files_are_listed(open_ui: Open, tmp_path: P
     edit = {"sessionUpdate": "tool_call", "toolCallId": "e", "title": "Edit", "kind": "edit"}
     async with open_ui() as ui:
         await ui.press("f8", "2")
-        await ui.send(["disk", str(tmp_path / "project" / "unannounced"), "x"])
+        await ui.send(["write_file", str(tmp_path / "project" / "unannounced"), "x"])
         await ui.sees("No files announced yet.")
         await ui.sees("announces are listed: git is not installed.")
         announced = {**edit, "status": "completed", "content": [diff]}
-        await ui.send(["disk", str(path), "two"], ["update", announced])
+        await ui.send(["write_file", str(path), "two"], ["update", announced])
         await ui.sees("M file.txt", "+1 −1")
 
 
@@ -79,7 +79,7 @@ def file(open_ui: Open, tmp_path: Path) -> Path:
 async def change_file(ui: ConversationUi, path: Path) -> None:
     """Have a turn change the file, and choose it in the files pane."""
     await ui.press("f8", "2")
-    await ui.send(["disk", str(path), "one\n2\n3\n"], edit_call(path, "completed"))
+    await ui.send(["write_file", str(path), "one\n2\n3\n"], edit_call(path, "completed"))
     await ui.sees("M file.txt", "+2 −1")
     await ui.press("f8")
     await ui.until(lambda: panes_of(ui.app).current.chosen == str(path))
@@ -113,7 +113,7 @@ async def test_revert_deletes_a_new_file(open_ui: Open) -> None:
     async with open_ui(size=(120, 30)) as ui:
         await ui.press("f8", "2")
         path = ui.made[0].conversation.cwd / "new.txt"
-        await ui.send(["disk", str(path), "one\n"], edit_call(path, "completed"))
+        await ui.send(["write_file", str(path), "one\n"], edit_call(path, "completed"))
         await ui.sees("A new.txt")
         await ui.press("f8")
         await ui.until(lambda: panes_of(ui.app).current.chosen == str(path))
@@ -190,7 +190,7 @@ async def test_commands_run_by_the_agent_cannot_be_killed(open_ui: Open) -> None
     async with open_ui(size=(120, 30)) as ui:
         meta = {"terminal_info": {"terminal_id": "theirs", "cwd": "/"}}
         update = {"sessionUpdate": "tool_call", "toolCallId": "run", "title": "Run it", "kind": "execute"}
-        await ui.send(["update", {**update, "status": "in_progress", "_meta": meta}], ["wait"])
+        await ui.send(["update", {**update, "status": "in_progress", "_meta": meta}], ["wait_for_cancel"])
         await ui.until(lambda: any(isinstance(entry, Terminal) for entry in ui.session.entries))
         await ui.press("f8", "3")
         pane = panes_of(ui.app).pane(TerminalsPane)
@@ -216,7 +216,7 @@ async def test_files_are_compared_only_while_the_pane_is_visible(open_ui: Open) 
     async with open_ui(size=(120, 30)) as ui:
         await ui.press("ctrl+b")
         path = ui.made[0].conversation.cwd / "file.txt"
-        await ui.send(["disk", str(path), "x"], edit_call(path, "completed"))
+        await ui.send(["write_file", str(path), "x"], edit_call(path, "completed"))
         await ui.ready()
         assert panes_of(ui.app).pane(FilesPane)._changes is None
         await ui.press("f8", "2")

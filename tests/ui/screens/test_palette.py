@@ -258,7 +258,7 @@ async def test_while_the_agent_works_only_looking_is_possible(tmp_path: Path) ->
     command = shlex.join([sys.executable, "-m", "tests.fake_agents.script"])
     async with open_conversation_ui(tmp_path, "--command", command) as one:
         before = one.screen
-        await one.send(["wait"])
+        await one.send(["wait_for_cancel"])
         await one.until(lambda: one.session.working)
         await narrowed(one, "Switch agent or session")
         await one.press("enter")

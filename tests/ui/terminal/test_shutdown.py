@@ -103,7 +103,7 @@ STAGES: dict[str, tuple[Callable[[Terminal], None], list[str]]] = {
     "a question": (question, ["--command", agent("script")]),
     "an editor": (editor, ["--command", agent("script")]),
     "a sign-in": (signing_in, ["--command", f"{agent('signs_in', SIGN_IN)} signed-in"]),
-    "the end": (quitting, ["--command", agent("faulty", "will_not_end")]),
+    "the end": (quitting, ["--command", agent("faulty", "ignores_sigterm_and_end_of_input")]),
     "the launcher": (launcher, ["--choose"]),
     "a replay": (replay, ["replay", str(RECORDING)]),
 }

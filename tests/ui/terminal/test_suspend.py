@@ -48,7 +48,7 @@ def test_what_came_meanwhile_and_a_new_size_are_shown(tmp_path: Path) -> None:
     with Shell(cwd=tmp_path) as terminal:
         terminal.start("--command", agent("script"))
         terminal.wait_for("idle")
-        terminal.type(f'[["await_file", "{go}"], ["repeat", 20000, "word "], ["say", "The last word."]]\r')
+        terminal.type(f'[["wait_for_file", "{go}"], ["repeat", 20000, "word "], ["say", "The last word."]]\r')
         terminal.wait_for("working")
         terminal.type("\x1a")
         terminal.wait_for("Stopped", "SHELL> ")

@@ -24,7 +24,7 @@ async def test_only_the_headline_of_a_running_call_is_redrawn(
     moment = time.time()
     monkeypatch.setattr(SessionScreen, "now", lambda _: moment)
     async with open_ui() as one:
-        await one.send(["say", "before"], ["update", CALL], ["wait"])
+        await one.send(["say", "before"], ["update", CALL], ["wait_for_cancel"])
         await one.sees("before", "Run it")
         view = one.transcript
         assert view.ticking
@@ -42,7 +42,7 @@ async def test_only_the_headline_of_a_running_call_is_redrawn(
 
 async def test_a_running_thought_shows_its_time(open_ui: Open) -> None:
     async with open_ui() as one:
-        await one.send(["update", THOUGHT], ["wait"])
+        await one.send(["update", THOUGHT], ["wait_for_cancel"])
         await one.sees("thinking for")
 
 

@@ -1,6 +1,6 @@
-"""What a scripted agent needs: JSON-RPC on its standard streams, with nothing but the standard library.
+"""The base of the fake agents: JSON-RPC on the standard streams, without the SDK.
 
-An agent here is free to be wrong: everything can be written, also what is no frame at all.
+It can also send invalid frames and lines that are not JSON.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SESSION = "session-1"
 
 
 class ScriptedAgent:
-    """Answers what it has a handler for; well-behaved in everything that is not replaced."""
+    """Answers requests with `handlers`, which by default follow the protocol."""
 
     def __init__(self) -> None:
         self.capabilities: dict[str, Any] = {}
@@ -32,19 +32,19 @@ class ScriptedAgent:
         self._asked = 0
         self._answers: dict[Any, dict[str, Any]] = {}
 
-    # ----------------------------------------------------------------- out
+    # ----------------------------------------------------------------- sending
 
     def raw(self, text: str) -> None:
-        """Write anything."""
+        """Write any text to stdout."""
         sys.stdout.write(text)
         sys.stdout.flush()
 
     def send(self, *frames: Any) -> None:
-        """Write frames, all at once."""
+        """Send frames in one write."""
         self.raw("".join(json.dumps(frame) + "\n" for frame in frames))
 
     def answer(self, request: dict[str, Any], result: Any) -> None:
-        """Answer a request."""
+        """Answer a request with a result."""
         self.send({"jsonrpc": "2.0", "id": request["id"], "result": result})
 
     def fail(self, request: dict[str, Any], error: Any) -> None:
@@ -52,24 +52,24 @@ class ScriptedAgent:
         self.send({"jsonrpc": "2.0", "id": request["id"], "error": error})
 
     def end_turn(self, request: dict[str, Any], stop_reason: str = "end_turn") -> None:
-        """Answer a prompt."""
+        """Answer a prompt, which ends the turn."""
         self.answer(request, {"stopReason": stop_reason})
 
     def say(self, text: str, session: str = SESSION) -> None:
-        """A piece of the agent's message."""
+        """Send a chunk of a message."""
         self.send(chunk(text, session))
 
     def say_json(self, value: Any) -> None:
-        """Let the test see what the agent saw."""
+        """Send a value to the test, as JSON in a message."""
         self.say(json.dumps(value))
 
-    def complain(self, *lines: str) -> None:
-        """Write to stderr."""
+    def write_stderr(self, *lines: str) -> None:
+        """Write lines to stderr."""
         for line in lines:
             print(line, file=sys.stderr, flush=True)
 
     def initialized(self, request: dict[str, Any]) -> None:
-        """The answer to `initialize`."""
+        """Answer `initialize`."""
         self.answer(
             request,
             {
@@ -80,10 +80,10 @@ class ScriptedAgent:
             },
         )
 
-    # ----------------------------------------------------------------- in
+    # ----------------------------------------------------------------- receiving
 
     def receive(self) -> dict[str, Any] | None:
-        """The next frame; None when the client is gone."""
+        """Return the next frame; None if the client has closed stdin."""
         line = sys.stdin.readline()
         if not line:
             return None
@@ -91,14 +91,14 @@ class ScriptedAgent:
         return frame
 
     def ask(self, method: str, params: Any, request_id: Any = None) -> dict[str, Any]:
-        """Send a request and wait for its answer, handling what else comes meanwhile."""
+        """Send a request and wait for its answer, handling other frames meanwhile."""
         self._asked += 1
         request_id = f"agent-{self._asked}" if request_id is None else request_id
         self.send(request_frame(method, params, request_id))
         return self.answer_to(request_id)
 
     def answer_to(self, request_id: Any) -> dict[str, Any]:
-        """Wait for the answer to a request that was sent."""
+        """Wait for the answer to a request sent before."""
         while request_id not in self._answers:
             frame = self.receive()
             if frame is None:
@@ -107,7 +107,7 @@ class ScriptedAgent:
         return self._answers.pop(request_id)
 
     def handle(self, frame: dict[str, Any]) -> None:
-        """One frame of the client."""
+        """Handle a frame from the client."""
         if "method" not in frame:
             self._answers[frame["id"]] = frame
             return
@@ -118,22 +118,22 @@ class ScriptedAgent:
             self.fail(frame, {"code": -32601, "message": "Method not found"})
 
     def run(self) -> None:
-        """Until the client is gone."""
+        """Handle frames until the client closes stdin."""
         while (frame := self.receive()) is not None:
             self.handle(frame)
 
 
 def chunk(text: str, session: str = SESSION) -> dict[str, Any]:
-    """An `agent_message_chunk`."""
+    """Return an `agent_message_chunk`."""
     update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
     return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}}
 
 
 def request_frame(method: str, params: Any, request_id: Any) -> dict[str, Any]:
-    """A request of the agent."""
+    """Return a request of the agent."""
     return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
 
 
 def cancel_frame(request_id: Any) -> dict[str, Any]:
-    """… and its withdrawal."""
+    """Return the cancellation of a request."""
     return {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": request_id}}
