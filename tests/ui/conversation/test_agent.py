@@ -1,4 +1,4 @@
-"""The agent's process behind the screen: how it starts, fails, dies, comes back, and wants a sign-in."""
+"""The agent's process as seen on the screen: start, failures, restart and sign-in."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOADS = offers(capabilities={"loadSession": True})
 
 
 def folder_of(one: ConversationUi) -> str:
-    """Our id of the session."""
+    """Return acp-tui's id of the session."""
     folder = one.made[0].conversation.folder.id
     assert folder is not None
     return folder
@@ -39,7 +39,7 @@ def folder_of(one: ConversationUi) -> str:
 # --------------------------------------------------------------------------- the start
 
 
-async def test_a_program_that_is_not_there_is_named_and_can_be_tried_again(tmp_path: Path) -> None:
+async def test_a_missing_program_is_named_and_can_be_started_again(tmp_path: Path) -> None:
     program = tmp_path / "agent"
     async with open_conversation_ui(tmp_path, "--command", str(program), wait=False) as one:
         await one.until(lambda: one.session.phase == "dead")
@@ -50,14 +50,14 @@ async def test_a_program_that_is_not_there_is_named_and_can_be_tried_again(tmp_p
         await one.sees("exited with code 5")
 
 
-async def test_a_name_that_nobody_knows_ends_the_app_with_a_sentence(tmp_path: Path) -> None:
+async def test_an_unknown_agent_name_ends_the_app_with_an_error(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "no-such-agent", wait=False) as one:
         await one.until(lambda: one.app._exit)
     assert isinstance(one.app.failure, UserError)
     assert "no-such-agent" in str(one.app.failure)
 
 
-async def test_the_end_while_the_conversation_is_being_made_ends_that_too(
+async def test_quitting_while_the_conversation_is_created_closes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[ConversationSetup] = []
@@ -80,27 +80,29 @@ async def test_the_end_while_the_conversation_is_being_made_ends_that_too(
         await made[0].conversation.start()
 
 
-async def test_an_agent_that_dies_at_once_shows_why(open_ui: Open) -> None:
+async def test_an_agent_that_exits_at_start_shows_its_exit_code(open_ui: Open) -> None:
     async with open_ui("faulty", "dies_before_initialize", wait=False) as one:
         await one.until(lambda: one.session.phase == "dead")
         await one.sees("exited with code 3", "Traceback: the last words", "F5 restarts it")
 
 
-async def test_an_agent_of_another_version_is_named_and_stays_on_the_screen(open_ui: Open) -> None:
+async def test_an_unsupported_protocol_version_is_reported_on_the_screen(open_ui: Open) -> None:
     async with open_ui("faulty", "wrong_version", "2", wait=False) as one:
         await one.until(lambda: "F5 tries again" in one.status() or one.session.phase == "dead")
         await one.sees("version")
         assert any("version" in text for text in one.notices())
 
 
-async def test_a_slow_start_says_what_is_waited_for(open_ui: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_slow_start_shows_what_is_being_waited_for(
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(wait_notice, "WAIT_NOTICE_SECONDS", 0.01)
     async with open_ui("faulty", "never_answers", wait=False) as one:
         await one.sees("Waiting for", "to start …")
         assert "starting" in one.status()
 
 
-async def test_a_slow_start_is_told_by_how_long_it_took(
+async def test_a_slow_start_shows_how_long_it_has_taken(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wait_notice, "WAIT_NOTICE_SECONDS", 0)
@@ -109,7 +111,7 @@ async def test_a_slow_start_is_told_by_how_long_it_took(
         assert not any("Waiting" in text for text in one.notices())
 
 
-async def test_f5_gives_up_a_start_that_hangs_and_begins_another(open_ui: Open) -> None:
+async def test_f5_aborts_a_start_that_hangs_and_starts_again(open_ui: Open) -> None:
     async with open_ui("faulty", "never_answers", wait=False) as one:
         await one.until(lambda: one.session.process is not None)
         assert one.session.process is not None
@@ -131,7 +133,7 @@ async def test_f5_gives_up_a_start_that_hangs_and_begins_another(open_ui: Open) 
         ("exits_zero_mid_turn", "exited with code 0"),
     ],
 )
-async def test_an_agent_that_dies_in_a_turn_says_why_and_the_prompt_comes_back(
+async def test_a_prompt_is_put_back_if_the_agent_exits_during_the_turn(
     open_ui: Open, behaviour: str, words: str
 ) -> None:
     async with open_ui("faulty", behaviour) as one:
@@ -141,13 +143,13 @@ async def test_an_agent_that_dies_in_a_turn_says_why_and_the_prompt_comes_back(
         assert one.prompt.text == "hello"
 
 
-async def test_the_last_words_of_a_dead_agent_are_on_the_screen(open_ui: Open) -> None:
+async def test_the_last_stderr_lines_of_a_dead_agent_are_shown(open_ui: Open) -> None:
     async with open_ui("faulty", "dies_mid_turn") as one:
         await one.send("hello")
         await one.sees("Traceback: the last words")
 
 
-async def test_what_is_typed_while_the_agent_is_dead_goes_when_it_is_back(open_ui: Open) -> None:
+async def test_prompts_typed_while_the_agent_is_dead_are_sent_after_the_restart(open_ui: Open) -> None:
     async with open_ui() as one:
         assert one.session.process is not None
         assert one.session.process.pid is not None
@@ -159,7 +161,7 @@ async def test_what_is_typed_while_the_agent_is_dead_goes_when_it_is_back(open_u
         await one.until(lambda: one.said() == ["are you there?"])
 
 
-async def test_an_agent_that_can_load_goes_on_and_shows_its_history_once(open_ui: Open) -> None:
+async def test_a_restarted_agent_that_can_load_shows_its_history_once(open_ui: Open) -> None:
     async with open_ui("script", LOADS) as one:
         await one.send("first")
         await one.until(lambda: one.said() == ["first"])
@@ -174,7 +176,7 @@ async def test_an_agent_that_can_load_goes_on_and_shows_its_history_once(open_ui
         await one.until(lambda: one.said()[-1] == "back")
 
 
-async def test_an_agent_that_cannot_load_begins_anew_and_the_screen_says_so(open_ui: Open) -> None:
+async def test_a_restarted_agent_that_cannot_load_starts_a_new_session_and_says_so(open_ui: Open) -> None:
     async with open_ui() as one:
         await one.send("first")
         await one.until(lambda: one.said() == ["first"])
@@ -185,7 +187,7 @@ async def test_an_agent_that_cannot_load_begins_anew_and_the_screen_says_so(open
         await one.sees("the agent cannot see the conversation above")
 
 
-async def test_a_queue_waits_after_the_agent_died(open_ui: Open) -> None:
+async def test_the_queue_is_paused_after_the_agent_died(open_ui: Open) -> None:
     async with open_ui("script", LOADS) as one:
         await one.send('[["permission", {"title": "go on?"}], ["exit", 1]]')
         await one.asked()
@@ -201,7 +203,7 @@ async def test_a_queue_waits_after_the_agent_died(open_ui: Open) -> None:
 # --------------------------------------------------------------------------- silence
 
 
-async def test_after_a_minute_without_a_word_the_status_line_says_so(
+async def test_the_status_line_reports_a_minute_of_silence(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ahead = 0.0
@@ -230,7 +232,7 @@ async def test_a_session_is_resumed_with_its_history_and_draft(open_ui: Open) ->
         assert again.prompt.text == "half a thou"
 
 
-async def test_what_waited_in_the_queue_is_there_again_and_waits_for_a_word(open_ui: Open) -> None:
+async def test_a_resumed_session_has_its_queue_paused(open_ui: Open) -> None:
     async with open_ui("script", LOADS) as one:
         await one.send(["say", "busy"], ["wait_for_cancel"])
         await one.until(lambda: one.said())
@@ -245,7 +247,7 @@ async def test_what_waited_in_the_queue_is_there_again_and_waits_for_a_word(open
         await again.until(lambda: again.said()[-1:] == ["later"])
 
 
-async def test_a_session_that_another_one_holds_is_not_opened_twice(open_ui: Open, tmp_path: Path) -> None:
+async def test_a_session_in_use_elsewhere_is_not_opened(open_ui: Open, tmp_path: Path) -> None:
     async with open_ui("script", LOADS) as one:
         async with open_conversation_ui(
             tmp_path, "--command", agent("script", LOADS), "--resume", folder_of(one), wait=False
@@ -255,7 +257,7 @@ async def test_a_session_that_another_one_holds_is_not_opened_twice(open_ui: Ope
         assert "another acp-tui" in str(second.app.failure)
 
 
-async def test_leaving_ends_the_agent_also_in_a_turn_and_tells_it(open_ui: Open) -> None:
+async def test_quitting_answers_a_pending_request_with_cancelled(open_ui: Open) -> None:
     async with open_ui() as one:
         await one.send(["permission", {"title": "may I?"}])
         await one.asked()
@@ -268,7 +270,7 @@ async def test_leaving_ends_the_agent_also_in_a_turn_and_tells_it(open_ui: Open)
 # --------------------------------------------------------------------------- signing in
 
 
-async def test_signing_in_by_a_method_of_the_agents_own_opens_the_session(open_ui: Open) -> None:
+async def test_signing_in_by_an_agent_method_opens_the_session(open_ui: Open) -> None:
     async with open_ui("faulty", "demands_authentication", wait=False) as one:
         await one.sees("Choose a sign-in method", "Log in", "In a terminal", "Elsewhere")
         await one.press("enter")
@@ -276,7 +278,7 @@ async def test_signing_in_by_a_method_of_the_agents_own_opens_the_session(open_u
         assert "Signed in: Log in" in one.notices()
 
 
-async def test_a_sign_in_that_waits_elsewhere_can_be_given_up_and_asked_for_again(open_ui: Open) -> None:
+async def test_a_waiting_sign_in_can_be_cancelled_and_repeated(open_ui: Open) -> None:
     async with open_ui("faulty", "demands_authentication", wait=False) as one:
         await one.sees("Choose a sign-in method")
         await one.press("down", "down", "enter")
@@ -288,7 +290,7 @@ async def test_a_sign_in_that_waits_elsewhere_can_be_given_up_and_asked_for_agai
         await one.sees("Choose a sign-in method", "Elsewhere")
 
 
-async def test_leaving_the_list_leaves_a_way_back(open_ui: Open) -> None:
+async def test_closing_the_list_of_sign_in_methods_names_the_key_that_opens_it_again(open_ui: Open) -> None:
     async with open_ui("faulty", "demands_authentication", wait=False) as one:
         await one.sees("Choose a sign-in method")
         await one.press("escape")
@@ -297,7 +299,7 @@ async def test_leaving_the_list_leaves_a_way_back(open_ui: Open) -> None:
         await one.sees("Choose a sign-in method")
 
 
-async def test_variables_are_only_shown(open_ui: Open) -> None:
+async def test_a_sign_in_by_environment_variables_only_names_them(open_ui: Open) -> None:
     method = {"id": "key", "name": "API key", "type": "env_var", "vars": [{"name": "SOME_KEY"}]}
     async with open_ui("signs_in", json.dumps([method]), wait=False) as one:
         await one.sees("API key", "SOME_KEY")
@@ -309,7 +311,7 @@ async def test_variables_are_only_shown(open_ui: Open) -> None:
 # --------------------------------------------------------------------------- names
 
 
-async def test_sentences_call_an_agent_of_a_command_by_its_own_name(open_ui: Open) -> None:
+async def test_messages_use_the_name_that_a_command_agent_reports(open_ui: Open) -> None:
     async with open_ui() as one:  # `python -m tests.fake_agents.script`, which calls itself "scripted"
         one.screen.runner.set_option("model", "none")
         await one.until(lambda: one.toasts())
@@ -325,7 +327,7 @@ TWO_MODES = {
 }
 
 
-async def test_a_queued_prompt_waits_until_the_mode_is_set_again(open_ui: Open) -> None:
+async def test_a_queued_prompt_is_sent_after_the_mode_was_restored(open_ui: Open) -> None:
     with_modes = offers(capabilities={"loadSession": True}, session={"modes": TWO_MODES})
     async with open_ui("script", with_modes) as one:
         one.screen.runner.set_mode("plan")
@@ -345,7 +347,7 @@ async def test_a_queued_prompt_waits_until_the_mode_is_set_again(open_ui: Open) 
 # --------------------------------------------------------------------------- coming back
 
 
-async def test_a_resumed_session_is_starting_and_never_shown_as_ended(
+async def test_a_session_being_resumed_is_never_shown_as_ended(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
@@ -368,7 +370,7 @@ async def test_a_resumed_session_is_starting_and_never_shown_as_ended(
     assert "dead" not in shown
 
 
-async def test_a_session_that_the_agent_forgot_is_said_once_and_f5_starts_a_new_one(open_ui: Open) -> None:
+async def test_a_session_unknown_to_the_agent_is_reported_once_and_f5_starts_a_new_one(open_ui: Open) -> None:
     refuses = offers(capabilities={"loadSession": True}, refuses=["session/load"])
     async with open_ui("script", refuses) as one:
         await one.send("first")
@@ -384,7 +386,7 @@ async def test_a_session_that_the_agent_forgot_is_said_once_and_f5_starts_a_new_
         assert again.text().count("Not in this mood") == 1
 
 
-async def test_an_agent_that_ignores_a_cancel_is_named_with_the_key_that_restarts_it(
+async def test_an_agent_that_ignores_a_cancel_is_shown_as_not_responding(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ahead = 0.0
@@ -398,7 +400,7 @@ async def test_an_agent_that_ignores_a_cancel_is_named_with_the_key_that_restart
         assert "not responding · F5 restarts the agent" in one.status()
 
 
-async def test_the_restart_of_an_agent_that_does_not_react_reports_no_error(open_ui: Open) -> None:
+async def test_restarting_an_agent_that_does_not_respond_reports_no_error(open_ui: Open) -> None:
     async with open_ui("script", LOADS) as one:
         await one.send(["say", "busy"], ["ignore_client"])
         await one.until(lambda: one.said())

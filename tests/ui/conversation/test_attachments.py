@@ -1,4 +1,4 @@
-"""Files on their way from the prompt to the agent, on the whole screen."""
+"""Files attached to prompts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ EMBEDS = offers(capabilities={"promptCapabilities": {"embeddedContext": True}})
 
 
 def sent(ui: ConversationUi) -> list[Content]:
-    """What went along with prompts."""
+    """Return the attachments of all sent prompts."""
     messages = [entry for entry in ui.session.entries if isinstance(entry, UserMessage)]
     return [part for message in messages for part in message.parts if isinstance(part, Content)]
 
 
-async def test_a_file_is_chosen_and_its_text_goes_along(open_ui: Open, tmp_path: Path) -> None:
+async def test_the_text_of_a_chosen_file_is_sent_with_the_prompt(open_ui: Open, tmp_path: Path) -> None:
     (tmp_path / "project" / "login.py").write_text("def login(): ...\n", encoding="utf-8")
     async with open_ui("script", EMBEDS) as ui:
         await ui.press(*"fix", "space", "@", *"log")
@@ -33,7 +33,7 @@ async def test_a_file_is_chosen_and_its_text_goes_along(open_ui: Open, tmp_path:
         await ui.sees("┃ fix @login.py", "▤ login.py", "def login(): ...")
 
 
-async def test_a_prompt_is_edited_again_without_the_text_of_what_went_along(
+async def test_editing_a_sent_prompt_shows_mentions_instead_of_attached_text(
     open_ui: Open, tmp_path: Path
 ) -> None:
     (tmp_path / "project" / "login.py").write_text("def login(): ...\n", encoding="utf-8")
@@ -44,7 +44,7 @@ async def test_a_prompt_is_edited_again_without_the_text_of_what_went_along(
         await ui.until(lambda: ui.prompt.text == "fix @login.py")
 
 
-async def test_a_prompt_that_cannot_be_sent_comes_back(open_ui: Open, tmp_path: Path) -> None:
+async def test_a_prompt_whose_attachment_fails_is_put_back(open_ui: Open, tmp_path: Path) -> None:
     (tmp_path / "project" / "login.py").write_text("one line\n", encoding="utf-8")
     async with open_ui("script", EMBEDS) as ui:
         await ui.send("fix @login.py:7")
@@ -53,7 +53,7 @@ async def test_a_prompt_that_cannot_be_sent_comes_back(open_ui: Open, tmp_path: 
         assert ui.prompts() == []
 
 
-async def test_a_file_outside_asks_first(open_ui: Open, tmp_path: Path) -> None:
+async def test_attaching_a_file_outside_the_workspace_asks_first(open_ui: Open, tmp_path: Path) -> None:
     (tmp_path / "far.txt").write_text("far\n", encoding="utf-8")
     async with open_ui("script", EMBEDS) as ui:
         await ui.send("read @../far.txt")
@@ -69,7 +69,7 @@ async def test_a_file_outside_asks_first(open_ui: Open, tmp_path: Path) -> None:
         assert [part.text for part in sent(ui)] == ["far\n"]
 
 
-async def test_what_is_typed_before_the_agent_is_known_is_made_to_fit_it(
+async def test_attachments_of_early_prompts_fit_the_capabilities_of_the_agent(
     open_ui: Open, tmp_path: Path
 ) -> None:
     (tmp_path / "project" / "login.py").write_text("text\n", encoding="utf-8")
@@ -78,7 +78,7 @@ async def test_what_is_typed_before_the_agent_is_known_is_made_to_fit_it(
         assert [(part.kind, part.name) for part in sent(ui)] == [("resource_link", "login.py")]
 
 
-async def test_queued_prompts_keep_what_was_attached(open_ui: Open, tmp_path: Path) -> None:
+async def test_queued_prompts_keep_their_attachments(open_ui: Open, tmp_path: Path) -> None:
     file = tmp_path / "project" / "login.py"
     file.write_text("as it was\n", encoding="utf-8")
     async with open_ui("script", EMBEDS) as ui:
@@ -93,7 +93,7 @@ async def test_queued_prompts_keep_what_was_attached(open_ui: Open, tmp_path: Pa
         assert [part.text for part in sent(ui)] == ["as it was\n"]
 
 
-async def test_a_queued_prompt_comes_back_with_what_was_attached_also_after_a_restart(
+async def test_a_queued_prompt_keeps_its_attachments_after_a_restart(
     open_ui: Open,
 ) -> None:
     able = offers(capabilities={"loadSession": True, "promptCapabilities": {"embeddedContext": True}})
@@ -115,7 +115,7 @@ async def test_a_queued_prompt_comes_back_with_what_was_attached_also_after_a_re
         assert [part.text for part in sent(ui)] == ["$ make\nbroken\n"]
 
 
-async def test_a_queued_prompt_whose_secrets_the_log_did_not_keep_is_not_sent(
+async def test_a_queued_prompt_with_redacted_secrets_is_not_sent_after_a_restart(
     open_ui: Open, tmp_path: Path
 ) -> None:
     able = offers(capabilities={"loadSession": True, "promptCapabilities": {"embeddedContext": True}})

@@ -1,4 +1,4 @@
-"""Calling a user who looks elsewhere."""
+"""Alerts for a user whose window has no focus."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FACTS = StatusFacts("Agent", project="shop")
 
 
 class Window:
-    """A window of the terminal, and what was sent to it."""
+    """A terminal window that records what is written to it."""
 
     def __init__(self, notify: str = "all", *command: str, **environ: str) -> None:
         self.focused = False
@@ -44,14 +44,14 @@ class Window:
         self.attention.configure(Settings(notify=notify, notify_command=list(command)))
 
     def see(self, *phases: Phase, asked: str = "", facts: StatusFacts = FACTS) -> list[str]:
-        """The phases come one after the other; what is sent by the last of them."""
+        """Go through the phases and return what was written for the last one."""
         for phase in phases:
             self.sent.clear()
             self.attention.update(replace(facts, phase=phase), asked)
         return self.sent
 
 
-def test_the_end_of_a_turn_and_a_question_are_told_apart() -> None:
+def test_the_end_of_a_turn_and_a_question_have_different_alerts() -> None:
     done = Window().see("idle", "working", "idle")
     asks = Window().see("idle", "working", "asking", asked="Run pytest")
     assert done[1:] == ["\x07", "\x1b]9;acp-tui: Agent is done – shop\x07"]
@@ -59,13 +59,13 @@ def test_the_end_of_a_turn_and_a_question_are_told_apart() -> None:
     assert "has ended" in Window().see("working", "dead")[-1]
 
 
-def test_who_looks_is_not_called() -> None:
+def test_a_focused_window_is_not_alerted() -> None:
     window = Window()
     window.focused = True
     assert window.see("idle", "working", "asking") == ["\x1b]2;? needs you – shop\x07"]
 
 
-def test_each_event_is_told_once() -> None:
+def test_each_event_alerts_once() -> None:
     window = Window()
     window.see("working", "asking")
     assert window.see("asking", asked="another") == []
@@ -74,7 +74,7 @@ def test_each_event_is_told_once() -> None:
     assert window.see("idle") == []
 
 
-def test_starting_and_loading_call_nobody() -> None:
+def test_starting_and_loading_do_not_alert() -> None:
     window = Window()
     for phase in ("connecting", "loading", "idle"):
         assert not any(text == "\x07" or "]9;" in text for text in window.see(phase))
@@ -84,7 +84,7 @@ def test_starting_and_loading_call_nobody() -> None:
     ("notify", "bell", "terminal", "title"),
     [("off", 0, 0, 0), ("bell", 1, 0, 1), ("terminal", 0, 1, 1), ("all", 1, 1, 1)],
 )
-def test_the_user_says_how(notify: str, bell: int, terminal: int, title: int) -> None:
+def test_the_notify_setting_chooses_the_alerts(notify: str, bell: int, terminal: int, title: int) -> None:
     sent = Window(notify).see("working", "idle")
     assert sent.count("\x07") == bell
     assert sum("]9;" in text for text in sent) == terminal
@@ -94,17 +94,17 @@ def test_the_user_says_how(notify: str, bell: int, terminal: int, title: int) ->
 @pytest.mark.parametrize(
     "environ", [{"TERM": "foot"}, {"TERM": "rxvt-unicode-256color"}, {"VTE_VERSION": "7600"}]
 )
-def test_terminals_that_know_another_form_get_that(environ: dict[str, str]) -> None:
+def test_some_terminals_get_osc_777_notifications(environ: dict[str, str]) -> None:
     assert Window("terminal", **environ).see("working", "idle")[-1] == (
         "\x1b]777;notify;acp-tui: done;Agent is done – shop\x07"
     )
 
 
-def test_tmux_passes_it_on() -> None:
+def test_notifications_are_wrapped_for_tmux() -> None:
     assert Window("terminal", TMUX="x").see("working", "idle")[-1].startswith("\x1bPtmux;\x1b\x1b]9;")
 
 
-def test_no_word_of_an_agent_commands_the_terminal() -> None:
+def test_control_characters_of_an_agent_do_not_reach_the_terminal() -> None:
     evil = StatusFacts("A\x1b]0;x\x07\x9c;b", project="p\x07\n\x1b[2J" + "long " * 100)
     for environ in ({}, {"VTE_VERSION": "1"}):
         sent = Window("all", **environ).see("working", "asking", asked="q\x07\x1b\\;\u202e" * 50, facts=evil)
@@ -124,7 +124,7 @@ def test_the_title_is_saved_before_it_is_changed() -> None:
 # --------------------------------------------------------------------------- the user's own command
 
 
-def test_a_command_gets_what_happened(tmp_path: Path) -> None:
+def test_the_notify_command_receives_kind_and_text(tmp_path: Path) -> None:
     told = tmp_path / "told"
     code = (
         "import json, os, sys\n"
@@ -141,12 +141,12 @@ def test_a_command_gets_what_happened(tmp_path: Path) -> None:
     wait_until(lambda: all(process.poll() is not None for process in window.attention._running))
 
 
-def test_a_command_that_is_not_there_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_missing_notify_command_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert Window("off", "/no/such/program").see("working", "idle") == []
     assert "notify_command cannot be run" in caplog.text
 
 
-def test_a_command_that_fails_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_notify_command_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     window = Window("off", sys.executable, "-c", "raise SystemExit(3)")
     window.see("working", "idle")
     wait_until(lambda: all(process.poll() is not None for process in window.attention._running))
@@ -155,7 +155,7 @@ def test_a_command_that_fails_is_in_the_log(caplog: pytest.LogCaptureFixture) ->
     wait_until(lambda: all(process.poll() is not None for process in window.attention._running))
 
 
-async def test_a_command_that_cannot_be_run_is_told_at_the_start(home: Path, open_ui: Open) -> None:
+async def test_a_missing_notify_command_is_reported_at_the_start(home: Path, open_ui: Open) -> None:
     (home / "config").mkdir(parents=True)
     file = home / "config" / "config.toml"
     file.write_text('\nnotify_command = ["no-such-program", "{text}"]\n')
@@ -164,7 +164,7 @@ async def test_a_command_that_cannot_be_run_is_told_at_the_start(home: Path, ope
         await ui.until(lambda: complaint in ui.toasts())
 
 
-def test_only_whole_words_of_a_command_are_filled_in() -> None:
+def test_only_whole_arguments_of_the_command_are_replaced() -> None:
     text = "'; rm -rf ~; '"
     assert expand_command(["notify-send", "{kind}", "{text}"], "done", text) == ["notify-send", "done", text]
     assert expand_command(["sh", "-c", "say '{text}'"], "done", text) == [
@@ -179,7 +179,7 @@ def test_only_whole_words_of_a_command_are_filled_in() -> None:
 # --------------------------------------------------------------------------- on a terminal
 
 
-def test_a_real_window_is_told_and_gets_its_title_back(tmp_path: Path) -> None:
+def test_a_real_terminal_gets_alerts_and_its_title_back(tmp_path: Path) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()
     waits = {"command": "sh", "args": ["-c", "until test -e go; do sleep 0.05; done; echo"]}

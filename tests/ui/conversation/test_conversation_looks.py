@@ -1,4 +1,4 @@
-"""Pictures of the whole screen. One conversation for each: themes and sizes change while it is open."""
+"""Pictures of the conversation screen. Themes and sizes change while one conversation stays open."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ SCRIPT = agent("script", offers(**OFFERS, turns=TURNS))
 
 @pytest.fixture
 def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: Any) -> Iterator[Shoot]:
-    """Takes pictures after something was done, and names those that have changed. No clock is in them."""
+    """Take a picture in each theme and size; fail if one has changed. Times are fixed."""
     left_behind = mark_processes(monkeypatch)
     monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(SessionScreen, "now", lambda screen: (screen.session.turn_started or 0.0) + 12)
@@ -127,7 +127,7 @@ def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: Any) -> Ite
 
 
 async def _still(ui: ConversationUi) -> None:
-    """Everything is drawn, and took as long as always."""
+    """Wait until everything is drawn, and fix all times."""
     ui.screen.frames.flush()
     for entry in ui.session.entries:
         entry.at = ui.session.turn_started or 0.0
@@ -139,7 +139,7 @@ async def _still(ui: ConversationUi) -> None:
 
 
 async def turn(ui: ConversationUi, prompt: str = "fix the login bug") -> None:
-    """A whole turn."""
+    """Run a whole turn."""
     await ui.ready()
     await ui.send(prompt)
     await ui.until(lambda: ui.session.turn and ui.session.phase == "idle")
@@ -187,7 +187,7 @@ async def test_the_search(shoot: Shoot) -> None:
     assert await shoot(act) == []
 
 
-async def test_scrolled_up_while_more_comes(shoot: Shoot) -> None:
+async def test_scrolled_up_during_a_turn(shoot: Shoot) -> None:
     async def act(ui: ConversationUi) -> None:
         await turn(ui, "count")
         await ui.press("pageup")
@@ -198,7 +198,7 @@ async def test_scrolled_up_while_more_comes(shoot: Shoot) -> None:
     assert await shoot(act) == []
 
 
-async def test_a_queue_that_waits(shoot: Shoot) -> None:
+async def test_a_paused_queue(shoot: Shoot) -> None:
     async def act(ui: ConversationUi) -> None:
         await ui.ready()
         await ui.send("go on")
@@ -232,7 +232,7 @@ async def test_a_dead_agent(shoot: Shoot) -> None:
     assert await shoot(act) == []
 
 
-async def test_commands_of_the_user(shoot: Shoot) -> None:
+async def test_user_commands(shoot: Shoot) -> None:
     async def act(ui: ConversationUi) -> None:
         await ui.ready()
         await ui.send("!echo waiting; exec sleep 1000")
@@ -245,7 +245,7 @@ async def test_commands_of_the_user(shoot: Shoot) -> None:
     assert await shoot(act) == []
 
 
-async def test_what_is_told_beside_the_conversation(shoot: Shoot) -> None:
+async def test_toasts(shoot: Shoot) -> None:
     async def act(ui: ConversationUi) -> None:
         await turn(ui)
         for severity, words in (

@@ -1,4 +1,4 @@
-"""Exporting from the screen."""
+"""Exporting the conversation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.support.conversation_ui import Open
 
 
-async def test_the_conversation_is_written_where_it_is_said(open_ui: Open, tmp_path: Path) -> None:
+async def test_the_toast_names_the_exported_file(open_ui: Open, tmp_path: Path) -> None:
     async with open_ui() as ui:
         await ui.send("hello there")
         await ui.until(lambda: ui.session.phase == "idle" and ui.said())
@@ -28,7 +28,7 @@ async def test_the_conversation_is_written_where_it_is_said(open_ui: Open, tmp_p
         assert list((tmp_path / "project").iterdir()) == []
 
 
-async def test_what_is_not_recorded_cannot_be_exported(open_ui: Open) -> None:
+async def test_an_unrecorded_conversation_cannot_be_exported(open_ui: Open) -> None:
     async with open_ui(options=("--no-log",)) as ui:
         await ui.press("f9")
         await ui.sees("Export the conversation")

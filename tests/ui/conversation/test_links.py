@@ -1,4 +1,4 @@
-"""What an entry links to is opened with a key: pictures, pages, files."""
+"""Opening images, links and files of an entry."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 
 @pytest.fixture
 def visited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The pages that the browser was sent to."""
+    """Return the list of pages opened in the browser."""
     pages: list[str] = []
     monkeypatch.setattr(webbrowser, "open", pages.append)
     return pages
 
 
 def content(**fields: Any) -> list[Any]:
-    """A step that sends a block."""
+    """Return a step of the agent that sends a content block."""
     return ["update", {"sessionUpdate": "agent_message_chunk", "content": fields}]
 
 
 async def on_the_answer(ui: ConversationUi, *steps: Any) -> None:
-    """The cursor is on it."""
+    """Send a prompt and select the answer."""
     await ui.send(*steps)
     await ui.ready()
     await ui.press("alt+up")
 
 
-async def test_a_picture_is_written_to_a_private_file(
+async def test_an_image_is_saved_in_a_private_file(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch, visited: list[str]
 ) -> None:
     monkeypatch.setattr(open_externally, "OPENERS", ())
@@ -57,7 +57,7 @@ async def test_a_picture_is_written_to_a_private_file(
     assert visited == []
 
 
-async def test_what_is_no_picture_is_told(open_ui: Open) -> None:
+async def test_invalid_image_data_is_reported(open_ui: Open) -> None:
     async with open_ui() as ui:
         await on_the_answer(ui, content(type="image", data="%%%", mimeType="image/png"))
         await ui.press("o")
@@ -67,14 +67,14 @@ async def test_what_is_no_picture_is_told(open_ui: Open) -> None:
 @pytest.mark.parametrize(
     "text", ["see [it](https://example.com/page)", "https://example.com/page", "<https://example.com/page>."]
 )
-async def test_the_page_of_a_link_is_opened(open_ui: Open, visited: list[str], text: str) -> None:
+async def test_a_link_is_opened_in_the_browser(open_ui: Open, visited: list[str], text: str) -> None:
     async with open_ui() as ui:
         await on_the_answer(ui, ["say", f"{text} and [another](javascript:alert(1))"])
         await ui.press("o")
         await ui.until(lambda: visited == ["https://example.com/page"])
 
 
-async def test_one_of_several_links_is_chosen(open_ui: Open, visited: list[str]) -> None:
+async def test_the_user_chooses_one_of_several_links(open_ui: Open, visited: list[str]) -> None:
     async with open_ui() as ui:
         await on_the_answer(ui, ["say", "[a](https://a.example) [b](https://b.example) https://a.example"])
         await ui.press("o")
@@ -83,7 +83,7 @@ async def test_one_of_several_links_is_chosen(open_ui: Open, visited: list[str])
         await ui.until(lambda: visited == ["https://b.example"])
 
 
-async def test_a_linked_page_of_the_agent_is_opened(open_ui: Open, visited: list[str]) -> None:
+async def test_a_resource_link_is_opened_in_the_browser(open_ui: Open, visited: list[str]) -> None:
     async with open_ui() as ui:
         link = content(type="resource_link", uri="https://example.com/page", name="A page")
         await on_the_answer(ui, link)
@@ -91,7 +91,7 @@ async def test_a_linked_page_of_the_agent_is_opened(open_ui: Open, visited: list
         await ui.until(lambda: visited == ["https://example.com/page"])
 
 
-async def test_where_there_is_nothing_to_open_that_is_told(open_ui: Open, visited: list[str]) -> None:
+async def test_an_entry_without_links_is_reported(open_ui: Open, visited: list[str]) -> None:
     async with open_ui() as ui:
         await on_the_answer(ui, ["say", "just words, and javascript:alert(1)"])
         await ui.press("o")
@@ -99,7 +99,7 @@ async def test_where_there_is_nothing_to_open_that_is_told(open_ui: Open, visite
         assert visited == []
 
 
-def test_a_linked_file_opens_in_the_editor(tmp_path: Path) -> None:
+def test_a_link_to_a_file_opens_in_the_editor(tmp_path: Path) -> None:
     editor, told = tmp_path / "editor", tmp_path / "told"
     editor.write_text(f'#!/bin/sh\necho "$@" > {told}\n', encoding="utf-8")
     editor.chmod(0o755)

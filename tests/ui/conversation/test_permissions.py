@@ -1,4 +1,4 @@
-"""Questions on the screen: each way to answer, several at once, taken back, remembered."""
+"""Permission requests on the screen: answering, several at once, withdrawn, remembered."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ CALL = {
 
 
 def asks(*, times: int = 1, **call: Any) -> list[list[Any]]:
-    """Steps that ask for a command."""
+    """Return steps of the agent that ask to run a command."""
     return [["permission", {**CALL, **call}] for _ in range(times)]
 
 
 def answers(ui: ConversationUi) -> list[Any]:
-    """What the agent was answered."""
+    """Return the answers that the agent received."""
     decoder, text, found = json.JSONDecoder(), "".join(ui.said()), []
     while text:
         value, end = decoder.raw_decode(text)
@@ -58,7 +58,7 @@ async def answered(ui: ConversationUi) -> Any:
         (["up", "enter"], "reject_once"),
     ],
 )
-async def test_a_key_answers(open_ui: Open, keys: list[str], option: str) -> None:
+async def test_a_key_answers_the_request(open_ui: Open, keys: list[str], option: str) -> None:
     async with open_ui() as ui:
         await ui.send(*asks())
         await ui.asked()
@@ -67,7 +67,7 @@ async def test_a_key_answers(open_ui: Open, keys: list[str], option: str) -> Non
         assert await answered(ui) == {"outcome": "selected", "optionId": option}
 
 
-async def test_a_click_answers(open_ui: Open) -> None:
+async def test_a_click_answers_the_request(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(*asks())
         dialog = await ui.asked()
@@ -87,7 +87,7 @@ async def test_the_whole_command_is_shown_and_the_raw_input_on_a_key(open_ui: Op
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-async def test_the_turn_is_stopped_and_the_agent_hears_cancelled(open_ui: Open, key: str) -> None:
+async def test_escape_stops_the_turn_and_answers_cancelled(open_ui: Open, key: str) -> None:
     async with open_ui() as ui:
         await ui.send(*asks(), ["wait_for_cancel"])
         await ui.asked()
@@ -97,7 +97,7 @@ async def test_the_turn_is_stopped_and_the_agent_hears_cancelled(open_ui: Open, 
         assert ui.session.stop_reason == "cancelled"
 
 
-async def test_several_at_once_are_asked_one_after_the_other(open_ui: Open) -> None:
+async def test_simultaneous_requests_are_shown_one_at_a_time(open_ui: Open) -> None:
     async with open_ui("asks_at_once", "3") as ui:
         await ui.send("go")
         await ui.asked()
@@ -113,7 +113,7 @@ async def test_several_at_once_are_asked_one_after_the_other(open_ui: Open) -> N
         assert ui.said() == ['{"ask-1": "yes"}{"ask-2": "no"}{"ask-3": "yes"}']
 
 
-async def test_a_question_that_the_agent_takes_back_goes_away(open_ui: Open) -> None:
+async def test_a_request_withdrawn_by_the_agent_closes_its_dialog(open_ui: Open) -> None:
     async with open_ui("asks_at_once", "1", "withdraw") as ui:
         await ui.send("go")
         await ui.until(lambda: any(isinstance(entry, Permission) for entry in ui.session.entries))
@@ -123,7 +123,7 @@ async def test_a_question_that_the_agent_takes_back_goes_away(open_ui: Open) -> 
         assert "waiting for your answer" not in ui.status()
 
 
-async def test_a_question_outside_of_any_turn_waits_for_an_answer_too(open_ui: Open) -> None:
+async def test_a_request_outside_of_a_turn_is_answered_too(open_ui: Open) -> None:
     params = {"toolCall": CALL, "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]}
     async with open_ui() as ui:
         await ui.send(["request", "session/request_permission", params, "one"])
@@ -135,7 +135,7 @@ async def test_a_question_outside_of_any_turn_waits_for_an_answer_too(open_ui: O
 
 
 @pytest.mark.parametrize("covered", [False, True])
-async def test_a_question_goes_away_when_the_agent_dies(open_ui: Open, tmp_path: Path, covered: bool) -> None:
+async def test_a_dialog_closes_if_the_agent_dies(open_ui: Open, tmp_path: Path, covered: bool) -> None:
     params = {"toolCall": CALL, "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]}
     async with open_ui() as ui:
         await ui.send(
@@ -154,7 +154,7 @@ async def test_a_question_goes_away_when_the_agent_dies(open_ui: Open, tmp_path:
         assert "Allowed" not in ui.text()
 
 
-async def test_cancelling_while_others_wait_answers_all_of_them(open_ui: Open) -> None:
+async def test_stopping_the_turn_answers_all_pending_requests(open_ui: Open) -> None:
     async with open_ui("asks_at_once", "3") as ui:
         await ui.send("go")
         await ui.asked()
@@ -164,7 +164,7 @@ async def test_cancelling_while_others_wait_answers_all_of_them(open_ui: Open) -
         assert ui.said() == ['{"ask-1": "cancelled"}{"ask-2": "cancelled"}{"ask-3": "cancelled"}']
 
 
-async def test_always_is_remembered_and_the_next_time_the_rule_answers(open_ui: Open) -> None:
+async def test_an_always_answer_becomes_a_rule_that_answers_next_time(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(*asks(times=2))
         await ui.asked()
@@ -183,7 +183,7 @@ async def test_always_is_remembered_and_the_next_time_the_rule_answers(open_ui: 
         assert answers(ui) == [{"outcome": "selected", "optionId": "allow_once"}]
 
 
-async def test_a_write_outside_the_folder_is_guarded(open_ui: Open, tmp_path: Path) -> None:
+async def test_writing_a_file_outside_the_workspace_asks_the_user(open_ui: Open, tmp_path: Path) -> None:
     outside = tmp_path / "outside.txt"
     step = ["ask", "fs/write_text_file", {"path": str(outside), "content": "new\n"}]
     async with open_ui() as ui:
@@ -200,7 +200,7 @@ async def test_a_write_outside_the_folder_is_guarded(open_ui: Open, tmp_path: Pa
         await ui.until(outside.exists)
 
 
-async def test_a_command_of_the_agent_is_guarded(open_ui: Open) -> None:
+async def test_a_terminal_command_of_the_agent_asks_the_user(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(
             ["ask", "terminal/create", {"command": "echo", "args": ["guarded"]}], ["wait_for_output"]
@@ -212,7 +212,7 @@ async def test_a_command_of_the_agent_is_guarded(open_ui: Open) -> None:
         await ui.ready()
 
 
-async def test_typing_when_a_question_appears_does_not_answer_it(
+async def test_typing_while_a_dialog_opens_does_not_answer_it(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from acp_tui.ui.permission import typing_guard
@@ -229,7 +229,7 @@ async def test_typing_when_a_question_appears_does_not_answer_it(
         assert await answered(ui) == {"outcome": "selected", "optionId": "allow_once"}
 
 
-async def test_help_over_a_question_leaves_it_there(open_ui: Open) -> None:
+async def test_closing_the_help_returns_to_the_dialog(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(*asks())
         await ui.asked()
@@ -241,10 +241,10 @@ async def test_help_over_a_question_leaves_it_there(open_ui: Open) -> None:
         assert await answered(ui) == {"outcome": "selected", "optionId": "allow_once"}
 
 
-async def test_a_question_without_content_shows_the_calls_in_progress_also_those_announced_later(
+async def test_a_request_without_content_shows_the_calls_in_progress(
     open_ui: Open,
 ) -> None:
-    """As OpenHands asks: under an id of no call, before it announces the call it means."""
+    """OpenHands asks under an unknown call id, before it announces the call."""
     options = [{"optionId": "accept", "name": "Yes, proceed", "kind": "allow_once"}]
     confirm = {"toolCallId": "confirmation-1", "title": "Confirm Agent Actions", "kind": "other"}
     call = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "terminal", "kind": "execute"}

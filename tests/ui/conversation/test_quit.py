@@ -1,4 +1,4 @@
-"""Ctrl+Q during a turn asks first."""
+"""Ctrl+Q."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from tests.support.conversation_ui import Open
 
 
-async def test_ctrl_q_during_a_turn_asks_first_and_quits_when_repeated(open_ui: Open) -> None:
+async def test_ctrl_q_during_a_turn_quits_only_when_repeated(open_ui: Open) -> None:
     async with open_ui() as one:
         await one.send(["wait_for_cancel"])
         await one.until(lambda: one.session.working)
@@ -19,7 +19,7 @@ async def test_ctrl_q_during_a_turn_asks_first_and_quits_when_repeated(open_ui: 
         await one.until(lambda: one.app._exit)
 
 
-async def test_ctrl_q_quits_at_once_when_nothing_runs(open_ui: Open) -> None:
+async def test_ctrl_q_quits_at_once_when_idle(open_ui: Open) -> None:
     async with open_ui() as one:
         await one.press("ctrl+q")
         await one.until(lambda: one.app._exit)

@@ -51,7 +51,7 @@ async def test_a_question_waits_until_its_conversation_is_in_front(open_ui: Open
             await ui.until(lambda: first.session.phase == "idle")
 
 
-async def test_a_dialog_of_a_question_that_was_withdrawn_meanwhile_closes_on_return(open_ui: Open) -> None:
+async def test_a_dialog_withdrawn_in_the_background_closes_on_return(open_ui: Open) -> None:
     async with open_ui() as ui:
         first = ui.screen
         await ui.send(ASK)
@@ -107,7 +107,7 @@ async def test_only_the_conversation_in_front_sets_the_window_title(open_ui: Ope
             assert owners[-1] is second._attention
 
 
-def test_the_window_title_is_restored_when_its_last_owner_lets_go() -> None:
+def test_the_window_title_is_restored_when_its_last_owner_releases_it() -> None:
     sent: list[str] = []
     title = WindowTitle(sent.append)
     title.show("first", "one")

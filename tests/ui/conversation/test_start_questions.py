@@ -1,4 +1,4 @@
-"""What is asked before an agent starts in a folder."""
+"""Questions before an agent starts in a folder."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def helper(home: Path) -> Path:
 
 
 def end_of(terminal: Terminal) -> str:
-    """What was printed after the screen was left."""
+    """Return what was printed after the app had ended."""
     return " ".join(terminal.raw[terminal.raw.rindex(OFF[-1]) :].decode().split())
 
 
-def test_the_home_directory_becomes_the_workspace_only_after_a_yes(user_home: Path) -> None:
+def test_using_the_home_directory_as_workspace_must_be_confirmed(user_home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=user_home) as terminal:
         terminal.wait_for("The workspace would be", "your home directory", "Do not start")
         terminal.type("\r")
@@ -57,7 +57,7 @@ def test_the_home_directory_becomes_the_workspace_only_after_a_yes(user_home: Pa
         assert f"Not started: the workspace would be your home directory {user_home}." in end_of(terminal)
 
 
-def test_after_the_yes_the_header_names_the_home_directory(user_home: Path) -> None:
+def test_the_header_shows_the_home_directory_once_confirmed(user_home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=user_home) as terminal:
         terminal.wait_for("Use it as the workspace")
         terminal.type("\x1b[A\r")
@@ -67,7 +67,7 @@ def test_after_the_yes_the_header_names_the_home_directory(user_home: Path) -> N
 
 
 @pytest.mark.parametrize("command", [["exec"], ["doctor"]])
-def test_without_a_screen_the_home_directory_must_be_named(
+def test_exec_requires_the_home_directory_to_be_named(
     command: list[str], user_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(user_home)
@@ -77,7 +77,7 @@ def test_without_a_screen_the_home_directory_must_be_named(
     assert main([*command, "--command", agent("script"), "--cwd", str(user_home), "hello"]) == 0
 
 
-def test_the_root_directory_is_not_a_workspace_unasked(
+def test_using_the_root_directory_as_workspace_must_be_confirmed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir("/")
@@ -85,7 +85,7 @@ def test_the_root_directory_is_not_a_workspace_unasked(
     assert "the workspace would be /, the whole file system" in capsys.readouterr().err
 
 
-def test_an_agent_chosen_by_the_project_starts_after_one_yes_per_folder(project: Path, helper: Path) -> None:
+def test_an_agent_chosen_by_the_project_is_confirmed_once_per_folder(project: Path, helper: Path) -> None:
     with Terminal(cwd=project) as terminal:
         terminal.wait_for("Always start Helper in this folder")
         terminal.type("\x1b[A\r")
@@ -99,7 +99,7 @@ def test_an_agent_chosen_by_the_project_starts_after_one_yes_per_folder(project:
         assert b"Always start Helper" not in again.raw
 
 
-def test_an_agent_chosen_by_the_project_does_not_start_after_a_no(project: Path, helper: Path) -> None:
+def test_an_agent_chosen_by_the_project_does_not_start_if_declined(project: Path, helper: Path) -> None:
     with Terminal(cwd=project) as terminal:
         terminal.wait_for("Always start Helper in this folder")
         terminal.type("\r")

@@ -1,4 +1,4 @@
-"""What is told beside the conversation disturbs nobody at work."""
+"""Toasts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tests.support.conversation_ui import Open
 
 
-async def test_many_problems_of_the_settings_are_told_in_short(home: Path, open_ui: Open) -> None:
+async def test_many_settings_problems_are_summarized(home: Path, open_ui: Open) -> None:
     (home / "config").mkdir(parents=True)
     file = home / "config" / "config.toml"
     file.write_text("a1 = 1\nb2 = 1\nc3 = 1\nd4 = 1\n")
@@ -23,7 +23,7 @@ async def test_many_problems_of_the_settings_are_told_in_short(home: Path, open_
         assert rest == "2 more problems; run `acp-tui config check`."
 
 
-async def test_the_same_is_not_told_twice_at_a_time(open_ui: Open) -> None:
+async def test_a_visible_toast_is_not_repeated(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send("hello")
         await ui.until(ui.said)
@@ -33,7 +33,7 @@ async def test_the_same_is_not_told_twice_at_a_time(open_ui: Open) -> None:
         assert len(set(ui.toasts())) == 2
 
 
-async def test_it_covers_neither_the_prompt_nor_what_was_said_last_and_takes_no_keys(open_ui: Open) -> None:
+async def test_toasts_cover_neither_the_prompt_nor_the_last_lines(open_ui: Open) -> None:
     async with open_ui(size=(80, 24)) as ui:
         await ui.send(["repeat", 20, "a line right across the screen, " * 2 + "up to its end\n\n"])
         await ui.ready()

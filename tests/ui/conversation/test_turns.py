@@ -1,4 +1,4 @@
-"""Prompts, turns and how they end, on the screen."""
+"""Prompts, the queue and the end of turns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WAITS = '[["say", "working on it"], ["wait_for_cancel"]]'
 
 
 async def working(ui: ConversationUi) -> None:
-    """The agent works until it is stopped."""
+    """Start a turn that lasts until it is stopped."""
     await ui.send(WAITS)
     await ui.until(lambda: ui.said())
 
@@ -41,7 +41,7 @@ async def test_a_prompt_is_sent_and_answered(open_ui: Open) -> None:
         assert "idle" in ui.status()
 
 
-async def test_an_answer_is_shown_also_where_the_machine_stands_still_now_and_then(
+async def test_an_answer_is_shown_on_a_machine_that_stalls(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = itertools.count(time.monotonic(), 0.005)
@@ -51,13 +51,13 @@ async def test_an_answer_is_shown_also_where_the_machine_stands_still_now_and_th
         await ui.sees("   hello")
 
 
-async def test_ctrl_j_and_alt_enter_make_lines(open_ui: Open) -> None:
+async def test_ctrl_j_and_alt_enter_insert_newlines(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.press(*"one", "ctrl+j", *"two", "alt+enter", *"three", "enter")
         await ui.until(lambda: ui.prompts() == ["one\ntwo\nthree"])
 
 
-async def test_the_first_prompt_of_the_command_line_is_sent_when_the_session_is_ready(
+async def test_the_prompt_of_the_command_line_is_sent_when_the_session_is_ready(
     open_ui: Open,
 ) -> None:
     async with open_ui(options=("hello there",)) as ui:
@@ -66,20 +66,20 @@ async def test_the_first_prompt_of_the_command_line_is_sent_when_the_session_is_
         assert ui.prompt.text == "hello there"
 
 
-async def test_what_is_typed_before_the_session_is_ready_is_sent_then_in_order(open_ui: Open) -> None:
+async def test_prompts_typed_before_the_session_is_ready_are_sent_in_order(open_ui: Open) -> None:
     async with open_ui(options=("first",), wait=False) as ui:
         await ui.press(*"second", "enter", *"third", "enter")
         await ui.until(lambda: ui.said() == ["first", "second", "third"])
 
 
-async def test_the_placeholder_and_the_status_line_take_the_agents_own_name(open_ui: Open) -> None:
+async def test_the_placeholder_and_the_status_line_show_the_reported_name(open_ui: Open) -> None:
     async with open_ui(wait=False) as ui:
         assert "❯ Message " in ui.text()
         await ui.sees("Message scripted")
         assert ui.status().startswith(" scripted · project")
 
 
-async def test_earlier_prompts_come_back_with_up_and_are_found_with_ctrl_r(open_ui: Open) -> None:
+async def test_up_and_ctrl_r_recall_earlier_prompts(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send("fix the bug")
         await ui.send("write a test")
@@ -94,7 +94,7 @@ async def test_earlier_prompts_come_back_with_up_and_are_found_with_ctrl_r(open_
         await ui.until(lambda: ui.prompt.text == "fix the bug")
 
 
-async def test_the_agents_commands_are_offered_and_sent(open_ui: Open) -> None:
+async def test_agent_commands_are_offered_and_sent(open_ui: Open) -> None:
     commands = [{"name": "review", "description": "Review it", "input": {"hint": "<number>"}}]
     update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
     async with open_ui() as ui:
@@ -109,7 +109,7 @@ async def test_the_agents_commands_are_offered_and_sent(open_ui: Open) -> None:
 # --------------------------------------------------------------------------- the queue
 
 
-async def test_prompts_queue_while_the_agent_works_and_leave_one_by_one(open_ui: Open) -> None:
+async def test_queued_prompts_are_sent_one_by_one(open_ui: Open) -> None:
     async with open_ui() as ui:
         gate = '[["permission", {"title": "go on?"}]]'
         await ui.send(gate)
@@ -124,7 +124,7 @@ async def test_prompts_queue_while_the_agent_works_and_leave_one_by_one(open_ui:
         assert ui.strip() == ""
 
 
-async def test_the_last_queued_prompt_comes_back_with_up_to_be_edited(open_ui: Open) -> None:
+async def test_up_takes_the_last_queued_prompt_back_for_editing(open_ui: Open) -> None:
     async with open_ui() as ui:
         await working(ui)
         await ui.send("second")
@@ -137,7 +137,7 @@ async def test_the_last_queued_prompt_comes_back_with_up_to_be_edited(open_ui: O
         await ui.until(lambda: ui.queue == ["second", "third!"])
 
 
-async def test_queued_prompts_are_edited_removed_and_sent_now_by_their_keys(open_ui: Open) -> None:
+async def test_keys_edit_remove_and_send_queued_prompts(open_ui: Open) -> None:
     async with open_ui() as ui:
         await working(ui)
         for text in ("one", "two", "three"):
@@ -152,7 +152,7 @@ async def test_queued_prompts_are_edited_removed_and_sent_now_by_their_keys(open
         assert ends(ui)[0].stop_reason == "cancelled"
 
 
-async def test_send_now_stops_the_agent_and_goes_before_the_queue(open_ui: Open) -> None:
+async def test_send_now_stops_the_turn_and_precedes_the_queue(open_ui: Open) -> None:
     async with open_ui() as ui:
         await working(ui)
         await ui.send("later")
@@ -162,7 +162,7 @@ async def test_send_now_stops_the_agent_and_goes_before_the_queue(open_ui: Open)
         assert ends(ui)[0].stop_reason == "cancelled"
 
 
-async def test_after_a_stop_the_queue_waits_until_enter_in_an_empty_prompt(open_ui: Open) -> None:
+async def test_a_stopped_turn_pauses_the_queue_until_enter_in_an_empty_prompt(open_ui: Open) -> None:
     async with open_ui() as ui:
         await working(ui)
         await ui.send("later")
@@ -182,7 +182,7 @@ async def test_after_a_stop_the_queue_waits_until_enter_in_an_empty_prompt(open_
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-async def test_the_turn_is_stopped(open_ui: Open, key: str) -> None:
+async def test_escape_stops_the_turn(open_ui: Open, key: str) -> None:
     async with open_ui() as ui:
         await working(ui)
         assert "working" in ui.status()
@@ -192,7 +192,7 @@ async def test_the_turn_is_stopped(open_ui: Open, key: str) -> None:
         await ui.ready()
 
 
-async def test_an_agent_that_does_not_stop_can_be_started_again(open_ui: Open) -> None:
+async def test_an_agent_that_does_not_stop_can_be_restarted(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(["say", "deaf"], ["ignore_client"])
         await ui.until(lambda: ui.said())
@@ -207,7 +207,7 @@ async def test_an_agent_that_does_not_stop_can_be_started_again(open_ui: Open) -
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-async def test_the_innermost_thing_is_closed_first(open_ui: Open, tmp_path: Path, key: str) -> None:
+async def test_escape_closes_the_innermost_thing_first(open_ui: Open, tmp_path: Path, key: str) -> None:
     (tmp_path / "project" / "login.py").touch()
     async with open_ui() as ui:
         await working(ui)
@@ -241,7 +241,7 @@ async def test_escape_with_nothing_to_close_goes_back_to_the_prompt(open_ui: Ope
         assert not isinstance(ui.screen.focused, Transcript)
 
 
-async def test_ctrl_c_copies_what_is_selected_instead(open_ui: Open) -> None:
+async def test_ctrl_c_copies_the_selection(open_ui: Open) -> None:
     async with open_ui() as ui:
         await working(ui)
         row = next(y for y, line in enumerate(ui.lines()) if line.startswith("   working"))
@@ -254,7 +254,7 @@ async def test_ctrl_c_copies_what_is_selected_instead(open_ui: Open) -> None:
         assert not ui.session.cancelling
 
 
-async def test_ctrl_c_twice_quits_when_idle_and_says_so(open_ui: Open) -> None:
+async def test_ctrl_c_twice_quits_when_idle(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.press("ctrl+c")
         assert ui.toasts() == ["Press Ctrl+C again to quit."]
@@ -263,7 +263,7 @@ async def test_ctrl_c_twice_quits_when_idle_and_says_so(open_ui: Open) -> None:
         assert ui.app._exit
 
 
-async def test_ctrl_q_quits_whatever_is_open(open_ui: Open) -> None:
+async def test_ctrl_q_quits_over_a_dialog(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(["permission", {"title": "may I?"}])
         await ui.asked()
@@ -286,7 +286,7 @@ def ends(ui: ConversationUi) -> list[TurnEnd]:
         ("exhausted", "ended: exhausted"),
     ],
 )
-async def test_a_stop_reason_is_told_in_words(open_ui: Open, reason: str, words: str) -> None:
+async def test_a_stop_reason_is_explained(open_ui: Open, reason: str, words: str) -> None:
     async with open_ui() as ui:
         await ui.send(["say", "part"], ["stop", reason])
         await ui.sees(words)
@@ -306,7 +306,7 @@ async def test_a_refused_prompt_is_dimmed_and_can_be_edited_and_sent_again(open_
         assert not ui.session.entries[-1].withdrawn
 
 
-async def test_the_prompt_of_a_turn_can_be_taken_from_the_transcript(open_ui: Open) -> None:
+async def test_an_earlier_prompt_can_be_edited_from_the_transcript(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send("an old prompt")
         await ui.until(lambda: ui.said())
@@ -315,7 +315,7 @@ async def test_the_prompt_of_a_turn_can_be_taken_from_the_transcript(open_ui: Op
         await ui.until(lambda: ui.prompt.text == "an old prompt")
 
 
-async def test_the_footer_says_what_enter_does_now(open_ui: Open) -> None:
+async def test_the_footer_shows_what_enter_does(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.sees("Enter send")
         await ui.press("!")
@@ -328,7 +328,7 @@ async def test_the_footer_says_what_enter_does_now(open_ui: Open) -> None:
         await ui.sees("Enter send")
 
 
-async def test_toasts_leave_a_short_conversation_in_sight(open_ui: Open) -> None:
+async def test_toasts_do_not_cover_a_short_conversation(open_ui: Open) -> None:
     async with open_ui(size=(80, 24)) as ui:
         await ui.send("short")
         await ui.until(lambda: ui.said())
@@ -339,7 +339,7 @@ async def test_toasts_leave_a_short_conversation_in_sight(open_ui: Open) -> None
         assert answer < toast < ui.screen.prompt.region.y
 
 
-async def test_a_failed_prompt_comes_back_and_its_error_is_on_the_screen(open_ui: Open) -> None:
+async def test_a_failed_prompt_is_put_back_and_its_error_shown(open_ui: Open) -> None:
     async with open_ui("faulty", "errors") as ui:
         await ui.send("details")
         await ui.sees("✘ it broke")
@@ -350,7 +350,7 @@ async def test_a_failed_prompt_comes_back_and_its_error_is_on_the_screen(open_ui
         await ui.sees('"details": "it broke"')
 
 
-async def test_a_failed_prompt_comes_back_selected_so_that_the_next_one_replaces_it(open_ui: Open) -> None:
+async def test_a_failed_prompt_is_put_back_selected_and_replaced_by_typing(open_ui: Open) -> None:
     async with open_ui("faulty", "errors") as ui:
         await ui.send("details")
         await ui.until(lambda: ui.prompt.text == "details")
@@ -358,7 +358,7 @@ async def test_a_failed_prompt_comes_back_selected_so_that_the_next_one_replaces
         await ui.until(lambda: ui.prompts() == ["details", "next"])
 
 
-async def test_a_failed_prompt_does_not_replace_what_was_written_meanwhile(open_ui: Open) -> None:
+async def test_a_failed_prompt_does_not_replace_newer_text(open_ui: Open) -> None:
     async with open_ui("faulty", "errors") as ui:
         await ui.send("plain")
         ui.prompt.load("written meanwhile")
@@ -366,7 +366,7 @@ async def test_a_failed_prompt_does_not_replace_what_was_written_meanwhile(open_
         assert ui.prompt.text == "written meanwhile"
 
 
-async def test_f6_sends_a_failed_prompt_again_and_empties_the_editor(open_ui: Open) -> None:
+async def test_f6_sends_a_failed_prompt_again_and_clears_the_input(open_ui: Open) -> None:
     async with open_ui("faulty", "errors") as ui:
         await ui.send("plain")
         await ui.until(lambda: ui.prompt.text == "plain")
@@ -396,7 +396,7 @@ SESSION = {
 }
 
 
-async def test_shift_tab_goes_to_the_next_mode_and_around(open_ui: Open) -> None:
+async def test_shift_tab_cycles_through_the_modes(open_ui: Open) -> None:
     async with open_ui("script", offers(session=SESSION)) as ui:
         assert "Ask ▾" in ui.status()
         await ui.press("shift+tab")
@@ -405,7 +405,7 @@ async def test_shift_tab_goes_to_the_next_mode_and_around(open_ui: Open) -> None
         await ui.until(lambda: "Ask ▾" in ui.status())
 
 
-async def test_mode_and_model_have_menus_on_the_status_line(open_ui: Open) -> None:
+async def test_clicking_mode_or_model_in_the_status_line_opens_a_menu(open_ui: Open) -> None:
     async with open_ui("script", offers(session=SESSION)) as ui:
         await ui.pilot.click(offset=(ui.status().index("Ask ▾"), 0))
         await ui.sees("Mode", "Ask", "Code")
@@ -425,12 +425,12 @@ async def test_options_are_chosen_from_a_list(open_ui: Open) -> None:
         await ui.until(lambda: ui.app.screen is ui.screen)
 
 
-async def test_a_mode_the_command_line_names_is_set(open_ui: Open) -> None:
+async def test_the_mode_of_the_command_line_is_set(open_ui: Open) -> None:
     async with open_ui("script", offers(session=SESSION), options=("--mode", "code")) as ui:
         await ui.until(lambda: "Code ▾" in ui.status())
 
 
-async def test_a_mode_that_does_not_exist_is_told_and_keeps_nobody_from_working(open_ui: Open) -> None:
+async def test_an_unknown_mode_is_reported_and_the_conversation_goes_on(open_ui: Open) -> None:
     options = ("--mode", "fly", "--set", "colour=red", "--set", "model=big", "hello")
     async with open_ui("script", offers(session=SESSION), options=options) as ui:
         await ui.until(lambda: ui.said() == ["hello"])
@@ -447,7 +447,7 @@ async def test_help_shows_the_keys_and_closes(open_ui: Open) -> None:
         await ui.until(lambda: ui.app.screen is ui.screen)
 
 
-async def test_the_footer_says_what_escape_does_now(open_ui: Open) -> None:
+async def test_the_footer_shows_what_escape_does(open_ui: Open) -> None:
     async with open_ui() as ui:
         footer = ui.screen.query_one(KeyBar)
 
@@ -464,7 +464,7 @@ async def test_the_footer_says_what_escape_does_now(open_ui: Open) -> None:
         await ui.until(lambda: "Esc back" in says())
 
 
-async def test_what_is_typed_after_a_click_into_the_conversation_is_text(open_ui: Open) -> None:
+async def test_typing_after_a_click_into_the_transcript_goes_to_the_prompt(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send("hello")
         await ui.ready()

@@ -1,4 +1,4 @@
-"""When the status line warns that the agent acts without asking."""
+"""The warning about agents that act without asking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.talk import Talk
 
 
 class Watched(Talk):
-    """A talk under a status line that looks after every record."""
+    """A recorded conversation whose status is updated after each record."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ def working() -> Watched:
 
 
 @pytest.mark.parametrize("kind", ["edit", "delete", "move", "execute"])
-def test_what_was_done_without_a_question_is_warned_of(kind: str) -> None:
+def test_an_action_without_a_question_is_flagged(kind: str) -> None:
     talk = working()
     talk.update("tool_call", toolCallId="c", title="Go", kind=kind, status="pending")
     talk.update("tool_call_update", toolCallId="c", status="in_progress")
@@ -43,7 +43,7 @@ def test_what_was_done_without_a_question_is_warned_of(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "status"), [("read", "completed"), ("edit", "failed")])
-def test_what_changed_nothing_is_not(kind: str, status: str) -> None:
+def test_reading_and_failed_actions_are_not_flagged(kind: str, status: str) -> None:
     talk = working()
     talk.update("tool_call", toolCallId="c", title="Go", kind=kind, status="pending")
     talk.update("tool_call_update", toolCallId="c", status=status)
@@ -51,7 +51,7 @@ def test_what_changed_nothing_is_not(kind: str, status: str) -> None:
 
 
 @pytest.mark.parametrize("before", ["pending", "in_progress"])
-def test_a_question_may_come_after_the_announcement(before: str) -> None:
+def test_a_question_may_follow_the_announcement_of_its_call(before: str) -> None:
     talk = working()
     talk.update("tool_call", toolCallId="c", title="Go", kind="edit", status=before)
     talk.asks_permission(toolCall={"toolCallId": "c"})
@@ -59,14 +59,14 @@ def test_a_question_may_come_after_the_announcement(before: str) -> None:
     assert True not in talk.warned
 
 
-def test_who_acts_through_the_client_is_asked_there() -> None:
+def test_actions_through_acp_tui_are_not_flagged() -> None:
     talk = working()
     talk.client(Decided(request_id=9, by="you", why="you answered", allowed=True, subject="Write a.py"))
     talk.update("tool_call", toolCallId="c", title="Write", kind="edit", status="completed")
     assert True not in talk.warned
 
 
-def test_nothing_is_said_of_a_history_in_which_the_questions_are_missing() -> None:
+def test_actions_in_a_loaded_history_are_not_flagged() -> None:
     talk = Watched()
     talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1})
     load = talk.call("session/load", {"sessionId": "s1", "cwd": "/w", "mcpServers": []})

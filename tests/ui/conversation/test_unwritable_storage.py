@@ -1,4 +1,4 @@
-"""A home that cannot be, and a disk that fills up: said once, and the work goes on."""
+"""A home directory that cannot be written to, and a full disk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RECORDING = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
 
 @pytest.fixture
 def nowhere(home: Path) -> Path:
-    """A home that nobody can make."""
+    """Return a home directory that cannot be created."""
     home.write_text("a file", encoding="utf-8")
     return home
 
@@ -31,14 +31,16 @@ def nowhere(home: Path) -> Path:
     [(["--choose"], "Demo agent"), (["replay", str(RECORDING)], "Recorded session")],
     ids=["the launcher", "a replay"],
 )
-def test_without_a_home_the_screen_comes(tmp_path: Path, nowhere: Path, args: list[str], shown: str) -> None:
+def test_the_app_starts_without_a_writable_home(
+    tmp_path: Path, nowhere: Path, args: list[str], shown: str
+) -> None:
     with Terminal(*args, cwd=tmp_path) as terminal:
         terminal.wait_for(shown)
         terminal.type("\x11")
         assert terminal.ended() == 0
 
 
-def test_without_a_home_one_can_talk_and_is_told(tmp_path: Path, nowhere: Path) -> None:
+def test_a_conversation_without_a_writable_home_warns_and_works(tmp_path: Path, nowhere: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("The session cannot be recorded", "idle")
         terminal.type("hello\r")
@@ -49,7 +51,7 @@ def test_without_a_home_one_can_talk_and_is_told(tmp_path: Path, nowhere: Path) 
         assert b"--resume" not in terminal.raw
 
 
-def test_held_locks_stop_neither_the_start_nor_the_typing(tmp_path: Path, home: Path) -> None:
+def test_held_locks_block_neither_the_start_nor_typing(tmp_path: Path, home: Path) -> None:
     locks = [home / "data" / "sessions" / ".lock", home / "state" / ".drafts.jsonl.lock"]
     with ExitStack() as held_by_other:
         for lock in locks:
@@ -73,7 +75,7 @@ def test_a_draft_that_cannot_be_saved_is_reported_once(tmp_path: Path, home: Pat
         terminal.wait_for("The draft cannot be saved")
 
 
-def test_the_demo_says_that_it_has_no_place_for_its_project(tmp_path: Path, nowhere: Path) -> None:
+def test_the_demo_reports_that_it_cannot_create_its_project(tmp_path: Path, nowhere: Path) -> None:
     with Terminal("demo", cwd=tmp_path) as terminal:
         assert terminal.ended() == 1
         told = " ".join(terminal.raw[terminal.raw.rindex(OFF[-1]) :].decode().split())
@@ -82,7 +84,7 @@ def test_the_demo_says_that_it_has_no_place_for_its_project(tmp_path: Path, nowh
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of others can be set on Linux only")
-def test_a_full_disk_is_told_once_and_so_is_room(tmp_path: Path, home: Path) -> None:
+def test_a_full_disk_is_reported_once_and_so_is_its_end(tmp_path: Path, home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type("one\r")

@@ -1,4 +1,4 @@
-"""`!command`: the user's own commands on the screen, and their output on its way to the agent."""
+"""The user's own shell commands: `!command`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def commands(ui: ConversationUi) -> list[Terminal]:
 
 
 async def run(ui: ConversationUi, line: str) -> None:
-    """Type it."""
+    """Type a command and run it."""
     ui.prompt.load(line)
     ui.prompt.focus()
     await ui.press("enter")
@@ -40,7 +40,7 @@ async def test_a_command_runs_and_shows_its_output(open_ui: Open) -> None:
         assert ui.prompt.text == "!echo hello"
 
 
-async def test_its_output_goes_with_the_next_prompt_when_the_user_wants(open_ui: Open) -> None:
+async def test_output_can_be_attached_to_the_next_prompt(open_ui: Open) -> None:
     async with open_ui("script", EMBEDS) as ui:
         await run(ui, "!printf 'one\\ntwo\\n'; exit 3")
         await ui.sees("Ctrl+L attach output")
@@ -53,7 +53,7 @@ async def test_its_output_goes_with_the_next_prompt_when_the_user_wants(open_ui:
         assert "Ctrl+L" not in ui.text()
 
 
-async def test_it_runs_while_the_agent_works(open_ui: Open) -> None:
+async def test_a_command_runs_during_a_turn(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(["say", "working on it"], ["wait_for_cancel"])
         await ui.until(ui.said)
@@ -65,7 +65,7 @@ async def test_it_runs_while_the_agent_works(open_ui: Open) -> None:
         await ui.ready()
 
 
-async def test_escape_and_x_end_it(open_ui: Open) -> None:
+async def test_escape_and_x_stop_a_command(open_ui: Open) -> None:
     async with open_ui() as ui:
         await run(ui, "!sleep 1000")
         await ui.sees("! sleep 1000", "x stops it")
@@ -78,7 +78,7 @@ async def test_escape_and_x_end_it(open_ui: Open) -> None:
         assert ui.app.is_running
 
 
-async def test_the_output_of_any_command_is_attached_from_its_entry(open_ui: Open) -> None:
+async def test_the_output_of_any_command_can_be_attached_from_its_entry(open_ui: Open) -> None:
     async with open_ui() as ui:
         await run(ui, "!echo hello")
         await ui.sees("    hello")
@@ -93,7 +93,7 @@ async def test_a_lone_exclamation_mark_runs_nothing(open_ui: Open) -> None:
         assert ui.prompt.text == "! "
 
 
-async def test_what_begins_with_a_space_goes_to_the_agent(open_ui: Open) -> None:
+async def test_a_leading_space_sends_the_line_to_the_agent(open_ui: Open) -> None:
     async with open_ui() as ui:
         await run(ui, " !important")
         await ui.until(lambda: ui.prompts() == [" !important"])

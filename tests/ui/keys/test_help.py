@@ -1,4 +1,4 @@
-"""F1."""
+"""The help page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def titles(screen: HelpScreen) -> list[str]:
     return [str(title.render()) for title in screen.query(".help--title").results(Static)]
 
 
-async def test_it_begins_with_what_has_the_focus() -> None:
+async def test_the_scopes_of_the_focused_widget_come_first() -> None:
     app = PromptApp()
     async with app.run_test() as pilot:
         await pilot.press("f1")
@@ -39,7 +39,7 @@ async def test_it_begins_with_what_has_the_focus() -> None:
         assert sorted(titles(app.screen)) == sorted(place.title for place in SCOPES.values())
 
 
-async def test_every_key_is_in_it_as_it_is_bound_now() -> None:
+async def test_every_key_is_listed_as_it_is_bound() -> None:
     app = PromptApp()
     async with app.run_test(size=(120, 400)) as pilot:
         app.push_screen(HelpScreen(keymap={"prompt.send": "f9"}))
@@ -52,7 +52,7 @@ async def test_every_key_is_in_it_as_it_is_bound_now() -> None:
                 assert set(key.key_names().split()) <= words, key.id
 
 
-async def test_its_own_keys_close_it() -> None:
+async def test_escape_f1_and_q_close_the_help() -> None:
     app = PromptApp()
     async with app.run_test() as pilot:
         for key in ("escape", "q", "f1"):
@@ -64,7 +64,7 @@ async def test_its_own_keys_close_it() -> None:
             assert app.focused is app.editor
 
 
-async def test_a_question_mark_in_the_conversation_and_f1_over_any_list_explain(tmp_path: Path) -> None:
+async def test_question_mark_in_the_transcript_and_f1_over_a_list_open_the_help(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo") as one:
         one.transcript.focus()
         await one.press("?")
@@ -79,7 +79,7 @@ async def test_a_question_mark_in_the_conversation_and_f1_over_any_list_explain(
         await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
 
 
-async def test_hints_name_the_keys_that_were_given_to_the_actions(tmp_path: Path, home: Path) -> None:
+async def test_hints_name_rebound_keys(tmp_path: Path, home: Path) -> None:
     (home / "config").mkdir(parents=True)
     keys = '"agent.restart" = "f12"\n"permission.allow" = "o"\n"permission.raw" = "j"\n'
     (home / "config" / "config.toml").write_text(f"[keys]\n{keys}")

@@ -1,4 +1,4 @@
-"""The one table of keys."""
+"""The key table and the footer."""
 
 from __future__ import annotations
 
@@ -62,20 +62,20 @@ def test_ids_are_unique() -> None:
 
 
 @pytest.mark.parametrize("place", SCOPES)
-def test_no_key_means_two_things_in_one_place(place: ScopeName) -> None:
+def test_each_key_is_used_once_in_a_scope(place: ScopeName) -> None:
     assert [key for key, count in Counter(keys_of(place)).items() if count > 1] == []
 
 
-def test_what_is_typed_and_edited_hides_nothing_that_works_anywhere() -> None:
+def test_editing_keys_hide_no_key_of_the_screen() -> None:
     near, far = set(keys_of("edit", "prompt")), set(keys_of("conversation", "anywhere", "app"))
     assert near & far == {"ctrl+c"}  # copies, and goes on to the screen when nothing is selected
 
 
-def test_no_key_is_one_that_terminals_send_as_another() -> None:
+def test_no_key_is_sent_by_terminals_as_another() -> None:
     assert {"ctrl+m", "ctrl+i", "ctrl+h", "ctrl+left_square_bracket"} & set(keys_of(*SCOPES)) == set()
 
 
-def test_letters_act_only_where_nothing_is_written() -> None:
+def test_letters_are_bound_only_where_no_text_is_typed() -> None:
     letters = {
         entry.scope for entry in TABLE for key in entry.keys.split(",") if len(key) == 1 and key.isalpha()
     }
@@ -83,7 +83,7 @@ def test_letters_act_only_where_nothing_is_written() -> None:
 
 
 @pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.id)
-def test_every_key_is_bound_under_its_id_to_something_that_is_done(entry: object) -> None:
+def test_every_key_is_bound_to_an_existing_action(entry: object) -> None:
     key = next(found for found in TABLE if found is entry)
     owner = OWNERS[key.scope]
     bound = {binding.id for _, binding in owner._merge_bindings()}
@@ -94,13 +94,13 @@ def test_every_key_is_bound_under_its_id_to_something_that_is_done(entry: object
     assert hasattr(target, f"action_{name}")
 
 
-def test_every_place_is_bound_somewhere_and_explained() -> None:
+def test_every_scope_is_bound_and_described() -> None:
     assert set(OWNERS) == set(SCOPES) == {key.scope for key in TABLE}
     assert all(key.help for key in TABLE)
     assert all(key.label for key in TABLE if key.rank)
 
 
-def test_bindings_are_those_of_the_places_asked_for() -> None:
+def test_bindings_are_those_of_the_given_scopes() -> None:
     ids = {binding.id for binding in bindings("queue", "help") if not isinstance(binding, tuple)}
     assert ids == {key.id for key in TABLE if key.scope in ("queue", "help")}
 
@@ -119,7 +119,7 @@ def test_bindings_are_those_of_the_places_asked_for() -> None:
         ("left_curly_bracket", "{"),
     ],
 )
-def test_keys_are_named_as_people_write_them(key: str, name: str) -> None:
+def test_keys_have_display_names(key: str, name: str) -> None:
     assert key_name(key) == name
 
 
@@ -127,7 +127,7 @@ async def shown(app: PromptApp) -> str:
     return app.query_one(KeyBar).render_line(0).text.strip()
 
 
-async def test_the_footer_follows_what_is_open_and_what_has_the_focus() -> None:
+async def test_the_footer_follows_the_focus_and_open_menus() -> None:
     app = PromptApp()
     async with app.run_test(size=(100, 24)) as pilot:
         await pilot.pause()
@@ -142,7 +142,7 @@ async def test_the_footer_follows_what_is_open_and_what_has_the_focus() -> None:
         assert (await shown(app)).startswith("s send now  Enter edit  Del remove  Esc back  F1 help")
 
 
-async def test_the_footer_shows_other_keys_when_they_were_given() -> None:
+async def test_the_footer_shows_rebound_keys() -> None:
     app = PromptApp()
     async with app.run_test(size=(100, 24)) as pilot:
         app.set_keymap({"prompt.send": "f9", "app.help": "f2"})
@@ -152,14 +152,14 @@ async def test_the_footer_shows_other_keys_when_they_were_given() -> None:
         assert "F2 help" in footer
 
 
-async def test_the_footer_shows_whole_keys_only() -> None:
+async def test_the_footer_cuts_no_key() -> None:
     app = PromptApp()
     async with app.run_test(size=(30, 24)) as pilot:
         await pilot.pause()
         assert await shown(app) == "Enter send  Ctrl+J newline"
 
 
-async def test_a_click_on_the_footer_does_what_the_key_does() -> None:
+async def test_a_click_on_the_footer_runs_the_action() -> None:
     app = PromptApp()
     async with app.run_test(size=(100, 24)) as pilot:
         await type_text(pilot, "hello")

@@ -1,4 +1,4 @@
-"""Keys of the user's own."""
+"""Keys bound by the user."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("key", [key for entry in TABLE for key in entry.keys.split(",")])
-def test_every_key_of_the_table_can_be_written(key: str) -> None:
+def test_every_key_of_the_table_can_be_parsed(key: str) -> None:
     assert normalize_key(key) == key
 
 
@@ -45,11 +45,11 @@ def test_every_key_of_the_table_can_be_written(key: str) -> None:
         ("ctrl+hello", None),
     ],
 )
-def test_keys_may_be_written_as_people_write_them(word: str, key: str | None) -> None:
+def test_common_spellings_of_keys_are_accepted(word: str, key: str | None) -> None:
     assert normalize_key(word) == key
 
 
-def test_wishes_are_taken_as_textual_wants_them() -> None:
+def test_keys_are_converted_to_textuals_spelling() -> None:
     found = check_keys({"app.help": "F2, Ctrl+G"})
     assert found.keys == {"app.help": "f2,ctrl+g"}
 
@@ -68,19 +68,19 @@ def test_wishes_are_taken_as_textual_wants_them() -> None:
         ({"prompt.send": "x"}, "x types text here; not used"),
     ],
 )
-def test_what_cannot_be_used_is_told(wishes: dict[str, str], says: str) -> None:
+def test_unusable_keys_are_reported(wishes: dict[str, str], says: str) -> None:
     found = check_keys(wishes)
     assert found.keys == {}
     assert list(found.problems.values()) == [says]
 
 
-def test_of_two_wishes_for_one_key_the_first_is_fulfilled() -> None:
+def test_the_first_of_two_actions_gets_the_key() -> None:
     found = check_keys({"transcript.copy": "h", "transcript.raw": "h"})
     assert found.keys == {"transcript.copy": "h"}
     assert found.problems == {"transcript.raw": "h is also bound to transcript.copy; not used"}
 
 
-def test_a_wish_takes_the_key_of_what_comes_with_the_program_and_says_so() -> None:
+def test_a_user_key_replaces_a_default_key_with_a_warning() -> None:
     found = check_keys({"transcript.copy": "f"})
     assert found.keys == {"transcript.copy": "f"}
     assert found.problems == {
@@ -90,11 +90,11 @@ def test_a_wish_takes_the_key_of_what_comes_with_the_program_and_says_so() -> No
     assert check_keys({"transcript.copy": "f", "transcript.fold_kind": "c"}).problems == {}
 
 
-def test_one_widget_with_keys_of_two_places_cannot_have_one_twice() -> None:
+def test_two_scopes_of_one_widget_cannot_share_a_key() -> None:
     assert "was bound to conversation.find" in check_keys({"turn.again": "ctrl+f"}).problems["turn.again"]
 
 
-def test_keys_that_hide_others_are_told_from_both_sides() -> None:
+def test_keys_that_hide_others_or_are_hidden_are_reported() -> None:
     near, far = check_keys({"prompt.editor": "f5"}), check_keys({"agent.restart": "ctrl+r"})
     assert "F5 no longer reaches agent.restart" in near.problems["prompt.editor"]
     assert 'in "Prompt" Ctrl+R is still prompt.history' in far.problems["agent.restart"]
@@ -121,21 +121,21 @@ def test_keys_that_hide_others_are_told_from_both_sides() -> None:
         ("queue.edit", "ctrl+t", ""),
     ],
 )
-def test_who_gets_a_key_first_is_told(name: str, key: str, says: str) -> None:
+def test_the_action_that_receives_a_key_first_is_reported(name: str, key: str, says: str) -> None:
     found = check_keys({name: key})
     assert found.keys == {name: key}
     assert says in found.problems.get(name, "")
     assert says or not found.problems
 
 
-def test_of_two_wishes_the_one_that_hides_the_other_is_told() -> None:
+def test_a_user_key_that_hides_another_user_key_is_reported() -> None:
     complaints = check_keys({"conversation.find": "f12", "app.help": "f12"}).problems
     assert complaints == {
         "app.help": "F12 was bound to conversation.find (search the conversation); bind that to another key"
     }
 
 
-def test_complaints_have_file_and_line(home: Path, tmp_path: Path) -> None:
+def test_problems_have_file_and_line(home: Path, tmp_path: Path) -> None:
     (home / "config").mkdir(parents=True)
     file = home / "config" / "config.toml"
     file.write_text('[keys]\n"app.quit" = "f12"\n"app.hlep" = "f2"\n')
@@ -144,12 +144,12 @@ def test_complaints_have_file_and_line(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", SCOPES)
-def test_in_the_list_of_commands_every_key_of_a_place_has_a_name_of_its_own(place: ScopeName) -> None:
+def test_titles_are_unique_within_a_scope(place: ScopeName) -> None:
     names = [title_of(key) for key in TABLE if key.scope == place and key.scope != "launcher"]
     assert len(set(names)) == len(names)
 
 
-def test_every_command_is_a_key_of_the_table_and_has_a_short_title_of_its_own() -> None:
+def test_palette_titles_are_unique_and_short() -> None:
     assert set(COMMAND_TITLES) <= {key.id for key in TABLE}
     assert len(set(COMMAND_TITLES.values())) == len(COMMAND_TITLES)
     assert all(len(title.split()) <= 5 for title in COMMAND_TITLES.values())
@@ -160,7 +160,7 @@ def test_every_command_is_a_key_of_the_table_and_has_a_short_title_of_its_own() 
 
 @pytest.fixture
 def config(home: Path) -> Path:
-    """The user's settings."""
+    """Return the path of the user's settings."""
     (home / "config").mkdir(parents=True)
     return home / "config" / "config.toml"
 
@@ -178,7 +178,7 @@ def toasts(app: object) -> list[str]:
     return [toast.message for toast in app._notifications]  # type: ignore[attr-defined]
 
 
-async def test_own_keys_work_and_are_shown_wherever_keys_are_told(config: Path, tmp_path: Path) -> None:
+async def test_rebound_keys_work_and_are_shown_everywhere(config: Path, tmp_path: Path) -> None:
     config.write_text(
         '[keys]\n"app.help" = "f2"\n"app.palette" = "f12"\n"choose.close" = "f9"\n"help.close" = "f9"\n'
     )
@@ -198,9 +198,7 @@ async def test_own_keys_work_and_are_shown_wherever_keys_are_told(config: Path, 
         assert toasts(app) == []
 
 
-async def test_wrong_keys_are_notices_with_file_and_line_and_the_others_work(
-    config: Path, tmp_path: Path
-) -> None:
+async def test_wrong_keys_are_reported_and_the_others_work(config: Path, tmp_path: Path) -> None:
     config.write_text('theme = "grubbox"\n[keys]\n"app.hlep" = "f2"\n"app.help" = "f3"\n')
     app = app_of("--cwd", str(tmp_path))
     async with app.run_test(notifications=True) as pilot:

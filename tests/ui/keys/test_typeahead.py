@@ -1,4 +1,4 @@
-"""Who knows the keys does not wait for the screen."""
+"""Keys pressed faster than the screen reacts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 async def at_once(ui: ConversationUi, *keys: str) -> None:
-    """Press keys, so quickly that nothing else happens between them."""
+    """Press keys so quickly that nothing is processed in between."""
     for key in keys:
         ui.app.post_message(Key(key, key if len(key) == 1 else None))
     await ui.pilot.pause()
 
 
 @pytest.mark.parametrize("key", ["slash", "ctrl+f", "ctrl+p"])
-async def test_also_after_a_key_in_the_conversation(open_ui: Open, key: str) -> None:
+async def test_keys_after_one_in_the_transcript_go_to_what_it_opens(open_ui: Open, key: str) -> None:
     async with open_ui() as ui:
         await ui.send("hello")
         await ui.until(ui.said)
@@ -32,9 +32,7 @@ async def test_also_after_a_key_in_the_conversation(open_ui: Open, key: str) -> 
 
 @pytest.mark.parametrize("key", ["ctrl+r", "ctrl+f", "ctrl+p"], ids=["history", "search", "palette"])
 @pytest.mark.parametrize("time", ["first", "second"])
-async def test_what_is_typed_after_the_key_that_opens_something_is_for_that(
-    open_ui: Open, key: str, time: str
-) -> None:
+async def test_keys_after_one_in_the_prompt_go_to_what_it_opens(open_ui: Open, key: str, time: str) -> None:
     async with open_ui() as ui:
         await ui.send("hello")
         await ui.until(ui.said)

@@ -1,4 +1,4 @@
-"""`acp-tui replay`, the installed program, on a real terminal."""
+"""`acp-tui replay` on a real terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EDIT = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
 
 
 @pytest.mark.parametrize("speed", ["0", "max", "1e9"])
-def test_all_of_it_at_once_and_back_to_the_shell(tmp_path: Path, speed: str) -> None:
+def test_a_replay_at_full_speed_ends_in_the_shell(tmp_path: Path, speed: str) -> None:
     with Terminal("replay", str(EDIT), "--speed", speed, cwd=tmp_path) as terminal:
         terminal.wait_for("I wrote the file.")
         terminal.type("\x11")  # Ctrl+Q

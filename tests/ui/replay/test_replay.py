@@ -1,4 +1,4 @@
-"""A recorded session on the screen, by its keys."""
+"""The replay screen."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def line(app: AcpTui, kind: type[PlayerBar | StatusLine]) -> str:
     return app.screen.query_one(kind).render_line(0).text
 
 
-async def test_it_plays_by_itself_and_ends_with_all_of_it_on_the_screen() -> None:
+async def test_a_replay_starts_at_once_and_shows_the_whole_session() -> None:
     app, player = replay()
     async with app.run_test(size=(100, 40)):
         await until(lambda: player.ended and "I wrote the file." in page(app))
@@ -53,7 +53,7 @@ async def test_it_plays_by_itself_and_ends_with_all_of_it_on_the_screen() -> Non
         assert f"record {player.total} of {player.total}" in line(app, PlayerBar)
 
 
-async def test_what_is_played_at_once_is_shown_when_all_of_it_is_there(
+async def test_a_fast_forward_is_drawn_once_at_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     frames: list[int] = []
@@ -72,7 +72,7 @@ async def test_what_is_played_at_once_is_shown_when_all_of_it_is_there(
     assert set(frames) == {player.total}
 
 
-async def test_what_was_played_at_once_is_shown_when_it_is_stopped_on_the_way(
+async def test_a_paused_fast_forward_is_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(player_module, "BATCH", 1)
@@ -85,7 +85,7 @@ async def test_what_was_played_at_once_is_shown_when_it_is_stopped_on_the_way(
         await until(lambda: "┃" in page(app))
 
 
-async def test_a_question_of_then_is_an_entry_and_no_dialog() -> None:
+async def test_a_recorded_permission_request_opens_no_dialog() -> None:
     app, player = replay()
     async with app.run_test(size=(100, 40)):
         await until(lambda: player.ended)
@@ -93,7 +93,7 @@ async def test_a_question_of_then_is_an_entry_and_no_dialog() -> None:
         assert len(app.screen_stack) == 1
 
 
-async def test_space_holds_it_and_lets_it_go_on() -> None:
+async def test_space_pauses_and_continues() -> None:
     app, player = replay(speed=1.0)
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("space")
@@ -105,7 +105,7 @@ async def test_space_holds_it_and_lets_it_go_on() -> None:
         await until(lambda: player.elapsed > played)
 
 
-async def test_steps_go_from_change_to_change_and_hold_there() -> None:
+async def test_steps_go_to_the_next_change_and_pause() -> None:
     app, player = replay(speed=1.0)
     async with app.run_test(size=(100, 30)) as pilot:
         for _ in range(10):
@@ -127,7 +127,7 @@ async def test_plus_and_minus_change_the_speed() -> None:
         assert "×0.5" in line(app, PlayerBar)
 
 
-async def test_end_plays_the_rest_at_once_and_home_begins_again() -> None:
+async def test_end_jumps_to_the_end_and_home_restarts() -> None:
     app, player = replay(speed=0.25)
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("end")
@@ -138,7 +138,7 @@ async def test_end_plays_the_rest_at_once_and_home_begins_again() -> None:
         assert line(app, PlayerBar).startswith("▶")
 
 
-async def test_space_at_the_end_plays_it_once_more() -> None:
+async def test_space_at_the_end_plays_again() -> None:
     app, player = replay()
     async with app.run_test(size=(100, 40)) as pilot:
         await until(lambda: player.ended)
@@ -148,7 +148,7 @@ async def test_space_at_the_end_plays_it_once_more() -> None:
         assert player.session is not before
 
 
-async def test_what_is_typed_into_the_search_is_typed_there() -> None:
+async def test_player_keys_type_text_in_the_search_line() -> None:
     app, player = replay()
     async with app.run_test(size=(100, 40)) as pilot:
         await until(lambda: player.ended)
@@ -163,7 +163,7 @@ async def test_what_is_typed_into_the_search_is_typed_there() -> None:
         assert isinstance(app.screen.focused, Transcript)
 
 
-async def test_entries_can_be_read_as_in_a_conversation() -> None:
+async def test_transcript_keys_work_in_a_replay() -> None:
     app, _ = replay()
     async with app.run_test(size=(100, 40)) as pilot:
         await until(lambda: "I wrote the file." in page(app))
@@ -175,14 +175,14 @@ async def test_entries_can_be_read_as_in_a_conversation() -> None:
 
 
 @pytest.mark.parametrize("keys", [["escape"], ["ctrl+q"], ["ctrl+c", "ctrl+c"]], ids=" ".join)
-async def test_it_is_left_by_any_of_the_usual_keys(keys: list[str]) -> None:
+async def test_the_usual_keys_quit(keys: list[str]) -> None:
     app, _ = replay(speed=1.0)
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press(*keys)
         await until(lambda: app._exit)
 
 
-async def test_what_could_not_be_read_is_said() -> None:
+async def test_unreadable_lines_are_reported() -> None:
     player = Player(records(EDIT), speed=AT_ONCE)
     app = AcpTui(
         lambda palette: ReplayScreen(player, palette, problems=["line 3 cannot be read: [left out]."])
@@ -194,7 +194,7 @@ async def test_what_could_not_be_read_is_said() -> None:
 
 @every_look
 @every_size
-def test_a_replay_that_waits(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+def test_a_paused_replay(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     slowly = [replace(record, at=record.at * 1000) for record in records(EDIT)]
     player = Player(slowly, title="Recorded session")
     app = AcpTui(lambda palette: ReplayScreen(player, palette), theme=theme)

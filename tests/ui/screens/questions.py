@@ -1,4 +1,4 @@
-"""Questions as the controller puts them."""
+"""Sample questions of the controller."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def permission(
 
 
 def command() -> Question:
-    """A command that is unwrapped, with an environment of its own."""
+    """A wrapped command with environment variables."""
     sent = {"command": "bash -lc 'cd src && pytest -q --maxfail=1'", "env": {"CI": "1"}}
     return permission("Run the tests", "execute", raw_input=sent, why='Policy "ask": commands need your OK')
 
 
 def dangerous() -> Question:
-    """A command no rule may allow."""
+    """A command that no rule can allow."""
     return permission("Clean up", "execute", raw_input={"command": "rm -rf / --no-preserve-root; echo done"})
 
 
 def edit() -> Question:
-    """Two files, one of them outside."""
+    """An edit of two files, one of them outside the workspace."""
     paths = (f"{CWD}/login.py", "/etc/hosts")
     return permission(
         "Edit login.py",
@@ -60,7 +60,7 @@ def edit() -> Question:
 
 
 def many_options() -> Question:
-    """More answers than keys, several of one kind, one of a kind that nobody knows."""
+    """More than nine options, several of one kind, one of an unknown kind."""
     kinds = ["allow_once", "allow_once", "allow_always", "reject_once", "reject_always", "perhaps"]
     words = "rather long words that say what would be done if this one were taken"
     options = [
@@ -74,18 +74,18 @@ def many_options() -> Question:
 
 
 def unclear() -> Question:
-    """A tool of an MCP server, of which only the raw input tells anything."""
+    """An MCP tool call described only by its raw input."""
     return permission("create_issue", "other", raw_input={"title": "It is broken", "labels": ["bug"]})
 
 
 def guarded_write() -> Question:
-    """The agent has us write a sensitive file outside."""
+    """The agent asks acp-tui to write a sensitive file outside the workspace."""
     subject = subject_of_write(f"{HOME}/.npmrc", inside=False, sensitive="may hold a token")
     return Question(2, "write", subject, GUARD, "", old_text="registry=a\n", new_text="registry=b\ntoken=c\n")
 
 
 def guarded_command() -> Question:
-    """The agent has us run a program elsewhere."""
+    """The agent asks acp-tui to run a program in another folder."""
     env = {"LD_PRELOAD": "/tmp/x.so"}
     subject = subject_of_command("make", ["install"], cwd="/usr/src", env=env, context=PLACE)
     return Question(3, "command", subject, GUARD, "")

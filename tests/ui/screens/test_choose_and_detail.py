@@ -1,4 +1,4 @@
-"""The list to choose from, and the screen for all of a text."""
+"""The list dialog and the detail page."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def choosing(
         ([*"aut", "backspace", "backspace", "backspace", "enter"], "plan"),
     ],
 )
-async def test_keys_choose(keys: list[str], answer: str | None) -> None:
+async def test_keys_move_and_choose(keys: list[str], answer: str | None) -> None:
     async with showing(choosing()) as (app, pilot):
         await pilot.press(*keys)
         await pilot.pause()
         assert app.answers == [answer]
 
 
-async def test_what_is_a_yes_or_a_no_has_neither_filter_nor_count() -> None:
+async def test_a_short_list_has_neither_filter_nor_count() -> None:
     answers = [Choice("yes", "Restore it"), Choice("no", "Leave it")]
     async with showing(choosing(answers, current=None)) as (app, pilot):
         assert not app.screen.query(Input)
@@ -83,14 +83,14 @@ async def test_what_is_a_yes_or_a_no_has_neither_filter_nor_count() -> None:
         assert app.answers == ["no"]
 
 
-async def test_a_click_chooses() -> None:
+async def test_a_click_chooses_a_row() -> None:
     async with showing(choosing()) as (app, pilot):
         await pilot.click(SelectList, offset=(8, 3))
         await pilot.pause()
         assert app.answers == ["https://example.org/auto"]
 
 
-async def test_nothing_fits_nothing_is_chosen() -> None:
+async def test_enter_without_matches_chooses_nothing() -> None:
     async with showing(choosing()) as (app, pilot):
         await pilot.press(*"zzz", "down", "pagedown", "enter")
         await pilot.pause()
@@ -99,14 +99,14 @@ async def test_nothing_fits_nothing_is_chosen() -> None:
         assert app.screen.query_one(SelectList).render_line(0).text.strip() == "No matches"
 
 
-async def test_the_current_one_is_marked_and_descriptions_stand_below() -> None:
+async def test_the_current_row_is_marked_and_descriptions_are_below() -> None:
     async with showing(choosing()) as (app, _):
         rows = app.screen.query_one(SelectList)
         lines = [rows.render_line(y).text.rstrip() for y in range(4)]
         assert lines == ["    Ask", "    Asks before anything", "❯ ● Plan mode", "    Auto  risky"]
 
 
-async def test_the_list_stays_on_the_screen() -> None:
+async def test_the_list_fits_on_the_screen() -> None:
     async with showing(choosing(current="m39"), size=(40, 14)) as (app, pilot):
         assert app.screen.query_one("#dialog").region.bottom <= 14
         rows = app.screen.query_one(SelectList)
@@ -117,7 +117,7 @@ async def test_the_list_stays_on_the_screen() -> None:
         assert rows.scroll_offset.y == 0
 
 
-async def test_names_are_no_markup() -> None:
+async def test_names_are_not_parsed_as_markup() -> None:
     async with showing(choosing([Choice("x", "[b]bold[/b]", "[red]")])) as (app, _):
         assert "[b]bold[/b]" in app.screen.query_one(SelectList).render_line(0).text
 
@@ -151,7 +151,7 @@ async def test_details_scroll(keys: list[str], top: str) -> None:
         assert _top(app) == top
 
 
-async def test_details_say_where_one_is() -> None:
+async def test_details_show_the_position() -> None:
     async with showing(showing_text()) as (app, pilot):
         await pilot.press("end")
         await pilot.pause()
@@ -166,13 +166,13 @@ async def test_details_close(key: str) -> None:
         assert app.answers == [None]
 
 
-async def test_details_are_copied_whole() -> None:
+async def test_y_copies_all_details() -> None:
     async with showing(showing_text()) as (app, pilot):
         await pilot.press("y")
         assert app.clipboard == TEXT
 
 
-async def test_a_selection_is_copied_alone() -> None:
+async def test_y_copies_only_the_selection_if_there_is_one() -> None:
     async with showing(showing_text()) as (app, pilot):
         await pilot.mouse_down(BodyScroller, offset=(1, 2))
         await pilot.hover(BodyScroller, offset=(6, 3))
@@ -181,7 +181,7 @@ async def test_a_selection_is_copied_alone() -> None:
         assert app.clipboard == "line 2\nline 3"
 
 
-async def test_long_lines_are_folded_and_follow_the_width() -> None:
+async def test_long_lines_wrap_at_the_width() -> None:
     wide = "漢字" * 100
     async with showing(showing_text(f"{wide}\nend"), size=(60, 24)) as (app, pilot):
         page = app.screen.query_one(BodyScroller)
@@ -193,7 +193,7 @@ async def test_long_lines_are_folded_and_follow_the_width() -> None:
         assert page.render_line(4).text.strip() == "end"
 
 
-async def test_details_show_bodies_too() -> None:
+async def test_details_can_show_bodies() -> None:
     def bodies(context: DrawContext) -> list[DiffBody]:
         return [DiffBody(Diff("a.py", "one\n", "two\n"), context)]
 
@@ -204,7 +204,7 @@ async def test_details_show_bodies_too() -> None:
         assert "two" in text
 
 
-async def test_ctrl_c_copies_what_is_selected_then_closes() -> None:
+async def test_ctrl_c_copies_the_selection_then_closes() -> None:
     async with showing(showing_text()) as (app, pilot):
         page = app.screen.query_one(BodyScroller)
         await pilot.mouse_down(page, offset=(1, 2))

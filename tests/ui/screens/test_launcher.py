@@ -1,4 +1,4 @@
-"""`acp-tui` alone."""
+"""The launcher."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def config(home: Path) -> Path:
-    """The user's settings: nothing is found on the path of these tests but what they say."""
+    """Return the path of the user's settings. No agent is installed in PATH."""
     (home / "config").mkdir(parents=True)
     return home / "config" / "config.toml"
 
 
 @pytest.fixture(autouse=True)
 def nothing_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No agent, no npx."""
+    """No agent is installed, and npx is missing."""
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
 
@@ -48,7 +48,7 @@ def names(found: LauncherChoices) -> list[str]:
 # --------------------------------------------------------------------------- what is offered
 
 
-def test_a_newcomer_is_offered_the_demo_first(config: Path, tmp_path: Path) -> None:
+def test_the_demo_is_first_if_nothing_is_installed(config: Path, tmp_path: Path) -> None:
     config.write_text(f'[agents.mine]\ncommand = ["{sys.executable}"]\n')
     found = load_choices(tmp_path)
     assert names(found)[:2] == ["demo", "mine"]
@@ -56,9 +56,7 @@ def test_a_newcomer_is_offered_the_demo_first(config: Path, tmp_path: Path) -> N
     assert found.sessions == []
 
 
-def test_what_was_used_last_comes_first_and_the_demo_last_of_what_is_there(
-    config: Path, tmp_path: Path
-) -> None:
+def test_the_last_used_agent_is_first_and_the_demo_after_installed_ones(config: Path, tmp_path: Path) -> None:
     config.write_text(
         "".join(f'[agents.{name}]\ncommand = ["{sys.executable}"]\n' for name in ("one", "two", "three"))
     )
@@ -67,7 +65,7 @@ def test_what_was_used_last_comes_first_and_the_demo_last_of_what_is_there(
     assert names(load_choices(tmp_path))[:4] == ["two", "three", "one", "demo"]
 
 
-def test_what_a_runner_fetches_comes_after_what_is_there(config: Path, tmp_path: Path) -> None:
+def test_agents_to_download_come_after_installed_ones(config: Path, tmp_path: Path) -> None:
     runner = tmp_path / "bin" / "npx"
     runner.parent.mkdir()
     runner.write_text("#!/bin/sh\n")
@@ -80,14 +78,14 @@ def test_what_a_runner_fetches_comes_after_what_is_there(config: Path, tmp_path:
     assert [agent.is_ready for agent in found.agents[:3]] == [True, True, False]
 
 
-def test_a_missing_agent_is_offered_with_what_installs_it(tmp_path: Path) -> None:
+def test_a_missing_agent_shows_its_install_command(tmp_path: Path) -> None:
     goose = next(agent for agent in load_choices(tmp_path).agents if agent.name == "goose")
     assert goose.state == "missing"
     assert goose.install_command is not None
     assert goose.install_command in goose.missing_reason
 
 
-def test_sessions_are_offered_by_title_or_first_prompt_if_one_can_go_on_with_them(tmp_path: Path) -> None:
+def test_resumable_sessions_are_listed_by_title_or_first_prompt(tmp_path: Path) -> None:
     record(at=1000.0, prompt="Fix\n the \x1b[31mbug", session_id="a")
     record(at=2000.0, title="A title", session_id="b", agent_title="Some agent")
     record(at=3000.0, title="never started")
@@ -116,7 +114,7 @@ async def launched(one: ConversationUi) -> LauncherScreen:
     return screen
 
 
-async def test_enter_starts_the_demo_for_a_newcomer(tmp_path: Path) -> None:
+async def test_enter_starts_the_demo(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, wait=False) as one:
         launcher = await launched(one)
         await one.press("enter")
@@ -127,7 +125,7 @@ async def test_enter_starts_the_demo_for_a_newcomer(tmp_path: Path) -> None:
         assert one.prompt._editor.has_focus
 
 
-async def test_a_digit_starts_unless_something_is_typed(config: Path, tmp_path: Path) -> None:
+async def test_a_digit_chooses_an_item_while_the_filter_is_empty(config: Path, tmp_path: Path) -> None:
     config.write_text(f'[agents.mine7]\ncommand = ["{sys.executable}", "-m", "tests.fake_agents.script"]\n')
     async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
@@ -142,7 +140,7 @@ async def test_a_digit_starts_unless_something_is_typed(config: Path, tmp_path: 
         assert one.made[0].conversation.launch.name == "mine7"
 
 
-async def test_letters_scattered_over_a_path_are_no_match(tmp_path: Path) -> None:
+async def test_letters_scattered_over_a_path_do_not_match(tmp_path: Path) -> None:
     record(title="Fix it", session_id="a", cwd="/home/elena/lab/loop")
     async with open_conversation_ui(tmp_path, wait=False) as one:
         launcher = await launched(one)
@@ -151,7 +149,7 @@ async def test_letters_scattered_over_a_path_are_no_match(tmp_path: Path) -> Non
         assert launcher._shown == []
 
 
-async def test_a_session_goes_on_in_its_own_folder(tmp_path: Path) -> None:
+async def test_a_session_is_resumed_in_its_own_folder(tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
     (tmp_path / "else").mkdir()
     async with open_conversation_ui(tmp_path / "shop", "demo") as one:
@@ -170,7 +168,7 @@ async def test_a_session_goes_on_in_its_own_folder(tmp_path: Path) -> None:
         assert "tell me more" in one.prompts()
 
 
-async def test_a_missing_agent_tells_how_to_install_it_and_gives_the_command(tmp_path: Path) -> None:
+async def test_choosing_a_missing_agent_shows_how_to_install_it(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         await one.press(*"vibe", "enter")
@@ -183,7 +181,7 @@ async def test_a_missing_agent_tells_how_to_install_it_and_gives_the_command(tmp
         assert one.made == []
 
 
-async def test_it_looks_again_for_what_was_installed_meanwhile(tmp_path: Path) -> None:
+async def test_f5_finds_newly_installed_agents(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, wait=False) as one:
         launcher = await launched(one)
         assert [
@@ -200,7 +198,7 @@ async def test_it_looks_again_for_what_was_installed_meanwhile(tmp_path: Path) -
         )
 
 
-async def test_what_cannot_be_opened_leads_back_with_a_word(tmp_path: Path) -> None:
+async def test_a_conversation_that_fails_leads_back_to_the_launcher(tmp_path: Path) -> None:
     record("nobody-knows-me", session_id="s", title="Old", command=[])
     async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
@@ -210,7 +208,7 @@ async def test_what_cannot_be_opened_leads_back_with_a_word(tmp_path: Path) -> N
         assert len(one.toasts()) == 1
 
 
-async def test_problems_of_the_settings_are_told(config: Path, tmp_path: Path) -> None:
+async def test_settings_problems_are_shown(config: Path, tmp_path: Path) -> None:
     config.write_text("polciy = 1\n")
     async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
@@ -218,9 +216,7 @@ async def test_problems_of_the_settings_are_told(config: Path, tmp_path: Path) -
         assert f"{config}:1: polciy: unknown key; did you mean 'policy'?" in one.toasts()
 
 
-async def test_an_agent_of_the_settings_is_started_at_once_unless_one_wants_to_choose(
-    config: Path, tmp_path: Path
-) -> None:
+async def test_the_default_agent_starts_at_once_without_choose(config: Path, tmp_path: Path) -> None:
     config.write_text('agent = "demo"\n')
     async with open_conversation_ui(tmp_path) as one:
         assert one.made[0].conversation.launch.name == "demo"
@@ -237,7 +233,7 @@ async def test_escape_quits(tmp_path: Path) -> None:
         await one.until(lambda: not one.app.is_running)
 
 
-async def test_ctrl_c_quits_too(tmp_path: Path) -> None:
+async def test_ctrl_c_quits(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         await one.press("x", "ctrl+c")
@@ -247,7 +243,7 @@ async def test_ctrl_c_quits_too(tmp_path: Path) -> None:
         await one.until(lambda: not one.app.is_running)
 
 
-async def test_when_nothing_fits_that_is_said(tmp_path: Path) -> None:
+async def test_a_filter_without_matches_says_so(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         await one.press(*"zzzq")
@@ -256,9 +252,7 @@ async def test_when_nothing_fits_that_is_said(tmp_path: Path) -> None:
         await one.sees("Demo agent")
 
 
-async def test_of_an_agent_of_ones_own_it_is_not_said_that_it_was_not_tried(
-    config: Path, tmp_path: Path
-) -> None:
+async def test_an_agent_of_the_user_is_not_marked_untested(config: Path, tmp_path: Path) -> None:
     config.write_text(f'[agents.mine]\ncommand = ["{sys.executable}"]\n')
     async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
@@ -267,7 +261,7 @@ async def test_of_an_agent_of_ones_own_it_is_not_said_that_it_was_not_tried(
         assert "tried" not in line
 
 
-def test_without_a_terminal_it_is_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "usage: acp-tui" in capsys.readouterr().out
 
@@ -333,7 +327,7 @@ def test_looks(theme: str, size: tuple[int, int], snap_compare: Callable[..., bo
 @every_look
 @every_size
 @pytest.mark.parametrize("keys", [["ctrl+p"], [*"goose", "enter"]], ids=["commands", "install"])
-def test_looks_of_what_opens_over_it(
+def test_looks_of_the_install_help(
     theme: str, size: tuple[int, int], keys: list[str], snap_compare: Callable[..., bool]
 ) -> None:
     async def wait(pilot: object) -> None:

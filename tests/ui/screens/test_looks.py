@@ -30,7 +30,7 @@ WORDS = {"allow_always": "run `pytest …` in this session"}
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock set by the test."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -40,7 +40,7 @@ class Clock:
 
 
 def permission_app(theme: str, question: Question, *, armed: bool = True) -> Show:
-    """The dialog, in a quiet moment."""
+    """Return an app with the permission dialog, whose keys work."""
     clock = Clock()
 
     def screen(palette: Palette) -> PermissionScreen:
@@ -61,7 +61,7 @@ def permission_app(theme: str, question: Question, *, armed: bool = True) -> Sho
 
 
 async def _quiet(pilot: Pilot[None]) -> None:
-    """So much time has passed that keys count."""
+    """Let enough time pass that keys work."""
     pilot.app.clock.now += 1  # type: ignore[attr-defined]
     pilot.app.screen._hint()  # type: ignore[attr-defined]
     await pilot.pause()
@@ -93,7 +93,7 @@ def test_permission(asked: str, theme: str, size: tuple[int, int], snap_compare:
     assert snap_compare(app, terminal_size=size, run_before=_quiet)
 
 
-def test_permission_says_that_keys_do_not_count_yet(snap_compare: Any) -> None:
+def test_permission_while_typing(snap_compare: Any) -> None:
     assert snap_compare(permission_app("dark", questions.command()), terminal_size=(80, 24))
 
 
@@ -128,7 +128,7 @@ def test_choose(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
 
 
 @look
-def test_choose_narrowed(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+def test_choose_filtered(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = Show(
         theme,
         screen=lambda palette: ChooseScreen("Model", MODELS, palette, current="sonnet"),  # type: ignore[arg-type, return-value]

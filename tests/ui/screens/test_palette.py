@@ -1,4 +1,4 @@
-"""The list of commands, and themes chosen from it."""
+"""The command palette and the list of themes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 async def narrowed(one: ConversationUi, text: str) -> PaletteScreen:
-    """The list, with what fits this."""
+    """Open the palette and filter it."""
     await one.press("ctrl+p")
     await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
     screen = one.app.screen
@@ -45,7 +45,7 @@ def titles(screen: PaletteScreen) -> list[str]:
     return [choice.name for choice in screen._shown]
 
 
-async def test_it_has_what_can_be_done_now_with_its_keys_the_useful_things_first(tmp_path: Path) -> None:
+async def test_commands_are_listed_with_their_keys_the_useful_ones_first(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
         await one.press("ctrl+p")
         await one.sees("Commands", "New session", "Insert newline", "Ctrl+J Alt+Enter Shift+Enter")
@@ -67,7 +67,7 @@ async def test_it_has_what_can_be_done_now_with_its_keys_the_useful_things_first
         assert not {"Undo", "Select", "Scroll up"} & set(shown)  # moving and editing have their keys
 
 
-async def test_a_command_is_done_when_it_is_taken(tmp_path: Path) -> None:
+async def test_enter_runs_the_command(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo") as one:
         await narrowed(one, "Show help")
         await one.press("enter")
@@ -95,7 +95,7 @@ FIRST = {
 """What is typed, and what is found first."""
 
 
-async def test_whole_words_and_beginnings_of_words_come_first(tmp_path: Path) -> None:
+async def test_whole_words_and_word_beginnings_rank_first(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
         await one.press("ctrl+p")
         await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
@@ -106,13 +106,13 @@ async def test_whole_words_and_beginnings_of_words_come_first(tmp_path: Path) ->
             await one.until(partial(_begins_with, screen, title))
 
 
-async def test_what_fits_nothing_is_said(tmp_path: Path) -> None:
+async def test_a_filter_without_matches_says_so(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
         assert titles(await narrowed(one, "17")) == []
         await one.sees("No matches")
 
 
-async def test_a_new_session_of_the_same_agent_is_begun_in_the_same_folder(tmp_path: Path) -> None:
+async def test_new_session_keeps_agent_and_folder(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo") as one:
         before, folder = one.screen, one.made[0].conversation.folder.id
         await narrowed(one, "New session")
@@ -124,7 +124,7 @@ async def test_a_new_session_of_the_same_agent_is_begun_in_the_same_folder(tmp_p
         assert one.made[1].conversation.folder.id != folder
 
 
-async def test_the_policy_is_changed_in_the_app_and_shown_beside_the_mode(tmp_path: Path) -> None:
+async def test_the_policy_can_be_changed_and_is_shown_in_the_status_line(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", size=(120, 40)) as one:
         assert "mode: Ask ▾ · policy: ask ▾" in one.status()
         await one.press("f4")
@@ -141,7 +141,7 @@ async def test_the_policy_is_changed_in_the_app_and_shown_beside_the_mode(tmp_pa
         assert one.made[0].conversation.options.policy == "read-only"
 
 
-async def test_the_permissions_are_shown(tmp_path: Path) -> None:
+async def test_show_permissions_lists_the_rules(tmp_path: Path) -> None:
     async with open_conversation_ui(
         tmp_path, "demo", "--policy", "accept-edits", "--allow", "execute:pytest"
     ) as one:
@@ -150,7 +150,7 @@ async def test_the_permissions_are_shown(tmp_path: Path) -> None:
         await one.sees("Policy: accept-edits", "Rules of this run", "pytest", "No rules are remembered")
 
 
-async def test_modes_are_chosen_by_name(tmp_path: Path) -> None:
+async def test_modes_can_be_chosen_by_name(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo") as one:
         other = next(mode for mode in one.session.modes if mode.id != one.session.mode)
         screen = await narrowed(one, other.name)
@@ -182,7 +182,7 @@ def test_values_of_all_kinds_of_options_are_commands() -> None:
     assert taken == [("mode", "a"), ("mode", "b"), ("fast", False), ("style", "x"), ("style", "y")]
 
 
-async def test_a_theme_is_shown_while_the_cursor_is_on_it(tmp_path: Path) -> None:
+async def test_a_selected_theme_is_previewed(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", "--theme", "light") as one:
         screen = await narrowed(one, "Theme: gruvbox")
         await one.until(lambda: one.app.theme_name == "gruvbox")
@@ -198,7 +198,7 @@ async def test_a_theme_is_shown_while_the_cursor_is_on_it(tmp_path: Path) -> Non
         assert one.app.native_ansi_color
 
 
-async def test_moving_on_to_what_is_no_theme_brings_the_colours_back(tmp_path: Path) -> None:
+async def test_selecting_another_command_ends_the_preview(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo") as one:
         screen = await narrowed(one, "Theme")
         rows = screen.query_one(SelectList)
@@ -208,7 +208,7 @@ async def test_moving_on_to_what_is_no_theme_brings_the_colours_back(tmp_path: P
         await one.until(lambda: one.app.theme_name == "dark")
 
 
-async def test_the_list_of_themes_begins_with_the_one_in_force(tmp_path: Path, home: Path) -> None:
+async def test_the_current_theme_is_selected_first(tmp_path: Path, home: Path) -> None:
     (home / "config" / "themes").mkdir(parents=True)
     (home / "config" / "themes" / "mine.toml").write_text("[colors]\nblue = 1\n")
     async with open_conversation_ui(tmp_path, "demo", "--theme", "nord") as one:
@@ -227,7 +227,7 @@ async def test_the_list_of_themes_begins_with_the_one_in_force(tmp_path: Path, h
         await one.until(lambda: any("mine.toml:2: colors.blue" in toast for toast in one.toasts()))
 
 
-async def test_the_launcher_opens_over_the_conversation_and_escape_leads_back(tmp_path: Path) -> None:
+async def test_escape_in_the_launcher_goes_back_to_the_conversation(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo") as one:
         before = one.screen
         await narrowed(one, "Switch agent or session")
@@ -241,7 +241,7 @@ async def test_the_launcher_opens_over_the_conversation_and_escape_leads_back(tm
         await one.until(lambda: "still there" in one.prompts())
 
 
-async def test_what_is_chosen_there_takes_the_place_of_the_conversation(tmp_path: Path) -> None:
+async def test_choosing_in_the_launcher_replaces_the_conversation(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo") as one:
         before = one.screen
         await narrowed(one, "Switch agent or session")
@@ -254,7 +254,7 @@ async def test_what_is_chosen_there_takes_the_place_of_the_conversation(tmp_path
         assert one.made[0].conversation.session.phase == "dead"
 
 
-async def test_while_the_agent_works_only_looking_is_possible(tmp_path: Path) -> None:
+async def test_the_launcher_does_not_replace_a_working_conversation(tmp_path: Path) -> None:
     command = shlex.join([sys.executable, "-m", "tests.fake_agents.script"])
     async with open_conversation_ui(tmp_path, "--command", command) as one:
         before = one.screen

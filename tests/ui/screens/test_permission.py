@@ -1,4 +1,4 @@
-"""The permission dialog: what answers it, what cannot, and that nothing of the question is left out."""
+"""The permission dialog: how it is answered, and that it shows the whole request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Dialog:
-    """The dialog with a question, under a clock that stands still."""
+    """The dialog with a question and a clock that stands still."""
 
     def __init__(self, question: Question, size: tuple[int, int] = (100, 40), **more: Any) -> None:
         self.question = question
@@ -58,24 +58,24 @@ class Dialog:
         return self.screen.query_one(SelectList).selected
 
     async def press(self, *keys: str) -> None:
-        """Keys after a pause, quick after each other."""
+        """Press keys after a pause, one right after the other."""
         self.now += PAUSE_SECONDS
         await self.type(*keys)
 
     async def type(self, *keys: str) -> None:
-        """Keys without a pause before them."""
+        """Press keys without a pause before them."""
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
     def text(self) -> str:
-        """All that is asked, also what is not in sight, and the head, the options, the keys."""
+        """Return the whole dialog as text, including lines that are scrolled out of view."""
         page = self.screen.query_one(BodyScroller)
         parts = [self._drawn(name) for name in ("#head", "#options", "#keys")]
         lines = [page._line(row).text.rstrip() for row in range(page.virtual_size.height)]
         return "\n".join([*lines, *parts])
 
     def in_sight(self) -> str:
-        """What is asked, as far as it is seen without scrolling."""
+        """Return the visible part of the request."""
         return self._drawn("#what")
 
     def _drawn(self, name: str) -> str:
@@ -85,7 +85,7 @@ class Dialog:
 
 @asynccontextmanager
 async def shown(question: Question, **more: Any) -> AsyncIterator[Dialog]:
-    """The dialog on a screen."""
+    """Show the dialog in an app."""
     dialog = Dialog(question, **more)
     async with dialog.app.run_test(size=dialog.size) as dialog.pilot:
         await dialog.pilot.pause()
@@ -102,7 +102,7 @@ ALL = [YES, ALWAYS, NO, NEVER]
     ("key", "option"),
     [("a", YES), ("A", ALWAYS), ("r", NO), ("R", NEVER), ("1", YES), ("2", ALWAYS), ("3", NO), ("4", NEVER)],
 )
-async def test_one_key_answers(key: str, option: PermissionOption) -> None:
+async def test_one_key_answers_the_request(key: str, option: PermissionOption) -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.press(key)
         assert dialog.answers == [PermissionAnswer(option, remember=option in (ALWAYS, NEVER))]
@@ -114,7 +114,7 @@ async def test_enter_answers_with_the_chosen_option() -> None:
         assert dialog.answers == [PermissionAnswer(NO, remember=False)]
 
 
-async def test_arrows_go_round() -> None:
+async def test_arrows_wrap_around() -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.press("up")
         assert dialog.selected == 3
@@ -122,7 +122,7 @@ async def test_arrows_go_round() -> None:
         assert dialog.selected == 0
 
 
-async def test_a_click_answers() -> None:
+async def test_a_click_answers_the_request() -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.pilot.click("#options", offset=(8, 3))  # below the note of the option before
         await dialog.pilot.pause()
@@ -130,7 +130,7 @@ async def test_a_click_answers() -> None:
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-async def test_escape_and_ctrl_c_put_it_away(key: str) -> None:
+async def test_escape_and_ctrl_c_cancel(key: str) -> None:
     async with shown(permission("Go", "execute")) as dialog:
         await dialog.press("v")  # the full size is closed first
         await dialog.press(key)
@@ -139,7 +139,7 @@ async def test_escape_and_ctrl_c_put_it_away(key: str) -> None:
         assert dialog.answers == [None]
 
 
-async def test_ctrl_c_copies_what_is_selected_of_it() -> None:
+async def test_ctrl_c_copies_the_selection() -> None:
     async with shown(permission("Go", "execute")) as dialog:
         page = dialog.screen.query_one(BodyScroller)
         row = next(y for y in range(page.size.height) if "Go" in page.render_line(y).text)
@@ -154,7 +154,7 @@ async def test_ctrl_c_copies_what_is_selected_of_it() -> None:
         assert dialog.answers == [None]
 
 
-async def test_a_letter_goes_to_the_first_of_several_and_enter_answers() -> None:
+async def test_a_letter_selects_the_first_of_several_options() -> None:
     user = PermissionOption("u", "For this project", "allow_always")
     every = PermissionOption("e", "Everywhere", "allow_always")
     async with shown(permission("Go", "execute", options=[NO, user, every])) as dialog:
@@ -166,7 +166,7 @@ async def test_a_letter_goes_to_the_first_of_several_and_enter_answers() -> None
 
 
 @pytest.mark.parametrize("key", ["A", "R", "9", "x"])
-async def test_what_is_not_offered_answers_nothing(key: str) -> None:
+async def test_keys_of_missing_options_do_nothing(key: str) -> None:
     async with shown(permission("Go", "execute", options=[YES, NO])) as dialog:
         await dialog.press(key)
         assert dialog.answers == []
@@ -174,7 +174,7 @@ async def test_what_is_not_offered_answers_nothing(key: str) -> None:
         assert dialog.answers == [PermissionAnswer(YES, remember=False)]
 
 
-async def test_it_is_answered_once() -> None:
+async def test_a_request_is_answered_once() -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         screen = dialog.screen
         await dialog.press("a")
@@ -192,7 +192,7 @@ async def test_it_is_answered_once() -> None:
         ([NO, ALWAYS, YES], YES),
     ],
 )
-async def test_enter_never_grants_an_always_at_first(
+async def test_an_always_option_is_never_selected_first(
     options: list[PermissionOption], chosen: PermissionOption
 ) -> None:
     async with shown(permission("Go", "execute", options=options)) as dialog:
@@ -200,7 +200,7 @@ async def test_enter_never_grants_an_always_at_first(
         assert dialog.answers == [PermissionAnswer(chosen, remember=False)]
 
 
-async def test_where_there_is_only_always_nothing_is_chosen_and_enter_says_so() -> None:
+async def test_nothing_is_selected_if_there_are_only_always_options() -> None:
     async with shown(permission("Go", "execute", options=[ALWAYS, NEVER])) as dialog:
         await dialog.press("enter")
         dialog.now += PAUSE_SECONDS
@@ -209,7 +209,7 @@ async def test_where_there_is_only_always_nothing_is_chosen_and_enter_says_so() 
         assert "choose an option first" in dialog.text()
 
 
-async def test_a_letter_that_fits_two_options_says_why_it_does_not_answer() -> None:
+async def test_an_ambiguous_letter_explains_why_it_does_not_answer() -> None:
     """OpenHands offers two `allow_once`."""
     risky = PermissionOption("risk_based", "Auto-confirm LOW/MEDIUM risk", "allow_once")
     async with shown(permission("Go", "execute", options=[YES, NO, risky])) as dialog:
@@ -224,7 +224,7 @@ async def test_a_letter_that_fits_two_options_says_why_it_does_not_answer() -> N
         assert dialog.answers == [PermissionAnswer(risky, remember=False)]
 
 
-async def test_the_raw_input_is_in_sight_on_a_small_screen_and_escape_closes_it_first() -> None:
+async def test_the_raw_input_is_visible_on_a_small_screen_and_closed_by_escape() -> None:
     sent = {"command": "pytest -q", "description": "Run the tests", **{f"key{n}": n for n in range(30)}}
     question = permission("Run the tests", "execute", options=ALL, why="the policy asks", raw_input=sent)
     words = {"allow_always": "exactly `pytest -q`", "reject_always": "exactly `pytest -q`"}
@@ -240,7 +240,7 @@ async def test_the_raw_input_is_in_sight_on_a_small_screen_and_escape_closes_it_
         assert dialog.answers == [None]
 
 
-async def test_without_any_option_it_can_only_be_put_away() -> None:
+async def test_a_request_without_options_can_only_be_cancelled() -> None:
     question = permission("Go", "execute")
     question.options = []
     async with shown(question) as dialog:
@@ -250,7 +250,7 @@ async def test_without_any_option_it_can_only_be_put_away() -> None:
         assert dialog.answers == [None]
 
 
-async def test_enter_does_nothing_where_something_dangerous_cannot_be_rejected() -> None:
+async def test_enter_does_nothing_if_a_dangerous_request_has_no_reject_option() -> None:
     question = questions.dangerous()
     question.options = [YES, ALWAYS]
     async with shown(question) as dialog:
@@ -260,7 +260,7 @@ async def test_enter_does_nothing_where_something_dangerous_cannot_be_rejected()
         assert dialog.answers == [PermissionAnswer(ALWAYS, remember=True)]
 
 
-async def test_enter_does_not_allow_what_is_dangerous() -> None:
+async def test_enter_does_not_allow_a_dangerous_request() -> None:
     async with shown(questions.dangerous()) as dialog:
         await dialog.press("enter")
         assert dialog.answers == [PermissionAnswer(NO, remember=False)]
@@ -270,7 +270,7 @@ async def test_enter_does_not_allow_what_is_dangerous() -> None:
 
 
 @pytest.mark.parametrize("key", ["a", "A", "1", "enter", "escape", "ctrl+c", "r", "down"])
-async def test_no_key_counts_in_the_first_moment(key: str) -> None:
+async def test_keys_are_ignored_right_after_the_dialog_opens(key: str) -> None:
     async with shown(permission("Go", "execute")) as dialog:
         dialog.now += PAUSE_SECONDS - 0.001
         await dialog.type(key)
@@ -278,7 +278,7 @@ async def test_no_key_counts_in_the_first_moment(key: str) -> None:
         assert dialog.selected == 0
 
 
-async def test_typing_on_never_answers() -> None:
+async def test_continuous_typing_never_answers() -> None:
     async with shown(permission("Go", "execute")) as dialog:
         for key in "a real prompt, r1 and A".replace(" ", "_"):
             dialog.now += PAUSE_SECONDS / 2
@@ -289,7 +289,7 @@ async def test_typing_on_never_answers() -> None:
 
 
 @pytest.mark.parametrize("word", ["car", "via", "ia1"])
-async def test_a_word_after_a_pause_does_not_answer_with_a_later_letter(word: str) -> None:
+async def test_later_letters_of_a_word_do_not_answer(word: str) -> None:
     async with shown(permission("Go", "execute")) as dialog:
         await dialog.press(*word)
         await dialog.type("enter")
@@ -307,7 +307,7 @@ async def test_a_paste_counts_as_typing() -> None:
         assert dialog.answers == []
 
 
-async def test_it_says_whether_keys_count() -> None:
+async def test_the_hints_say_whether_keys_work() -> None:
     async with shown(permission("Go", "execute")) as dialog:
         assert "keys count when you stop typing" in dialog.text()
         await dialog.press("down")
@@ -320,7 +320,7 @@ async def test_it_says_whether_keys_count() -> None:
 # --------------------------------------------------------------------------- nothing is hidden
 
 
-async def test_a_command_is_shown_whole_with_directory_and_environment() -> None:
+async def test_the_whole_command_is_shown_with_directory_and_environment() -> None:
     line = "echo " + "word " * 200 + "end"
     sent = {
         "command": f"{line}\nrm -r build",
@@ -337,7 +337,7 @@ async def test_a_command_is_shown_whole_with_directory_and_environment() -> None
         assert "CI=1" in text
 
 
-async def test_a_command_that_was_unwrapped_is_shown_as_sent_too() -> None:
+async def test_an_unwrapped_command_is_also_shown_as_sent() -> None:
     async with shown(questions.command()) as dialog:
         text = dialog.text()
         assert " ❯ pytest -q --maxfail=1" in text
@@ -345,7 +345,7 @@ async def test_a_command_that_was_unwrapped_is_shown_as_sent_too() -> None:
         assert f"directory    {CWD}/src" in text
 
 
-async def test_a_title_that_is_the_command_is_not_said_twice() -> None:
+async def test_a_title_equal_to_the_command_is_not_repeated() -> None:
     asked = permission("`ls -l; date`", "execute", raw_input={"command": "ls -l; date"})
     asked.subject = asked.subject.evolve(targets=(Target(CWD, CWD, inside=True),))  # as a location
     async with shown(asked) as dialog:
@@ -353,13 +353,13 @@ async def test_a_title_that_is_the_command_is_not_said_twice() -> None:
         assert dialog.text().count(CWD) == 1
 
 
-async def test_a_title_that_is_the_file_is_not_said_twice() -> None:
+async def test_a_title_equal_to_the_file_is_not_repeated() -> None:
     path = f"{CWD}/notes.txt"
     async with shown(permission(path, "edit", content=[Diff(path, "a\n", "b\n")])) as dialog:
         assert dialog.text().count(path) == 1
 
 
-async def test_input_that_is_sent_as_text_too_is_shown_once() -> None:
+async def test_raw_input_repeated_as_text_is_shown_once() -> None:
     sent = {"questions": [{"question": "Which colour?"}]}
     texts = [Content("text", text="Which colour?"), Content("text", text=json.dumps(sent))]
     async with shown(permission("AskUserQuestion", "other", raw_input=sent, content=texts)) as dialog:
@@ -367,7 +367,7 @@ async def test_input_that_is_sent_as_text_too_is_shown_once() -> None:
         assert dialog.text().index("Which colour?") < dialog.text().index("raw input")
 
 
-async def test_words_to_be_replaced_are_shown_where_they_are() -> None:
+async def test_a_replaced_text_is_shown_in_its_place_in_the_file() -> None:
     path = f"{CWD}/notes.txt"
     diff = Diff(path, "two", "2")
     sent = {"old_string": "two", "new_string": "2"}
@@ -381,20 +381,20 @@ async def test_words_to_be_replaced_are_shown_where_they_are() -> None:
         assert "2 + one 2" in dialog.text()
 
 
-async def test_input_that_is_empty_is_shown_on_a_key_only() -> None:
+async def test_empty_raw_input_is_shown_only_on_a_key() -> None:
     async with shown(permission("Approve Plan", "switch_mode", raw_input={})) as dialog:
         assert "raw input\n" not in dialog.text()
         await dialog.press("i")
         assert "sent no raw input" in dialog.text()
 
 
-async def test_danger_is_loud() -> None:
+async def test_danger_is_marked() -> None:
     async with shown(questions.dangerous()) as dialog:
         assert " DANGEROUS " in dialog.text()
         assert dialog.screen.query_one("#dialog").has_class("dangerous")
 
 
-async def test_every_file_and_every_diff_is_there() -> None:
+async def test_every_file_and_every_diff_is_shown() -> None:
     async with shown(questions.edit(), size=(80, 24)) as dialog:
         text = dialog.text()
         assert "asks to change files" in text
@@ -405,7 +405,7 @@ async def test_every_file_and_every_diff_is_there() -> None:
             assert piece in text
 
 
-async def test_what_a_guard_asks_is_shown_like_what_the_agent_asks() -> None:
+async def test_requests_of_acp_tui_are_shown_like_those_of_agents() -> None:
     async with shown(questions.guarded_write()) as dialog:
         text = dialog.text()
         assert "asks to change a file" in text
@@ -416,7 +416,7 @@ async def test_what_a_guard_asks_is_shown_like_what_the_agent_asks() -> None:
         assert dialog.answers == [PermissionAnswer(questions.GUARD[1], remember=False)]
 
 
-async def test_the_raw_input_is_there_when_nothing_else_tells_and_on_a_key() -> None:
+async def test_the_raw_input_is_shown_if_there_is_nothing_else_and_on_a_key() -> None:
     async with shown(questions.unclear()) as dialog:
         assert '"title": "It is broken"' in dialog.text()
     async with shown(questions.command()) as dialog:
@@ -433,14 +433,14 @@ async def test_an_edit_without_a_diff_shows_what_the_agent_sent() -> None:
         assert '"new_string": "two"' in dialog.text()
 
 
-async def test_a_program_with_arguments_is_one_command() -> None:
+async def test_a_program_with_arguments_is_shown_as_one_command() -> None:
     sent = {"command": "pytest", "args": ["-q", "a b"]}
     async with shown(permission("Test", "execute", raw_input=sent)) as dialog:
         assert "pytest -q 'a b'" in dialog.text()
         assert "sent as" not in dialog.text()
 
 
-async def test_agent_texts_are_neither_markup_nor_control() -> None:
+async def test_agent_texts_are_neither_markup_nor_control_characters() -> None:
     evil = "[red]not red[/] \x1b[31m\u202e"
     options = [PermissionOption("o", evil.replace("\x1b", "␛").replace("\u202e", "‹202e›"), "allow_once")]
     sent = {"command": f"echo {evil}", "cwd": f"/tmp/{evil}", "env": {evil: evil}, evil: evil}
@@ -453,7 +453,7 @@ async def test_agent_texts_are_neither_markup_nor_control() -> None:
         assert text.count("[red]not red[/] ␛[31m‹202e›") >= 6
 
 
-async def test_an_always_that_we_remember_says_our_scope_only() -> None:
+async def test_an_always_remembered_by_acp_tui_shows_its_scope_only() -> None:
     words = {"allow_always": "editing basket.py, in this project"}
     session_wide = PermissionOption("s", "Allow all edits in this session", "allow_always")
     async with shown(
@@ -478,7 +478,7 @@ async def test_an_always_that_only_the_agent_can_remember_says_so() -> None:
 # --------------------------------------------------------------------------- looking
 
 
-async def test_the_position_is_told_when_several_wait() -> None:
+async def test_the_position_is_shown_if_several_requests_wait() -> None:
     async with shown(permission("Go", "execute"), position=(1, 1)) as dialog:
         assert "1 of" not in dialog.text()
         dialog.screen.show_position((1, 3))
@@ -486,7 +486,7 @@ async def test_the_position_is_told_when_several_wait() -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 12)])
-async def test_some_of_the_conversation_stays_in_sight_and_all_options_can_be_reached(
+async def test_part_of_the_conversation_stays_visible_and_all_options_can_be_reached(
     size: tuple[int, int],
 ) -> None:
     async with shown(questions.many_options(), size=size) as dialog:
@@ -500,7 +500,7 @@ async def test_some_of_the_conversation_stays_in_sight_and_all_options_can_be_re
         assert "Option 12" in dialog.text()
 
 
-async def test_full_size_and_back() -> None:
+async def test_a_key_toggles_full_size() -> None:
     async with shown(questions.edit(), size=(80, 24)) as dialog:
         small = dialog.screen.query_one("#dialog").region.height
         await dialog.press("v")
@@ -512,7 +512,7 @@ async def test_full_size_and_back() -> None:
         assert dialog.answers == [None]
 
 
-async def test_what_is_asked_scrolls() -> None:
+async def test_the_request_scrolls() -> None:
     async with shown(questions.edit(), size=(80, 24)) as dialog:
         page = dialog.screen.query_one(BodyScroller)
         await dialog.press("pagedown")
@@ -521,7 +521,7 @@ async def test_what_is_asked_scrolls() -> None:
         assert page.scroll_offset.y == 0
 
 
-async def test_it_follows_the_theme() -> None:
+async def test_the_dialog_follows_the_theme() -> None:
     async with shown(questions.edit()) as dialog:
         await dialog.press("down")
         light = load_theme("light")
@@ -545,7 +545,7 @@ async def test_it_follows_the_theme() -> None:
         assert dialog.selected == 1
 
 
-async def test_it_follows_a_resize() -> None:
+async def test_the_dialog_follows_a_resize() -> None:
     async with shown(questions.edit(), size=(120, 40)) as dialog:
         await dialog.pilot.resize_terminal(60, 20)
         await dialog.pilot.pause()
@@ -554,7 +554,7 @@ async def test_it_follows_a_resize() -> None:
         assert "forty" in dialog.text()
 
 
-async def test_no_title_pushes_the_command_out_of_sight_and_all_of_it_is_there() -> None:
+async def test_a_long_title_does_not_push_the_command_out_of_view() -> None:
     title = " ".join(f"harmless {number}" for number in range(500))
     question = permission(title, "execute", raw_input={"command": "rm -r build"})
     async with shown(question, size=(80, 24)) as dialog:
@@ -563,7 +563,7 @@ async def test_no_title_pushes_the_command_out_of_sight_and_all_of_it_is_there()
         assert "harmless 499" in dialog.text()
 
 
-async def test_on_a_small_screen_the_question_comes_before_the_conversation() -> None:
+async def test_on_a_small_screen_the_dialog_covers_the_conversation() -> None:
     old = "".join(f"line {number}\n" for number in range(10))
     diff = Diff(f"{CWD}/login.py", old, old.replace("line 5", "five"))
     question = permission("Edit login.py", "edit", options=ALL, why="the policy asks", content=[diff])
@@ -579,7 +579,7 @@ async def test_on_a_small_screen_the_question_comes_before_the_conversation() ->
 TAIL = "".join(chr(0xE0000 + ord(char)) for char in " && rm")
 
 
-async def test_invisible_characters_have_stand_ins_and_are_named() -> None:
+async def test_invisible_characters_are_replaced_and_named() -> None:
     options = [PermissionOption("y", "Yes\u200b", "allow_once"), PermissionOption("n", "No", "reject_once")]
     raw = {"command": f"echo hi{TAIL}", "cwd": f"{CWD}/src\u3164"}
     asked = permission(f"echo hi{TAIL}", "execute", options=options, raw_input=raw)
@@ -593,7 +593,7 @@ async def test_invisible_characters_have_stand_ins_and_are_named() -> None:
             assert name in text
 
 
-async def test_the_path_of_an_edit_shows_its_invisible_characters() -> None:
+async def test_invisible_characters_in_a_path_are_shown() -> None:
     path = f"{CWD}/a\ufe0fb.py"
     asked = permission("Edit", "edit", content=[Diff(path, "old\n", "new\n")], locations=[Location(path)])
     async with shown(asked) as dialog:
@@ -601,6 +601,6 @@ async def test_the_path_of_an_edit_shows_its_invisible_characters() -> None:
         assert "VARIATION SELECTOR-16 (U+FE0F)" in dialog.text()
 
 
-async def test_an_ordinary_question_says_nothing_of_invisible_characters() -> None:
+async def test_an_ordinary_request_has_no_note_about_invisible_characters() -> None:
     async with shown(permission("größe 漢字 🙂", "execute", raw_input={"command": "ls größe"})) as dialog:
         assert "invisible" not in dialog.text()

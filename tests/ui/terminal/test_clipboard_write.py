@@ -1,4 +1,4 @@
-"""Copying tells what became of the text, and says “Copied” only when something took it."""
+"""Copying to the clipboard, and the message that says where the text went."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TEXT = "naïve ‹text›\n\twith lines\n"
 
 @pytest.fixture
 def bin_folder(tmp_path: Path) -> Path:
-    """A folder for programs, first on the path."""
+    """Return a folder for programs that is first in PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
     return folder
@@ -59,7 +59,7 @@ def at_work(folder: Path, **more: str) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="pbcopy comes first there")
-async def test_the_systems_program_gets_all_of_it(bin_folder: Path, tmp_path: Path) -> None:
+async def test_a_clipboard_program_receives_the_whole_text(bin_folder: Path, tmp_path: Path) -> None:
     program(bin_folder, "wl-copy", f"cat > {shlex.quote(str(tmp_path / 'got'))}")
     sent: list[str] = []
     assert await copy(TEXT, sent.append, environ(bin_folder, WAYLAND_DISPLAY="w")) == "Copied."
@@ -68,13 +68,13 @@ async def test_the_systems_program_gets_all_of_it(bin_folder: Path, tmp_path: Pa
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="pbcopy comes first there")
-async def test_windows_gets_its_own_encoding(bin_folder: Path, tmp_path: Path) -> None:
+async def test_clip_exe_receives_utf_16(bin_folder: Path, tmp_path: Path) -> None:
     program(bin_folder, "clip.exe", f"cat > {shlex.quote(str(tmp_path / 'got'))}")
     assert await copy(TEXT, None, environ(bin_folder, WSL_DISTRO_NAME="x")) == "Copied."
     assert (tmp_path / "got").read_bytes().decode("utf-16-le") == TEXT
 
 
-async def test_a_program_that_fails_took_nothing(
+async def test_the_next_way_is_tried_if_a_program_fails(
     bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # for the last resort
@@ -88,7 +88,7 @@ async def test_a_program_that_fails_took_nothing(
     )
 
 
-async def test_a_program_that_hangs_is_given_up(
+async def test_a_program_that_hangs_is_killed(
     bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clipboard_write, "PROGRAM_TIMEOUT", 0.1)
@@ -99,7 +99,7 @@ async def test_a_program_that_hangs_is_given_up(
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="pbcopy comes first there")
-def test_only_programs_that_can_reach_the_user_are_asked(bin_folder: Path) -> None:
+def test_only_programs_that_reach_the_user_are_used(bin_folder: Path) -> None:
     for name in ("wl-copy", "xclip", "clip.exe", "tmux"):
         program(bin_folder, name, "exit 0")
     assert at_work(bin_folder) == []
@@ -111,14 +111,14 @@ def test_only_programs_that_can_reach_the_user_are_asked(bin_folder: Path) -> No
 # --------------------------------------------------------------------------- the terminal
 
 
-async def test_the_terminal_is_told_but_cannot_be_asked(tmp_path: Path) -> None:
+async def test_osc_52_is_sent_without_a_claim_of_success(tmp_path: Path) -> None:
     sent: list[str] = []
     told = await copy(TEXT, sent.append, {"TERM": "xterm", "PATH": ""})
     assert told == "Sent to the terminal's clipboard."
     assert sent == [f"\x1b]52;c;{base64.b64encode(TEXT.encode()).decode()}\x07"]
 
 
-def test_what_stands_between_is_passed_through() -> None:
+def test_osc_52_is_wrapped_for_multiplexers() -> None:
     assert wrap_for_multiplexer("\x1b]9;x\x07", {"TMUX": "t"}) == "\x1bPtmux;\x1b\x1b]9;x\x07\x1b\\"
     assert osc52("QQ==", {"TMUX": "t"}) == "\x1b]52;c;QQ==\x07\x1bPtmux;\x1b\x1b]52;c;QQ==\x07\x1b\\"
     long = osc52("Q" * 1000, {"STY": "s"})
@@ -134,7 +134,7 @@ def test_what_stands_between_is_passed_through() -> None:
         ("x", "linux", "has no clipboard"),
     ],
 )
-async def test_the_last_resort_is_a_private_file(
+async def test_the_text_is_written_to_a_private_file_if_nothing_else_works(
     text: str, term: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -148,7 +148,7 @@ async def test_the_last_resort_is_a_private_file(
     assert sent == []
 
 
-async def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/dev/null")
     assert "could not be written" in await copy("x", None, {"PATH": ""})
 
@@ -156,7 +156,7 @@ async def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 # --------------------------------------------------------------------------- in the program
 
 
-async def test_y_copies_the_last_answer_from_anywhere(open_ui: Open) -> None:
+async def test_y_copies_the_last_answer(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(["say", "the answer"], ["update", {"sessionUpdate": "tool_call", "toolCallId": "c",
                         "title": "Read it", "kind": "read", "status": "completed"}])  # fmt: skip
@@ -172,7 +172,7 @@ async def test_y_copies_the_last_answer_from_anywhere(open_ui: Open) -> None:
 
 
 @pytest.mark.parametrize("between", [{}, {"STY": "1.x"}], ids=["alone", "in screen"])
-def test_the_bytes_reach_the_terminal(tmp_path: Path, between: dict[str, str]) -> None:
+def test_osc_52_reaches_a_real_terminal(tmp_path: Path, between: dict[str, str]) -> None:
     with Terminal("replay", RECORDED, "--speed", "max", cwd=tmp_path, **between) as terminal:
         terminal.wait_for(LAST)
         terminal.type("y")
@@ -183,7 +183,7 @@ def test_the_bytes_reach_the_terminal(tmp_path: Path, between: dict[str, str]) -
 
 @pytest.fixture
 def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """A tmux server of the test's own."""
+    """Start a tmux server for the test."""
     if shutil.which("tmux") is None:
         pytest.skip("tmux is not installed")
     socket = tmp_path / "t"
@@ -199,7 +199,7 @@ def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
 
 
 @pytest.mark.parametrize("way", ["its program", "the sequence"])
-def test_a_copy_inside_tmux_is_in_its_buffer(tmux: Callable[..., str], way: str, tmp_path: Path) -> None:
+def test_inside_tmux_the_text_is_in_its_buffer(tmux: Callable[..., str], way: str, tmp_path: Path) -> None:
     path = os.environ["PATH"] if way == "its program" else str(tmp_path / "nothing")
     command = f"PATH={shlex.quote(path)} {shlex.quote(PROGRAM)} replay {shlex.quote(RECORDED)} --speed max"
     tmux("new-session", "-d", "-x", "100", "-y", "30", "cat")

@@ -1,4 +1,4 @@
-"""An unexpected error is reported once and contained where it happened."""
+"""Unexpected errors are reported once and stay where they happened."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Errors = list[BaseException]
 ASK = ["permission", {"title": "Run it"}]
 
 
-async def test_a_widget_that_cannot_be_drawn_leaves_the_others_and_is_not_asked_in_every_frame(
+async def test_a_widget_that_fails_to_draw_is_left_out_and_retried_later(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch, unexpected_errors: Errors
 ) -> None:
     asked = []
@@ -41,7 +41,7 @@ async def test_a_widget_that_cannot_be_drawn_leaves_the_others_and_is_not_asked_
     unexpected_errors.clear()
 
 
-async def test_a_dialog_that_cannot_be_built_is_closed_and_allows_nothing(
+async def test_a_dialog_that_fails_to_compose_is_closed_and_allows_nothing(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch, unexpected_errors: Errors
 ) -> None:
     def broken(self: PermissionScreen) -> None:
@@ -56,7 +56,7 @@ async def test_a_dialog_that_cannot_be_built_is_closed_and_allows_nothing(
     unexpected_errors.clear()
 
 
-def test_errors_that_feed_themselves_are_noticed() -> None:
+def test_too_many_errors_exceed_the_limit() -> None:
     now = 0.0
     limit = error_containment.ErrorLimit(lambda: now)
     assert not any(limit.exceeded() for _ in range(error_containment.MAX_ERRORS))

@@ -1,4 +1,4 @@
-"""Every screen, with hostile text in all it shows: no frame holds a sequence that Textual did not make."""
+"""Hostile text in everything that screens show must not become an escape sequence."""
 
 from __future__ import annotations
 
@@ -126,7 +126,9 @@ def _below(kind: type[Any]) -> set[type[Any]]:
 
 
 @pytest.mark.parametrize("kind", DIALOGS, ids=lambda kind: kind.__name__)
-async def test_no_dialog_passes_on_what_commands_a_terminal(kind: type[Screen[Any]], world: World) -> None:
+async def test_dialogs_draw_no_escape_sequences_from_their_texts(
+    kind: type[Screen[Any]], world: World
+) -> None:
     app = BOTTOM[LauncherScreen](world)
     async with app.run_test(size=(100, 40)) as pilot:
         await app.push_screen(DIALOGS[kind](app.palette))
@@ -134,7 +136,9 @@ async def test_no_dialog_passes_on_what_commands_a_terminal(kind: type[Screen[An
 
 
 @pytest.mark.parametrize("kind", BOTTOM, ids=lambda kind: kind.__name__)
-async def test_nor_does_any_screen_below_them(kind: type[Screen[Any]], world: World) -> None:
+async def test_base_screens_draw_no_escape_sequences_from_their_texts(
+    kind: type[Screen[Any]], world: World
+) -> None:
     app = BOTTOM[kind](world)
     async with app.run_test(size=(100, 40), notifications=True) as pilot:
         app.notify(EVIL, title=EVIL)
@@ -155,7 +159,7 @@ async def shown(app: AcpTui, pilot: Pilot[int], kind: type[Screen[Any]]) -> None
 
 
 def drawn(app: AcpTui) -> bytes:
-    """What the terminal would be sent for the whole screen."""
+    """Return what the terminal receives for the whole screen."""
     update: Any = app.screen._compositor.render_update(full=True)
     frame: str = update.render_segments(app.console)
     return frame.encode()  # strict: lone surrogates are refused
@@ -179,7 +183,7 @@ HELP, PALETTE, PANES, ESC, QUIT = "\x1bOP", "\x10", "\x02", "\x1b[27u", "\x11"
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_a_real_terminal_gets_no_sequence_from_a_hostile_folder(look: str, tmp_path: Path) -> None:
+def test_a_real_terminal_gets_no_escape_sequences_from_a_hostile_folder(look: str, tmp_path: Path) -> None:
     world = make_world(tmp_path)
     words = [str(world.foreign_log) if word == "LOG" else word for word in LOOKS[look]]
     with RealTerminal(*words, cwd=world.project, **world.environment) as real:
@@ -194,7 +198,7 @@ def test_a_real_terminal_gets_no_sequence_from_a_hostile_folder(look: str, tmp_p
 
 
 def press(real: RealTerminal, keys: str) -> None:
-    """Press them, and wait for another frame."""
+    """Press keys and wait for the next frame."""
     before = len(real.raw)
     real.type(keys)
     real.until(lambda: len(real.raw) > before or real.process.poll() is not None, "another frame")

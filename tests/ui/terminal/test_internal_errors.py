@@ -1,4 +1,4 @@
-"""A mistake of ours on the real terminal: a sentence for the user, the rest for the log, and nothing lost."""
+"""Internal errors of the program on a real terminal."""
 
 from __future__ import annotations
 
@@ -80,9 +80,7 @@ FATAL = ("before the first frame", "at the end")
 
 
 @pytest.mark.parametrize("where", FATAL)
-def test_an_error_that_leaves_nothing_to_go_on_with_ends_in_a_sentence(
-    tmp_path: Path, home: Path, where: str
-) -> None:
+def test_a_fatal_error_ends_the_program_with_one_sentence(tmp_path: Path, home: Path, where: str) -> None:
     with broken(tmp_path, MISTAKES[where]) as terminal:
         if where == "at the end":
             terminal.wait_for("idle")
@@ -106,9 +104,7 @@ def test_an_error_that_leaves_nothing_to_go_on_with_ends_in_a_sentence(
 
 
 @pytest.mark.parametrize("where", sorted(MISTAKES.keys() - set(FATAL)))
-def test_an_unexpected_error_is_reported_in_a_sentence_and_the_app_goes_on(
-    tmp_path: Path, home: Path, where: str
-) -> None:
+def test_an_unexpected_error_is_reported_and_the_app_goes_on(tmp_path: Path, home: Path, where: str) -> None:
     with broken(tmp_path, MISTAKES[where]) as terminal:
         terminal.wait_for("idle")
         terminal.type("not sent yet")
@@ -125,7 +121,7 @@ def test_an_unexpected_error_is_reported_in_a_sentence_and_the_app_goes_on(
 
 
 def session_in(home: Path) -> str:
-    """The id of the only session there."""
+    """Return the id of the only recorded session."""
     (folder,) = (path for path in (home / "data" / "sessions").iterdir() if path.is_dir())
     return folder.name
 
@@ -154,7 +150,9 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("where", BESIDE)
-def test_what_fails_beside_the_screen_is_told_and_it_goes_on(tmp_path: Path, home: Path, where: str) -> None:
+def test_an_error_in_a_background_task_is_reported_and_the_app_goes_on(
+    tmp_path: Path, home: Path, where: str
+) -> None:
     with broken(tmp_path, BESIDE[where]) as terminal:
         terminal.wait_for("idle")
         terminal.type(OPTIONS)
@@ -166,7 +164,7 @@ def test_what_fails_beside_the_screen_is_told_and_it_goes_on(tmp_path: Path, hom
     assert "a mistake [of] ours" in (home / "state" / "acp-tui.log").read_text(encoding="utf-8")
 
 
-def test_a_thread_that_fails_writes_nothing_onto_the_screen(tmp_path: Path, home: Path) -> None:
+def test_an_error_in_a_thread_prints_nothing_on_the_screen(tmp_path: Path, home: Path) -> None:
     mistake = """
         import threading
         import acp_tui.ui.screens.conversation.conversation_screen as conversation
@@ -188,7 +186,7 @@ def test_a_thread_that_fails_writes_nothing_onto_the_screen(tmp_path: Path, home
 
 
 def broken(directory: Path, mistake: str) -> Terminal:
-    """acp-tui with this in it."""
+    """Start acp-tui with a mistake patched in."""
     (directory / "sitecustomize.py").write_text(textwrap.dedent(mistake))
     paths = f"{directory}{os.pathsep}{REPOSITORY}"
     return Terminal("--command", agent("script"), cwd=directory, PYTHONPATH=paths)

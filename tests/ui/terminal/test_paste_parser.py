@@ -1,4 +1,4 @@
-"""Keys and pastes, however the terminal's bytes are cut."""
+"""Keys and pastes in terminal input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NASTY = "a\x1b[31mred\x07\x1b[200~ again\r\n\x1b\x1b[201 ~\x00\x9b5m\rlast\x1b"
 
 
 def came(*pieces: str) -> list[tuple[str, str]]:
-    """What happened: keys, and pastes with their texts."""
+    """Return the parsed keys and pastes."""
     typed = PasteParser(XTermParser())
     return [
         ("paste", event.text) if isinstance(event, events.Paste) else ("key", event.key)
@@ -27,18 +27,18 @@ def came(*pieces: str) -> list[tuple[str, str]]:
     ]
 
 
-def test_a_paste_is_one_thing_whatever_is_in_it() -> None:
+def test_a_paste_is_one_event_whatever_it_contains() -> None:
     assert came(f"x{BEGIN}{NASTY}{END}\r") == [("key", "x"), ("paste", NASTY), ("key", "enter")]
 
 
-def test_pastes_follow_each_other() -> None:
+def test_consecutive_pastes_are_separate_events() -> None:
     found = came(f"{BEGIN}{END}{BEGIN}one{END}{BEGIN}two{END}")
     assert found == [("paste", ""), ("paste", "one"), ("paste", "two")]
 
 
 @properties
 @given(st.lists(st.integers(0, 60), max_size=8))
-def test_it_does_not_matter_how_it_is_cut(cuts: list[int]) -> None:
+def test_input_may_be_cut_anywhere(cuts: list[int]) -> None:
     whole = f"x{BEGIN}{NASTY}{END}y\x1b[A{BEGIN}{END}z"
     edges = [0, *sorted(min(cut, len(whole)) for cut in cuts), len(whole)]
     pieces = [whole[start:end] for start, end in pairwise(edges)]
@@ -46,5 +46,5 @@ def test_it_does_not_matter_how_it_is_cut(cuts: list[int]) -> None:
 
 
 @pytest.mark.parametrize("cut", range(1, len(BEGIN)))
-def test_what_looks_like_the_beginning_of_a_paste_is_none(cut: int) -> None:
+def test_a_partial_paste_marker_is_parsed_as_keys(cut: int) -> None:
     assert ("paste", "") not in came(BEGIN[:cut], "xyz")

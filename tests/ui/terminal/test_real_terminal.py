@@ -1,4 +1,4 @@
-"""The installed program on a real terminal: it leaves the terminal, and the machine, as they were."""
+"""The installed program on a real terminal, which it leaves as it was."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def assert_sane(terminal: Terminal) -> None:
-    """Everything that was turned on was turned off at last, and typing works as before."""
+    """Assert that all terminal modes were reset."""
     for on, off in zip(ON, OFF, strict=True):
         assert terminal.raw.rfind(off) > terminal.raw.rfind(on) >= 0, off
     assert terminal.settings == terminal.before
     assert b"Traceback" not in terminal.raw
 
 
-def test_it_starts_answers_a_prompt_and_quits(tmp_path: Path) -> None:
+def test_the_program_starts_answers_a_prompt_and_quits(tmp_path: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("Message scripted")
         terminal.type("hello there\r")
@@ -34,7 +34,7 @@ def test_it_starts_answers_a_prompt_and_quits(tmp_path: Path) -> None:
         assert terminal.left_behind() == []
 
 
-def test_it_says_how_to_go_on_with_an_agent_that_keeps_sessions(tmp_path: Path) -> None:
+def test_quitting_prints_how_to_resume(tmp_path: Path) -> None:
     offers = json.dumps({"capabilities": {"loadSession": True}})
     with Terminal("--command", agent("script", offers), cwd=tmp_path) as terminal:
         terminal.wait_for("Message scripted")
@@ -45,7 +45,7 @@ def test_it_says_how_to_go_on_with_an_agent_that_keeps_sessions(tmp_path: Path) 
         assert "Resume this conversation with: acp-tui --resume " in terminal.raw.decode()
 
 
-def test_keys_that_come_all_at_once_keep_their_order(tmp_path: Path) -> None:
+def test_keys_arriving_together_keep_their_order(tmp_path: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type("teh\x7f\x7fhe first\rand the\x15the second\r")
@@ -54,7 +54,7 @@ def test_keys_that_come_all_at_once_keep_their_order(tmp_path: Path) -> None:
         assert terminal.ended() == 0
 
 
-def test_nothing_that_is_pasted_acts_as_a_key(tmp_path: Path) -> None:
+def test_pasted_text_never_acts_as_keys(tmp_path: Path) -> None:
     pasted = (
         "one \x1b[31mred\x1b[0m \x07\x11\x1bx\x1b]0;title\x07 and\rtwo\u202e"  # Ctrl+G, Ctrl+Q, Alt+X, Enter
     )
@@ -68,7 +68,7 @@ def test_nothing_that_is_pasted_acts_as_a_key(tmp_path: Path) -> None:
         assert terminal.ended() == 0
 
 
-def test_what_is_typed_before_it_has_started_is_in_the_prompt(tmp_path: Path) -> None:
+def test_text_typed_before_the_start_is_in_the_prompt(tmp_path: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.type("typed at once")
         terminal.wait_for("❯ typed at once")
@@ -78,7 +78,7 @@ def test_what_is_typed_before_it_has_started_is_in_the_prompt(tmp_path: Path) ->
         assert terminal.ended() == 0
 
 
-def test_the_demo_needs_nothing(tmp_path: Path) -> None:
+def test_the_demo_runs_without_configuration(tmp_path: Path) -> None:
     with Terminal("demo", cwd=tmp_path) as terminal:
         terminal.wait_for("Message Demo agent")
         terminal.type("/plan\r")
@@ -89,7 +89,7 @@ def test_the_demo_needs_nothing(tmp_path: Path) -> None:
         assert terminal.left_behind() == []
 
 
-def test_nothing_outlives_a_kill(tmp_path: Path) -> None:
+def test_no_process_survives_sigkill(tmp_path: Path) -> None:
     with Terminal("--command", agent("faulty", "leaves_processes"), cwd=tmp_path) as terminal:
         terminal.wait_for("Message scripted")
         terminal.type("go\r")
@@ -99,7 +99,7 @@ def test_nothing_outlives_a_kill(tmp_path: Path) -> None:
         wait_until(lambda: terminal.left_behind() == [])
 
 
-def test_an_agent_that_nobody_knows_is_one_sentence(tmp_path: Path) -> None:
+def test_an_unknown_agent_is_reported_in_one_sentence(tmp_path: Path) -> None:
     with Terminal("no-such-agent", cwd=tmp_path) as terminal:
         assert terminal.ended() != 0
         assert "acp-tui: " in terminal.raw.decode()
@@ -107,7 +107,7 @@ def test_an_agent_that_nobody_knows_is_one_sentence(tmp_path: Path) -> None:
         assert_sane(terminal)
 
 
-def test_signing_in_on_the_terminal_is_the_agents_own(tmp_path: Path) -> None:
+def test_a_terminal_sign_in_runs_the_agents_program(tmp_path: Path) -> None:
     file = tmp_path / "signed-in"
     methods = f'[{{"id": "shell", "name": "Here", "type": "terminal", "args": ["{file}", "--login"]}}]'
     command = f"{agent('signs_in', methods)} {file}"

@@ -1,4 +1,4 @@
-"""However the end comes, and whatever it comes amid: in order, at once, with the right exit code."""
+"""The end of the program by signals and closed terminals, at all stages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ exec sleep 1000
 
 
 def assert_in_order(terminal: Terminal, home: Path) -> None:
-    """The terminal, if it is still there, is as it was; nothing failed, and nothing is left."""
+    """Assert that the terminal was restored, nothing failed and no process is left."""
     assert terminal.left_behind() == []
     log = home / "state" / "acp-tui.log"
     assert not log.exists() or log.read_text(encoding="utf-8") == ""
@@ -112,7 +112,7 @@ KEYBOARD_IS_THEIRS = ("an editor", "a sign-in")  # a SIGINT is meant for them
 
 @pytest.fixture
 def start(tmp_path: Path) -> Callable[[str], Terminal]:
-    """acp-tui at one of the stages."""
+    """Start acp-tui and bring it to a stage."""
 
     def started(stage: str) -> Terminal:
         program = tmp_path / "editor"
@@ -138,7 +138,9 @@ def start(tmp_path: Path) -> Callable[[str], Terminal]:
         ("a question", signal.SIGHUP),
     ],
 )
-def test_a_signal(start: Callable[[str], Terminal], home: Path, stage: str, number: signal.Signals) -> None:
+def test_a_signal_ends_the_program_in_order(
+    start: Callable[[str], Terminal], home: Path, stage: str, number: signal.Signals
+) -> None:
     with start(stage) as terminal:
         terminal.signal(number)
         assert terminal.ended() == 128 + number
@@ -146,14 +148,14 @@ def test_a_signal(start: Callable[[str], Terminal], home: Path, stage: str, numb
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody chooses the thread")
-def test_a_signal_that_comes_to_another_thread(tmp_path: Path, home: Path) -> None:
+def test_a_signal_delivered_to_another_thread_ends_the_program(tmp_path: Path, home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         tasks = Path(f"/proc/{terminal.process.pid}/task")
         looks: list[str] = []
 
         def rests() -> bool:
-            """Did the first thread do nothing for twenty looks?"""
+            """Return True if the main thread sleeps in twenty checks."""
             looks.append((tasks / f"{terminal.process.pid}/status").read_text().partition("voluntary")[2])
             return looks[-20:] == looks[-1:] * 20
 
@@ -165,15 +167,17 @@ def test_a_signal_that_comes_to_another_thread(tmp_path: Path, home: Path) -> No
 
 
 @pytest.mark.parametrize("stage", ["a flood", "an editor", "a sign-in", "the launcher", "a replay"])
-def test_the_terminals_window_is_closed(start: Callable[[str], Terminal], home: Path, stage: str) -> None:
+def test_closing_the_window_ends_the_program(
+    start: Callable[[str], Terminal], home: Path, stage: str
+) -> None:
     with start(stage) as terminal:
         terminal.hang_up()
         assert terminal.ended() == 128 + signal.SIGHUP
         assert_in_order(terminal, home)
 
 
-def test_the_terminal_goes_without_a_signal(tmp_path: Path, home: Path) -> None:
-    """As for a program that is no job of any shell."""
+def test_a_closed_terminal_without_sighup_ends_the_program(tmp_path: Path, home: Path) -> None:
+    """A program outside of the terminal's session gets no SIGHUP."""
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type("/")
@@ -182,7 +186,7 @@ def test_the_terminal_goes_without_a_signal(tmp_path: Path, home: Path) -> None:
         assert_in_order(terminal, home)
 
 
-def test_a_terminal_that_stands_still_is_not_waited_for(start: Callable[[str], Terminal], home: Path) -> None:
+def test_a_blocked_terminal_does_not_delay_the_end(start: Callable[[str], Terminal], home: Path) -> None:
     with start("a flood") as terminal:
         terminal.stand_still()
         terminal.signal(signal.SIGTERM)
@@ -191,7 +195,7 @@ def test_a_terminal_that_stands_still_is_not_waited_for(start: Callable[[str], T
         assert terminal.settings == terminal.before
 
 
-def test_several_signals_are_one_end(start: Callable[[str], Terminal], home: Path) -> None:
+def test_several_signals_cause_one_shutdown(start: Callable[[str], Terminal], home: Path) -> None:
     with start("a flood") as terminal:
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             terminal.signal(number)
@@ -199,7 +203,7 @@ def test_several_signals_are_one_end(start: Callable[[str], Terminal], home: Pat
         assert_in_order(terminal, home)
 
 
-def test_what_was_being_written_is_kept(tmp_path: Path, home: Path) -> None:
+def test_the_draft_is_saved_when_a_signal_comes(tmp_path: Path, home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type("one\rnot sent yet")
@@ -213,15 +217,17 @@ def test_what_was_being_written_is_kept(tmp_path: Path, home: Path) -> None:
         assert terminal.ended() == 0
 
 
-def test_what_was_saved_in_an_editor_is_kept(start: Callable[[str], Terminal], home: Path) -> None:
+def test_text_saved_in_the_editor_is_kept_when_a_signal_comes(
+    start: Callable[[str], Terminal], home: Path
+) -> None:
     with start("an editor") as terminal:
         terminal.signal(signal.SIGTERM)
         assert terminal.ended() == 128 + signal.SIGTERM
     assert "saved in the editor" in (home / "state" / "drafts.jsonl").read_text(encoding="utf-8")
 
 
-def test_what_hangs_has_no_say_in_it(tmp_path: Path, home: Path) -> None:
-    """Such as a thread that reads from a server that is gone: Python would wait for it."""
+def test_a_hanging_thread_does_not_prevent_the_end(tmp_path: Path, home: Path) -> None:
+    """Python waits for threads, such as one that reads from a dead server."""
     (tmp_path / "sitecustomize.py").write_text(
         "import threading\n"
         "from acp_tui.cli import screen_runner as screen\n"
@@ -236,7 +242,7 @@ def test_what_hangs_has_no_say_in_it(tmp_path: Path, home: Path) -> None:
         assert_in_order(terminal, home)
 
 
-def test_ctrl_c_before_there_is_anything_to_end(tmp_path: Path) -> None:
+def test_ctrl_c_before_the_first_frame_ends_the_program(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "class Interrupt:\n"
@@ -254,7 +260,7 @@ def test_ctrl_c_before_there_is_anything_to_end(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------- what does not end it
 
 
-def test_errors_that_somebody_collects(tmp_path: Path) -> None:
+def test_redirected_stderr_does_not_receive_the_screen(tmp_path: Path) -> None:
     with Shell(cwd=tmp_path) as terminal:
         terminal.type(f"{PROGRAM} --choose 2> errors\n")
         terminal.wait_for("Demo agent")
@@ -263,7 +269,7 @@ def test_errors_that_somebody_collects(tmp_path: Path) -> None:
         assert (tmp_path / "errors").read_bytes() == b""
 
 
-def test_bytes_that_are_no_text(tmp_path: Path, home: Path) -> None:
+def test_input_that_is_not_utf_8_does_not_stop_the_input(tmp_path: Path, home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type(b"caf\xe9 \xff\xfe and \xc3\xa9t\xc3\xa9\r")
@@ -273,7 +279,7 @@ def test_bytes_that_are_no_text(tmp_path: Path, home: Path) -> None:
         assert_in_order(terminal, home)
 
 
-def test_an_editor_that_fails(tmp_path: Path, home: Path) -> None:
+def test_a_failing_editor_is_reported(tmp_path: Path, home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path, VISUAL="false") as terminal:
         terminal.wait_for("idle")
         terminal.type("as before\x07")
@@ -285,8 +291,8 @@ def test_an_editor_that_fails(tmp_path: Path, home: Path) -> None:
         assert_in_order(terminal, home)
 
 
-def test_titles_and_bells_while_somebody_else_has_the_terminal(tmp_path: Path) -> None:
-    """They come from the agent's work, and have nowhere to go: nothing waits for that."""
+def test_titles_and_bells_are_dropped_while_another_program_has_the_terminal(tmp_path: Path) -> None:
+    """They must not be written into the other program's screen."""
     with Ringing(cwd=tmp_path) as terminal:
         assert terminal.ended() == 0
         assert b"rung" in terminal.raw
@@ -294,7 +300,7 @@ def test_titles_and_bells_while_somebody_else_has_the_terminal(tmp_path: Path) -
 
 
 class Ringing(Terminal):
-    """A program that rings the bell while `true` has the terminal."""
+    """An app that rings the bell while `true` uses the terminal."""
 
     program: ClassVar[list[str]] = [
         sys.executable,

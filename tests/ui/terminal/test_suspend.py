@@ -1,4 +1,4 @@
-"""Ctrl+Z and `fg`, in a shell with jobs."""
+"""Ctrl+Z, `fg` and `bg` in a shell with job control."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ MOVES = re.compile(rb"\x1b\[(\d+);(\d+)H")
     [(["--command", agent("script")], "Message scripted"), (["--choose"], "Demo agent")],
     ids=["a conversation", "the launcher"],
 )
-def test_the_shell_has_the_terminal_and_then_everything_is_drawn_again(
-    tmp_path: Path, args: list[str], shown: str
-) -> None:
+def test_the_screen_is_drawn_again_after_fg(tmp_path: Path, args: list[str], shown: str) -> None:
     with Shell(cwd=tmp_path) as terminal:
         before = terminal.settings
         terminal.start(*args)
@@ -43,7 +41,7 @@ def test_the_shell_has_the_terminal_and_then_everything_is_drawn_again(
         assert terminal.settings == before
 
 
-def test_what_came_meanwhile_and_a_new_size_are_shown(tmp_path: Path) -> None:
+def test_changes_and_a_new_size_are_shown_after_fg(tmp_path: Path) -> None:
     go = tmp_path / "go"
     with Shell(cwd=tmp_path) as terminal:
         terminal.start("--command", agent("script"))
@@ -64,7 +62,7 @@ def test_what_came_meanwhile_and_a_new_size_are_shown(tmp_path: Path) -> None:
         assert terminal.code() == 0
 
 
-def test_in_the_background_it_sleeps_on(tmp_path: Path) -> None:
+def test_bg_stops_the_program_again(tmp_path: Path) -> None:
     with Shell(cwd=tmp_path) as terminal:
         terminal.start("--command", agent("script"))
         terminal.wait_for("idle")
@@ -81,7 +79,7 @@ def test_in_the_background_it_sleeps_on(tmp_path: Path) -> None:
         assert_given_back(terminal)
 
 
-def test_in_the_background_for_a_moment_only(tmp_path: Path) -> None:
+def test_fg_right_after_bg_draws_the_screen(tmp_path: Path) -> None:
     with Shell(cwd=tmp_path) as terminal:
         terminal.start("--command", agent("script"))
         terminal.wait_for("idle")
@@ -94,7 +92,7 @@ def test_in_the_background_for_a_moment_only(tmp_path: Path) -> None:
         assert_given_back(terminal)
 
 
-def test_an_editor_sleeps_with_it(tmp_path: Path) -> None:
+def test_an_open_editor_is_suspended_too(tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\necho EDITING\nread line\necho "$line" > "$1"\n')
     editor.chmod(0o700)
@@ -116,7 +114,7 @@ def test_an_editor_sleeps_with_it(tmp_path: Path) -> None:
         assert_given_back(terminal)
 
 
-def test_it_ends_in_order_while_it_sleeps(tmp_path: Path) -> None:
+def test_a_signal_ends_the_suspended_program_in_order(tmp_path: Path) -> None:
     with Shell(cwd=tmp_path) as terminal:
         before = terminal.settings
         terminal.start("--command", agent("script"))
@@ -129,7 +127,7 @@ def test_it_ends_in_order_while_it_sleeps(tmp_path: Path) -> None:
         assert terminal.settings == before
 
 
-def test_a_stop_that_nobody_asked_it_about(tmp_path: Path) -> None:
+def test_the_screen_is_drawn_again_after_sigstop(tmp_path: Path) -> None:
     with Shell(cwd=tmp_path) as terminal:
         before = terminal.settings
         terminal.start("--command", agent("script"))
@@ -149,8 +147,8 @@ def test_a_stop_that_nobody_asked_it_about(tmp_path: Path) -> None:
         assert terminal.settings == before
 
 
-def test_where_nobody_could_wake_it_it_does_not_sleep(tmp_path: Path) -> None:
-    """As in a window of its own, without a shell."""
+def test_without_a_shell_ctrl_z_does_not_suspend(tmp_path: Path) -> None:
+    """As in a terminal window that runs the program directly."""
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type("\x1a")
@@ -163,7 +161,7 @@ def test_where_nobody_could_wake_it_it_does_not_sleep(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_being_woken_without_having_slept(tmp_path: Path, times: int) -> None:
+def test_sigcont_without_a_stop_does_not_double_the_input(tmp_path: Path, times: int) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         for _ in range(times):
@@ -178,14 +176,14 @@ def test_being_woken_without_having_slept(tmp_path: Path, times: int) -> None:
 
 
 def _fits(terminal: Terminal, columns: int, rows: int) -> bool:
-    """Is what was drawn last within these?"""
+    """Return True if the last cursor movements are within this size."""
     return all(
         int(row) <= rows and int(column) <= columns for row, column in MOVES.findall(terminal.raw)[-20:]
     )
 
 
 def _jobs(terminal: Terminal) -> str:
-    """What the shell says of them."""
+    """Return the shell's list of jobs."""
     terminal.type("jobs\n")
     terminal.wait_for("jobs", "SHELL> ")
     return terminal.raw[terminal.raw.rindex(b"SHELL> ", 0, -len("SHELL> ")) :].decode()

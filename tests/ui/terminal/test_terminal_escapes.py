@@ -1,4 +1,4 @@
-"""Nothing an agent says commands the terminal, whatever field of whatever message it stands in."""
+"""Hostile text in all messages of an agent, on a real terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OURS = re.compile(
 BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def test_what_an_agent_says_never_commands_the_terminal(tmp_path: Path) -> None:
+def test_no_text_of_an_agent_reaches_the_terminal_as_an_escape_sequence(tmp_path: Path) -> None:
     (tmp_path / "evil.txt").write_bytes(f"{EVIL} from a file\r\n".encode())
     with Terminal("--command", agent("hostile"), "show-all", cwd=tmp_path) as terminal:
         look_at_everything(terminal)
@@ -34,7 +34,7 @@ def test_what_an_agent_says_never_commands_the_terminal(tmp_path: Path) -> None:
     assert_harmless(terminal.raw)
 
 
-def test_the_ways_to_sign_in_never_command_the_terminal(tmp_path: Path) -> None:
+def test_no_text_of_a_sign_in_method_reaches_the_terminal_as_an_escape_sequence(tmp_path: Path) -> None:
     with Terminal("--command", agent("hostile", "signed-out"), cwd=tmp_path) as terminal:
         terminal.wait_for("Choose a sign-in method")
         terminal.type(f"{DOWN}\r")  # by variables: they are only shown
@@ -49,7 +49,7 @@ DOWN, PAGE_DOWN, CTRL_HOME, ALT_UP = "\x1b[B", "\x1b[6~", "\x1b[1;5H", "\x1b[1;3
 
 
 def look_at_everything(terminal: Terminal) -> None:
-    """Have all of it on the screen once."""
+    """Bring every part of the conversation onto the screen."""
     type_, wait_for = terminal.type, terminal.wait_for
     wait_for("END OF ALL")
     type_("/")
@@ -92,7 +92,7 @@ def look_at_everything(terminal: Terminal) -> None:
 
 
 def assert_harmless(raw: bytes) -> None:
-    """Every escape sequence is one of ours, and nothing else in it is a control character."""
+    """Assert that all escape sequences are known and there are no other control characters."""
     assert b"pwn" in raw  # it was shown, in stand-ins
     foreign = [found for found in ESCAPES.findall(raw) if not OURS.fullmatch(found)]
     assert foreign == []
