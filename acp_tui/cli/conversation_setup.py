@@ -122,5 +122,6 @@ class ConversationSetup:
             run_rules=rules,
             servers=self.app_context.servers(args.mcp_config),
             question_handler=self._question_handler,
+            can_rewind=self._question_handler is not None,
             terminal_sign_in=self._terminal_sign_in,
         )

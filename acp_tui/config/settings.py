@@ -54,6 +54,8 @@ class Workspace:
     additional_directories: list[Path] = field(default_factory=list)
     sensitive: list[str] = field(default_factory=list)  # patterns in addition to the built-in ones
     max_baseline_file_size: int = 5_000_000  # larger files cannot be reverted
+    max_rewind_turns: int = 100
+    max_rewind_bytes: int = 200_000_000  # of the copies of changed files
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,8 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     DIRECTORIES: validators.strings,
     "workspace.sensitive": validators.strings,
     "workspace.max_baseline_file_size": validators.size,
+    "workspace.max_rewind_turns": validators.count,
+    "workspace.max_rewind_bytes": validators.size,
 }
 """The validator of every key with a single value. `mcp_servers`, `agents` and `keys` contain entries."""
 

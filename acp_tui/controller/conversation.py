@@ -15,6 +15,7 @@ from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotSupported
 from acp_tui.controller.changes.baseline_tracker import BaselineTracker
 from acp_tui.controller.changes.diff_locator import DiffLocator
+from acp_tui.controller.changes.rewind import Rewind
 from acp_tui.controller.opening.parameters import client_capabilities
 from acp_tui.controller.opening.session_opener import SessionOpener
 from acp_tui.controller.opening.sign_in import explain_sign_in_errors
@@ -30,6 +31,7 @@ from acp_tui.processes import Reaper
 from acp_tui.session.events import AgentExited, AgentStarted, SessionOpened
 from acp_tui.store.stored_sessions import BASELINE
 from acp_tui.workspace.baseline.limits import Limits
+from acp_tui.workspace.baseline.turn_history import HistoryLimits
 from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.file_listing import FileListing
 from acp_tui.workspace.files.roots import Roots
@@ -67,6 +69,7 @@ class Options:
     run_rules: list[Rule] = field(default_factory=list)
     servers: list[Server] = field(default_factory=list)
     question_handler: QuestionHandler | None = None
+    can_rewind: bool = False  # copy changed files before and after each turn
     terminal_sign_in: bool = False  # can the agent's own sign-in be run in a terminal?
 
 
@@ -99,8 +102,14 @@ class Conversation:
         self._reaper = Reaper()
         limits = Limits(file_size=settings.workspace.max_baseline_file_size)
         self._baseline = BaselineTracker(
-            self._roots, folder.path / BASELINE if folder.path else None, limits, self.note, self._reaper
+            self._roots,
+            folder.path / BASELINE if folder.path else None,
+            limits,
+            self.note,
+            self._reaper,
+            HistoryLimits(settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes),
         )
+        self.rewind = Rewind(self._recorder, self._baseline)
         self.listen(self._see)
         self._gate = PermissionGate(
             policy=options.policy,
@@ -259,11 +268,14 @@ class Conversation:
     async def prompt(self, blocks: Sequence[dict[str, Any]]) -> None:
         """Run one turn. How it ended is in the session; a failed turn raises."""
         await self._baseline.ready()
+        if self.options.can_rewind:
+            await self.rewind.begin_turn()
         try:
             with explain_sign_in_errors(self.launch.title, self.session):
                 await self._connection.prompt(self._session_id, adapt_blocks(blocks, self.session.agent))
         finally:
             self._gate.turn_ended()
+            self.rewind.end_turn()
             self.folder.update_meta(title=self.session.title, stop=self.session.stop_reason)
 
     async def cancel(self) -> None:

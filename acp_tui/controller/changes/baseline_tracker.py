@@ -12,6 +12,7 @@ from acp_tui.session.events import Noticed
 from acp_tui.session.state import Diff, ToolCall
 from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content
+from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
 from acp_tui.workspace.git.private_git import GitError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.processes import Reaper
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
-    from acp_tui.workspace.baseline.file_change import FileChange
+    from acp_tui.workspace.baseline.file_change import FileChange, FileState
     from acp_tui.workspace.baseline.limits import Limits
     from acp_tui.workspace.files.roots import Roots
 
@@ -49,6 +50,7 @@ class BaselineTracker:
         limits: Limits,
         note: Callable[[Event], None],
         reaper: Reaper,
+        history: HistoryLimits | None = None,
     ) -> None:
         self._note = note
         self._scratch: TemporaryDirectory[str] | None = None
@@ -56,6 +58,8 @@ class BaselineTracker:
             self._scratch = TemporaryDirectory(prefix="acp-tui-")
             directory = Path(self._scratch.name) / "baseline.git"
         self._baseline = Baseline(roots, directory, limits, reaper)
+        self.turns = TurnHistory(self._baseline, history or HistoryLimits())
+        """The files before and after each turn."""
         self._largest = limits.file_size
         self._taking: asyncio.Task[None] | None = None
         self._named: set[str] = set()
@@ -121,12 +125,21 @@ class BaselineTracker:
         except UnicodeDecodeError:
             return FileVersions(revert_obstacle="Not a text file.")
 
+    async def text_of(self, state: FileState) -> str | None:
+        """Return a copied text; None if there was no file, or it is unknown or not a text."""
+        try:
+            content = await self._baseline.content(state)
+            return content.decode() if content is not None else None
+        except (GitError, UnicodeDecodeError):
+            return None
+
     async def revert(self, path: Path) -> None:
         """Put one file back as it was; `UserError` when that cannot be done."""
         await self._baseline.revert(path)
 
     async def close(self) -> None:
         """Stop what is going on and delete the copies: who opens the session again begins with new ones."""
+        await self.turns.settled()
         running = [*self._naming, *([self._taking] if self._taking else [])]
         for task in running:
             task.cancel()

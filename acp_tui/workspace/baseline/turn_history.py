@@ -62,11 +62,10 @@ class RewindStep:
 
 @dataclass(slots=True)
 class RewindResult:
-    """What a rewind did. `undo` is for `TurnHistory.undo`."""
+    """What a rewind did."""
 
     restored: list[Path] = field(default_factory=list)
     failed: list[tuple[Path, str]] = field(default_factory=list)
-    undo: Checkpoint | None = None
 
 
 class TurnHistory:
@@ -84,6 +83,11 @@ class TurnHistory:
     def turns(self) -> list[Turn]:
         """The turns that can be gone back to, the oldest first."""
         return [turn for turn in self._turns if turn.number]
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the last rewind can be undone."""
+        return self._undo is not None
 
     @property
     def dropped(self) -> bool:
@@ -162,13 +166,16 @@ class TurnHistory:
             for path, current, then in await self._differences(now, turns[0].before)
         ]
 
-    async def rewind(self, number: int, overwrite: Collection[Path] = ()) -> RewindResult:
-        """Restore the files as they were before a turn.
+    async def rewind(
+        self, number: int, *, overwrite: Collection[Path] = (), keep: Collection[Path] = ()
+    ) -> RewindResult:
+        """Restore the files as they were before a turn, except those in `keep`.
 
-        Files that were edited between turns are restored only if they are in `overwrite`; without that
-        nothing is done. Raises `UserError`.
+        If a file was edited between turns and is neither in `overwrite` nor in `keep`, nothing is done and
+        `UserError` is raised.
         """
-        steps = [step for step in await self.plan_rewind(number) if step.obstacle is None]
+        plan = await self.plan_rewind(number)
+        steps = [step for step in plan if step.obstacle is None and step.path not in keep]
         if edits := [step for step in steps if step.edited_between_turns and step.path not in overwrite]:
             more = f" and {len(edits) - 1} more" if len(edits) > 1 else ""
             raise UserError(f"Nothing was restored: {edits[0].path}{more} was edited after that prompt.")
@@ -185,10 +192,12 @@ class TurnHistory:
         changed = {path for path, *_ in await self._differences(after, now)}
         if conflicts := sorted(changed & set(paths)):
             raise UserError(f"The rewind cannot be undone: {conflicts[0]} has changed since.")
-        return await self._go(now, before, paths)
+        result = await self._go(now, before, paths)
+        self._undo = None
+        return result
 
     async def _go(self, now: Checkpoint, target: Checkpoint, paths: Iterable[Path]) -> RewindResult:
-        result = RewindResult(undo=now)
+        result = RewindResult()
         for path in paths:
             try:
                 await self._baseline.restore(path, target)

@@ -23,6 +23,7 @@ from acp_tui.ui.screens.conversation.agent_settings import AgentSettings
 from acp_tui.ui.screens.conversation.export_dialog import ExportDialog
 from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
 from acp_tui.ui.screens.conversation.question_dialogs import QuestionDialogs
+from acp_tui.ui.screens.conversation.rewind import Rewind
 from acp_tui.ui.screens.conversation.session_commands import SessionCommands
 from acp_tui.ui.screens.conversation.sign_in import SignIn
 from acp_tui.ui.screens.conversation.stop_key import StopKey
@@ -88,7 +89,8 @@ class ConversationScreen(SessionScreen):
         self._sign_in = SignIn(self, self.runner, self.context, self._sign_in_started)
         self._settings = AgentSettings(self, self.runner, self.context, self.status, self.update_status)
         self._export = ExportDialog(self, self.runner, self.context)
-        self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands)
+        self._rewind = Rewind(self, self.runner, self.context)
+        self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)
         self._session_commands = SessionCommands(self, self.runner, self.entry_actions, new_session)
         self._dialogs = QuestionDialogs(
             self,
@@ -380,7 +382,7 @@ class ConversationScreen(SessionScreen):
 
     def commands(self) -> Iterable[PaletteCommand]:
         """Return commands for the palette that have no key."""
-        return *self._session_commands.commands(), *self._settings.commands()
+        return *self._session_commands.commands(), *self._rewind.commands(), *self._settings.commands()
 
     # ------------------------------------------------------------------------- called by the app
 

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import math
+import time
 from typing import TYPE_CHECKING
 
 from acp_tui.ui import keys
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.prompt import Prompt
     from acp_tui.ui.screens.conversation.user_commands import UserCommands
     from acp_tui.ui.screens.session.session_screen import SessionScreen
+
+REPEAT_SECONDS = 1.0
+"""Time within which the key is pressed twice to rewind."""
 
 
 class StopKey:
     """Closes what is open in the conversation, or stops what is running."""
 
     def __init__(
-        self, screen: SessionScreen, prompt: Prompt, runner: ConversationRunner, user_commands: UserCommands
+        self,
+        screen: SessionScreen,
+        prompt: Prompt,
+        runner: ConversationRunner,
+        user_commands: UserCommands,
+        rewind: Callable[[], None],
     ) -> None:
+        """`rewind` is called when the key is pressed twice in an empty prompt of an idle agent."""
         self._screen = screen
         self._prompt = prompt
         self._runner = runner
         self._user_commands = user_commands
+        self._rewind = rewind
+        self._clock = time.monotonic
+        self._idle_press = -math.inf  # when it was pressed with nothing to close or stop
 
     @property
     def label(self) -> str:
@@ -32,12 +48,31 @@ class StopKey:
             return "close"
         if screen.session.working or self._user_commands.any_running or self._runner.signing_in:
             return "stop"
-        return "prompt" if screen.transcript.has_focus else ""
+        if screen.transcript.has_focus:
+            return "prompt"
+        return "twice: rewind" if self._can_rewind and not self._prompt.text else ""
+
+    @property
+    def _can_rewind(self) -> bool:
+        conversation = self._runner.conversation
+        return conversation is not None and conversation.rewind.available
 
     def press(self) -> None:
         """Close or stop the innermost thing; if there is none, go back to the prompt."""
-        if not self.close_or_stop() and self._screen.transcript.has_focus:
+        if self.close_or_stop():
+            self._idle_press = -math.inf
+        elif self._screen.transcript.has_focus:
             self._prompt.focus()
+        elif self._can_rewind and not self._prompt.text:
+            self._press_idle()
+
+    def _press_idle(self) -> None:
+        now = self._clock()
+        if now - self._idle_press < REPEAT_SECONDS:
+            self._idle_press = -math.inf
+            self._rewind()
+        else:
+            self._idle_press = now
 
     def close_or_stop(self) -> bool:
         """Close or stop the innermost thing; return False if there is none."""

@@ -1,0 +1,114 @@
+"""Going back to the files as they were before an earlier prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.diffing.difference import compare_texts
+from acp_tui.session.events import Noticed
+from acp_tui.session.state import UserMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from acp_tui.controller.changes.baseline_tracker import BaselineTracker
+    from acp_tui.controller.recorder import Recorder
+    from acp_tui.workspace.baseline.turn_history import RewindResult, RewindStep, TurnChange
+
+MAX_BYTES_TO_COUNT = 1_000_000
+"""Files larger than this are listed without the number of changed lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewindPoint:
+    """A prompt whose state of the files can be restored."""
+
+    number: int  # of the prompt in the session, from 1
+    prompt: str
+    files: int  # that its turn changed
+    added: int  # lines
+    removed: int
+
+
+class Rewind:
+    """Copies the changed files around each turn, and restores them."""
+
+    def __init__(self, recorder: Recorder, baseline: BaselineTracker) -> None:
+        self._recorder = recorder
+        self._baseline = baseline
+        self._turns = baseline.turns
+
+    async def begin_turn(self) -> None:
+        """Copy what has changed so far, before a prompt is sent."""
+        await self._turns.begin_turn(len(self._prompts()) + 1)
+
+    def end_turn(self) -> None:
+        """Copy what the turn has changed."""
+        self._turns.end_turn()
+
+    @property
+    def available(self) -> bool:
+        """Whether there is a prompt to go back to."""
+        return bool(self._turns.turns)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the last rewind can be undone."""
+        return self._turns.can_undo
+
+    async def points(self) -> list[RewindPoint]:
+        """Return the prompts that can be gone back to, the latest first."""
+        prompts = self._prompts()
+        points = []
+        for turn in reversed(self._turns.turns):
+            changes = await self._turns.changes_of(turn)
+            counts = [await self._line_counts(change) for change in changes]
+            points.append(
+                RewindPoint(
+                    turn.number,
+                    prompts[turn.number - 1].text if turn.number <= len(prompts) else "",
+                    len(changes),
+                    sum(added for added, _ in counts),
+                    sum(removed for _, removed in counts),
+                )
+            )
+        return points
+
+    async def plan(self, number: int) -> list[RewindStep]:
+        """Return what going back to before a prompt would do to the files. Raises `UserError`."""
+        return await self._turns.plan_rewind(number)
+
+    async def restore_files(
+        self, number: int, *, overwrite: Collection[Path] = (), keep: Collection[Path] = ()
+    ) -> RewindResult:
+        """Restore the files, see `TurnHistory.rewind`, and say so in the session. Raises `UserError`."""
+        result = await self._turns.rewind(number, overwrite=overwrite, keep=keep)
+        self._report(f"Files restored as they were before prompt {number}", result)
+        return result
+
+    async def undo(self) -> RewindResult:
+        """Undo the last rewind, and say so in the session. Raises `UserError`."""
+        result = await self._turns.undo_rewind()
+        self._report("The last rewind was undone", result)
+        return result
+
+    def _report(self, what: str, result: RewindResult) -> None:
+        count = len(result.restored)
+        self._recorder.note(Noticed("info", f"{what}: {count} file{'' if count == 1 else 's'}."))
+        for _, reason in result.failed:
+            self._recorder.note(Noticed("warning", reason))
+
+    def _prompts(self) -> list[UserMessage]:
+        return [entry for entry in self._recorder.session.entries if isinstance(entry, UserMessage)]
+
+    async def _line_counts(self, change: TurnChange) -> tuple[int, int]:
+        texts = [await self._baseline.text_of(state) for state in (change.before, change.after)]
+        if any(text is not None and len(text) > MAX_BYTES_TO_COUNT for text in texts) or texts == [
+            None,
+            None,
+        ]:
+            return 0, 0
+        difference = compare_texts(*texts)
+        return difference.added, difference.removed

@@ -1,0 +1,140 @@
+"""The dialogs that restore the files as they were before an earlier prompt, and that undo this."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+from acp_tui.session.invisible import reveal_line
+from acp_tui.session.state import Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from acp_tui.controller.changes.rewind import RewindPoint
+    from acp_tui.controller.conversation import Conversation
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.keys.palette_command import PaletteCommand
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.context import SessionContext
+    from acp_tui.workspace.baseline.turn_history import RewindStep
+
+MAX_FILES_LISTED = 8
+_MAX_PROMPT_CHARACTERS = 60
+_WORDS = {"restore": "restore", "create": "restore (deleted since)", "delete": "delete (new since)"}
+
+
+class Rewind:
+    """Lets the user choose a prompt, shows what would happen to each file, and restores the files."""
+
+    def __init__(self, screen: BaseScreen, runner: ConversationRunner, context: SessionContext) -> None:
+        self._screen = screen
+        self._runner = runner
+        self._context = context
+
+    def commands(self) -> Iterator[PaletteCommand]:
+        """Return the commands that make sense now."""
+        from acp_tui.ui.keys.palette_command import PaletteCommand
+
+        conversation = self._runner.conversation
+        if conversation is None or self._context.session.working:
+            return
+        if conversation.rewind.available:
+            yield PaletteCommand("Rewind files", self.open, "Session", word="restore checkpoint go back")
+        if conversation.rewind.can_undo:
+            yield PaletteCommand("Undo rewind", self._undo, "Session", word="restore files")
+
+    def open(self) -> None:
+        """Let the user choose a prompt to go back to."""
+        self._screen.run_worker(self._rewind(), group="choose", exclusive=True)
+
+    def _undo(self) -> None:
+        self._screen.run_worker(self._undo_rewind(), group="choose", exclusive=True)
+
+    async def _rewind(self) -> None:
+        conversation = self._runner.conversation
+        if conversation is None or not conversation.rewind.available:
+            self._screen.notify("No prompt has been sent yet.", timeout=3)
+            return
+        try:
+            point = await self._choose_point(await conversation.rewind.points())
+            if point is not None:
+                await self._restore(conversation, point)
+        except UserError as error:
+            self._screen.notify_error(error)
+
+    async def _choose_point(self, points: Sequence[RewindPoint]) -> RewindPoint | None:
+        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+
+        choices = [Choice(str(point.number), _shorten(point.prompt), _summary(point)) for point in points]
+        title = "Restore the files as they were before a prompt"
+        chosen = await self._screen.ask(ChooseScreen(title, choices, self._context.palette))
+        return next((point for point in points if str(point.number) == chosen), None)
+
+    async def _restore(self, conversation: Conversation, point: RewindPoint) -> None:
+        plan = await conversation.rewind.plan(point.number)
+        steps = [step for step in plan if step.obstacle is None]
+        if not steps:
+            self._screen.notify("No file has changed since that prompt.", timeout=3)
+            return
+        if not await self._confirm(self._preview(plan, point), yes="Restore the files", no="Cancel"):
+            return
+        overwrite: set[Path] = set()
+        keep: set[Path] = set()
+        for step in steps:
+            if step.edited_between_turns:
+                question = f"{self._name(step.path)} was edited after that turn, but not by the agent."
+                yes = await self._confirm(question, yes="Overwrite these edits", no="Keep the file as it is")
+                (overwrite if yes else keep).add(step.path)
+        result = await conversation.rewind.restore_files(point.number, overwrite=overwrite, keep=keep)
+        restored = _files(len(result.restored))
+        self._screen.notify(f"{restored} restored. The agent is not told about it.", markup=False)
+
+    async def _undo_rewind(self) -> None:
+        conversation = self._runner.conversation
+        if conversation is None:
+            return
+        try:
+            result = await conversation.rewind.undo()
+        except UserError as error:
+            self._screen.notify_error(error)
+        else:
+            self._screen.notify(f"Rewind undone: {_files(len(result.restored))} restored.", markup=False)
+
+    async def _confirm(self, question: str, *, yes: str, no: str) -> bool:
+        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+        dialog = ConfirmScreen(question, self._context.palette, yes=yes, no=no)
+        return await self._screen.ask(dialog) or False
+
+    def _preview(self, plan: Sequence[RewindStep], point: RewindPoint) -> str:
+        lines = [f'Before "{_shorten(point.prompt)}":', ""]
+        for step in plan[:MAX_FILES_LISTED]:
+            what = _WORDS.get(step.kind, "restore the mode of")
+            if step.obstacle is not None:
+                what = f"cannot be restored ({step.obstacle})"
+            lines.append(f"  {self._name(step.path)}: {what}")
+        if len(plan) > MAX_FILES_LISTED:
+            lines.append(f"  … and {_files(len(plan) - MAX_FILES_LISTED)} more")
+        return "\n".join(lines)
+
+    def _name(self, path: Path) -> str:
+        relative = os.path.relpath(path, self._context.cwd)
+        return reveal_line(str(path) if relative.startswith("..") else relative)
+
+
+def _shorten(prompt: str) -> str:
+    line = reveal_line(" ".join(prompt.split()))
+    return line if len(line) <= _MAX_PROMPT_CHARACTERS else f"{line[: _MAX_PROMPT_CHARACTERS - 1]}…"
+
+
+def _summary(point: RewindPoint) -> str:
+    if not point.files:
+        return "changed no files"
+    return f"changed {_files(point.files)}  +{point.added} −{point.removed}"
+
+
+def _files(count: int) -> str:
+    return f"{count:,} file{'' if count == 1 else 's'}"
