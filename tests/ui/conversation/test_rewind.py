@@ -1,0 +1,107 @@
+"""Restoring the files as they were before an earlier prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.conversation_ui import ConversationUi, Open
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir(exist_ok=True)
+    (folder / "a.txt").write_text("original\n")
+    return folder
+
+
+async def run_turn(ui: ConversationUi, path: Path, text: str) -> None:
+    """Send a prompt for which the agent writes a file by itself."""
+    turns = len(ui.prompts())
+    await ui.send(["write_file", str(path), text])
+    await ui.until(lambda: len(ui.prompts()) > turns and ui.session.phase == "idle")
+
+
+async def open_list(ui: ConversationUi) -> None:
+    await ui.press("escape", "escape")
+    await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
+
+
+async def confirm(ui: ConversationUi) -> None:
+    await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
+    await ui.press("down", "enter")
+
+
+async def test_esc_twice_lists_the_prompts_with_what_their_turns_changed(
+    open_ui: Open, project: Path
+) -> None:
+    async with open_ui() as ui:
+        await run_turn(ui, project / "a.txt", "one\n")
+        await run_turn(ui, project / "b.txt", "two\n")
+        await open_list(ui)
+        await ui.sees("Restore the files as they were before a prompt", "changed 1 file +1 −1", "+1 −0")
+
+
+async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(
+    open_ui: Open, project: Path
+) -> None:
+    async with open_ui() as ui:
+        await run_turn(ui, project / "a.txt", "one\n")
+        await run_turn(ui, project / "b.txt", "two\n")
+        await open_list(ui)
+        await ui.press("down", "enter")
+        await ui.sees("a.txt: restore", "b.txt: delete (new since)")
+        await confirm(ui)
+        await ui.sees("Files restored as they were before prompt 1: 2 files.")
+        assert (project / "a.txt").read_text() == "original\n"
+        assert not (project / "b.txt").exists()
+        await ui.press("ctrl+p", *"undo rewind", "enter")
+        await ui.sees("The last rewind was undone: 2 files.")
+        assert (project / "a.txt").read_text() == "one\n"
+        assert (project / "b.txt").read_text() == "two\n"
+
+
+async def test_cancelling_the_preview_changes_nothing(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await run_turn(ui, project / "a.txt", "one\n")
+        await open_list(ui)
+        await ui.press("enter")
+        await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
+        await ui.press("enter")
+        await ui.until(lambda: ui.app.screen is ui.screen)
+        assert (project / "a.txt").read_text() == "one\n"
+
+
+@pytest.mark.parametrize(("keys", "kept"), [(("enter",), "mine\n"), (("down", "enter"), "original\n")])
+async def test_edits_between_turns_are_overwritten_only_if_the_user_agrees(
+    open_ui: Open, project: Path, keys: tuple[str, ...], kept: str
+) -> None:
+    async with open_ui() as ui:
+        await run_turn(ui, project / "a.txt", "one\n")
+        (project / "a.txt").write_text("mine\n")
+        await open_list(ui)
+        await ui.press("enter")
+        await confirm(ui)
+        await ui.sees("a.txt was edited after that turn, but not by the agent.")
+        await ui.press(*keys)
+        await ui.sees("Files restored as they were before prompt 1")
+        assert (project / "a.txt").read_text() == kept
+
+
+async def test_esc_twice_does_nothing_before_the_first_prompt_or_with_a_text(
+    open_ui: Open, project: Path
+) -> None:
+    async with open_ui() as ui:
+        await ui.press("escape", "escape")
+        assert ui.app.screen is ui.screen
+        await run_turn(ui, project / "a.txt", "one\n")
+        await ui.press(*"draft", "escape", "escape")
+        assert ui.app.screen is ui.screen
