@@ -73,7 +73,7 @@ def test_exec_requires_the_home_directory_to_be_named(
     monkeypatch.chdir(user_home)
 
     assert main([*command, "--command", agent("script"), "hello"]) == 2
-    assert "the workspace would be your home directory" in capsys.readouterr().err
+    assert "The workspace would be your home directory" in capsys.readouterr().err
     assert main([*command, "--command", agent("script"), "--cwd", str(user_home), "hello"]) == 0
 
 
@@ -82,7 +82,7 @@ def test_using_the_root_directory_as_workspace_must_be_confirmed(
 ) -> None:
     monkeypatch.chdir("/")
     assert main(["exec", "--command", agent("script"), "hello"]) == 2
-    assert "the workspace would be /, the whole file system" in capsys.readouterr().err
+    assert "The workspace would be /, the whole file system" in capsys.readouterr().err
 
 
 def test_an_agent_chosen_by_the_project_is_confirmed_once_per_folder(project: Path, helper: Path) -> None:
