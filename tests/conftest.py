@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Use two workers per core: most tests wait for processes and timers."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the directory with acp-tui's own files for this test."""

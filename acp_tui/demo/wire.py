@@ -72,7 +72,7 @@ class Wire:
                 return frame
 
     async def send(self, message: Frame) -> None:
-        """Write one frame, then run the callback registered for after it."""
+        """Write one frame. After a response, run the callback registered with `call_after_response`."""
         is_response = "method" not in message
         if is_response:
             message = self._response_overrides.pop(message.get("id"), message)

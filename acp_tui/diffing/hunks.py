@@ -1,4 +1,4 @@
-"""Hunks: unchanged lines and changes, from a comparison or from a patch."""
+"""The types of hunks and rows. `difference` cuts texts into hunks, `patch` reads them from a patch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks up the row of an entry.
+"""Looks up the row of an entry in `table`, where all kinds are registered.
 
 The table is imported with the first entry: the first frame of a new conversation does not need it.
 """

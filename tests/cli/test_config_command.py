@@ -63,6 +63,8 @@ def test_every_value_is_shown_with_its_origin(
         "log.max_session_bytes": "100000000 built in",
         "workspace.additional_directories": "[] built in",
         "workspace.sensitive": "[] built in",
+        "workspace.max_rewind_turns": "100 built in",
+        "workspace.max_rewind_bytes": "200000000 built in",
         "workspace.max_baseline_file_size": table["workspace.max_baseline_file_size"],
         "agents.own": "x 'a b' config.toml:4",
         "agents.pi": "(as the known agent) config.toml:6",

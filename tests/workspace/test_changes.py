@@ -194,7 +194,7 @@ async def test_a_folder_in_the_place_of_a_file_is_cleared_first(project: Path) -
     (project / "README.md").unlink()
     fill(project, {"README.md/inside": "new"})
     assert await changes(baseline, project) == {"README.md": "deleted", "README.md/inside": "added"}
-    with pytest.raises(UserError, match="a folder with files has taken its place; revert those first"):
+    with pytest.raises(UserError, match="it is now a folder that contains files; revert those files first"):
         await baseline.revert(project / "README.md")
     assert (project / "README.md" / "inside").read_text() == "new"
     await baseline.revert(project / "README.md" / "inside")

@@ -33,7 +33,7 @@ class RewindPoint:
 
 
 class Rewind:
-    """Copies the changed files around each turn, and restores them."""
+    """Copies the changed files before and after each turn, and restores them."""
 
     def __init__(self, recorder: Recorder, baseline: BaselineTracker) -> None:
         self._recorder = recorder

@@ -50,7 +50,7 @@ async def contents_after(call: ToolCall, files: FileAccess) -> tuple[tuple[str, 
 
 
 def _changed(text: str, diff: Diff, *, everywhere: bool) -> str | None:
-    """The text with the change; None where it is not certain where that belongs."""
+    """Return the text with the diff applied; None if it is unclear where the diff applies."""
     if diff.patch is not None or diff.new is None:
         return None
     if not diff.old:

@@ -21,7 +21,7 @@ class SignInNeeded(UserError):  # noqa: N818  # a state of things rather than an
 
     def __init__(self, title: str, methods: list[AuthMethod], said: str) -> None:
         ways = "; ".join(f"{visible_line(method.id)} ({method.name})" for method in methods)
-        offered = f"Its ways to do so: {ways}." if ways else "It names no way to do so."
+        offered = f"Sign-in methods: {ways}." if ways else "It offers no sign-in method."
         super().__init__(f"{title} wants you to sign in first ({said}). {offered}")
         self.methods = methods
 

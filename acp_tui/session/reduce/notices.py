@@ -55,7 +55,7 @@ def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list
 
 
 def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
-    """Add a line that is not a protocol message to one notice per turn."""
+    """Record a line of stdout that is not a protocol message. All those of a turn share one notice."""
     entry, count, changes = _count(session, "noise", at)
     if count == 1:
         entry.text = "1 line on the agent's stdout was not a protocol message"

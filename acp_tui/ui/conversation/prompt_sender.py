@@ -73,7 +73,7 @@ class PromptSender:
         assert self._prepared is not None
         async with self._attachment_lock:
             try:
-                confirm = partial(self._view.confirm, yes="Yes, attach it", no="No, do not send it")
+                confirm = partial(self._view.confirm, yes="Yes, attach it", no="No, do not send the prompt")
                 return await self._prepared.conversation.blocks_for(text, attachments, confirm)
             except UserError as error:
                 self._view.send_failed(error, text)

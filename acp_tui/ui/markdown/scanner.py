@@ -133,7 +133,7 @@ class MarkdownScanner:
         return not start
 
     def _continue_block(self, line: str, content: str) -> None:
-        """Add a line to the open section, or to a new one if that is long enough."""
+        """Add a line to the open section, or start a new section if the open one is long enough."""
         section = self._open
         assert section is not None
         if section.kind == "table" and len(section.lines) >= TABLE_ROWS_PER_SECTION:

@@ -1,4 +1,4 @@
-"""A section at one width: its height before it is drawn, and its lines when they are needed."""
+"""Lays out a section for one width. Its height is known or estimated before its lines are drawn."""
 
 from __future__ import annotations
 

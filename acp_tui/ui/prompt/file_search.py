@@ -1,7 +1,7 @@
 """Finds the files that match the typed text, best first, in small steps so that typing is never delayed.
 
-Passes over all files look for the best kind of match first; worse kinds follow only if there are too few
-matches. Each step checks `PATHS_PER_STEP` paths, which takes about a millisecond.
+All files are searched once per kind of match, best kind first. Worse kinds are tried only if there are
+too few matches. Each step checks `PATHS_PER_STEP` paths, which takes about a millisecond.
 """
 
 from __future__ import annotations

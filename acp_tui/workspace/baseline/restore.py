@@ -50,5 +50,7 @@ def _remove_empty_folder(directory: int, name: str) -> None:
         os.rmdir(name, dir_fd=directory)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            raise UnwritableError("a folder with files has taken its place; revert those first") from None
+            raise UnwritableError(
+                "it is now a folder that contains files; revert those files first"
+            ) from None
         raise

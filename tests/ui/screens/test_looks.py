@@ -146,7 +146,7 @@ def test_confirm(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = Show(
         theme,
         screen=lambda palette: ConfirmScreen(  # type: ignore[arg-type, return-value]
-            question, palette, yes="Yes, attach it", no="No, do not send it"
+            question, palette, yes="Yes, attach it", no="No, do not send the prompt"
         ),
     )
     assert snap_compare(app, terminal_size=size, press=["down"])
