@@ -1,4 +1,4 @@
-"""Drafts and history survive a crash, two processes at once, damage, and their own growth."""
+"""Drafts and prompt history: crashes, concurrent processes, damaged lines and size limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_draft_is_there_again_after_a_crash(tmp_path: Path) -> None:
+def test_a_draft_survives_a_crash(tmp_path: Path) -> None:
     code = (
         "import os, pathlib, signal, sys\n"
         "from acp_tui.store.drafts import Drafts\n"
@@ -29,7 +29,7 @@ def test_a_draft_is_there_again_after_a_crash(tmp_path: Path) -> None:
     assert Drafts(tmp_path).load("other") == ""
 
 
-def test_the_last_draft_of_each_session_counts(tmp_path: Path) -> None:
+def test_loading_returns_the_last_saved_draft_of_a_session(tmp_path: Path) -> None:
     drafts = Drafts(tmp_path)
     drafts.save("one", "a")
     drafts.save("two", "b\n\ud83dc")
@@ -40,7 +40,7 @@ def test_the_last_draft_of_each_session_counts(tmp_path: Path) -> None:
     assert (drafts.load("one"), drafts.load("two")) == ("", "b\n\ud83dc")
 
 
-def test_history_is_per_project_and_names_each_prompt_once(tmp_path: Path) -> None:
+def test_history_is_per_project_without_duplicates(tmp_path: Path) -> None:
     history = History(tmp_path, "/home/me/project")
     for at, text in enumerate(["a", "b", "a", "c"]):
         history.add(text, at)
@@ -50,13 +50,13 @@ def test_history_is_per_project_and_names_each_prompt_once(tmp_path: Path) -> No
     assert History(tmp_path, "/home/you/project").entries() == []
 
 
-def test_any_folder_can_have_a_history(tmp_path: Path) -> None:
+def test_history_works_for_any_folder_name(tmp_path: Path) -> None:
     for project in ("/", "/.hidden", "/a b/ü/" + "x" * 200, "/\udce9"):
         History(tmp_path, project).add(project, 1)
         assert History(tmp_path, project).entries() == [project]
 
 
-def test_damaged_lines_are_skipped_and_hurt_no_other(tmp_path: Path) -> None:
+def test_damaged_history_lines_are_skipped(tmp_path: Path) -> None:
     History(tmp_path, "/p").add("first", 1)
     (file,) = (tmp_path / "history").glob("*.jsonl")
     with file.open("ab") as lines:
@@ -66,7 +66,7 @@ def test_damaged_lines_are_skipped_and_hurt_no_other(tmp_path: Path) -> None:
     assert History(tmp_path, "/p").entries() == ["first", "last"]
 
 
-def test_files_are_private(tmp_path: Path) -> None:
+def test_draft_and_history_files_are_private(tmp_path: Path) -> None:
     History(tmp_path / "state", "/p").add("first", 1)
     Drafts(tmp_path / "state").save("s", "x")
 
@@ -74,7 +74,7 @@ def test_files_are_private(tmp_path: Path) -> None:
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_they_stay_small_and_keep_what_is_newest(tmp_path: Path) -> None:
+def test_files_stay_small_and_keep_the_newest_entries(tmp_path: Path) -> None:
     history, drafts = History(tmp_path, "/p"), Drafts(tmp_path)
     drafts.save("early", "kept")
     for number in range(60):
@@ -104,7 +104,7 @@ for number in range(50):
 """
 
 
-def test_two_processes_at_once_lose_nothing_but_the_oldest(tmp_path: Path) -> None:
+def test_two_concurrent_processes_lose_only_the_oldest_entries(tmp_path: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", ADD, str(tmp_path), name]) for name in "ab"]
     assert [process.wait() for process in running] == [0, 0]
 
@@ -115,7 +115,7 @@ def test_two_processes_at_once_lose_nothing_but_the_oldest(tmp_path: Path) -> No
     assert len(kept) >= 15
 
 
-def test_where_nothing_can_be_written_the_caller_is_told(tmp_path: Path) -> None:
+def test_saving_raises_if_the_directory_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "state").touch()
 
     with pytest.raises(OSError, match=r"exists|directory"):
@@ -125,7 +125,7 @@ def test_where_nothing_can_be_written_the_caller_is_told(tmp_path: Path) -> None
     assert Drafts(tmp_path / "state").load("s") == ""
 
 
-def test_a_draft_is_given_up_while_another_process_holds_the_lock(tmp_path: Path) -> None:
+def test_saving_a_draft_fails_while_another_process_holds_the_lock(tmp_path: Path) -> None:
     drafts = Drafts(tmp_path)
     drafts.save("s", "before")
     with open(tmp_path / ".drafts.jsonl.lock", "rb") as held_by_other:

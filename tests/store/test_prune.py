@@ -1,4 +1,4 @@
-"""Old sessions go, with all that belongs to them; those in use stay."""
+"""Pruning: which stored sessions are removed, and which are kept."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ def ids(data_dir: Path) -> list[str]:
     return [session.id for session in list_sessions(data_dir)]
 
 
-def test_the_oldest_go_when_there_are_too_many(tmp_path: Path) -> None:
-    made = [record(tmp_path, at) for at in range(5)]
-    for folder in made:
+def test_the_oldest_sessions_beyond_the_count_limit_are_removed(tmp_path: Path) -> None:
+    folders = [record(tmp_path, at) for at in range(5)]
+    for folder in folders:
         folder.close()
 
     removed = prune(tmp_path, keep=2, max_bytes=10**9)
-    assert [one.session.id for one in removed] == [folder.id for folder in made[:3]]
-    assert ids(tmp_path) == [made[4].id, made[3].id]
-    assert not made[0].path.exists()
+    assert [entry.session.id for entry in removed] == [folder.id for folder in folders[:3]]
+    assert ids(tmp_path) == [folders[4].id, folders[3].id]
+    assert not folders[0].path.exists()
 
 
-def test_the_oldest_go_when_they_take_too_much_room(tmp_path: Path) -> None:
-    made = [record(tmp_path, at, size=100_000) for at in range(4)]
-    for folder in made:
+def test_the_oldest_sessions_beyond_the_size_limit_are_removed(tmp_path: Path) -> None:
+    folders = [record(tmp_path, at, size=100_000) for at in range(4)]
+    for folder in folders:
         folder.close()
 
     (removed,) = prune(tmp_path, keep=100, max_bytes=350_000)
-    assert removed.session.id == made[0].id
+    assert removed.session.id == folders[0].id
     assert removed.size >= 100_000
 
 
-def test_a_session_in_use_stays(tmp_path: Path) -> None:
+def test_a_session_in_use_is_kept(tmp_path: Path) -> None:
     oldest, old, new = (record(tmp_path, at) for at in range(3))
     old.close()
     new.close()
 
     removed = prune(tmp_path, keep=0, max_bytes=0)
-    assert [one.session.id for one in removed] == [old.id, new.id]
+    assert [entry.session.id for entry in removed] == [old.id, new.id]
     assert ids(tmp_path) == [oldest.id]
     oldest.close()
     assert len(prune(tmp_path, keep=0, max_bytes=0)) == 1
 
 
-def test_copies_of_a_project_go_first_but_those_in_use(tmp_path: Path) -> None:
-    """Somebody was killed, and could not delete them."""
+def test_leftover_baselines_are_removed_before_sessions(tmp_path: Path) -> None:
+    """A killed process leaves its baseline behind."""
     killed, used = record(tmp_path, 1), record(tmp_path, 2)
     killed.close()
 
@@ -68,14 +68,14 @@ def test_copies_of_a_project_go_first_but_those_in_use(tmp_path: Path) -> None:
     used.close()
 
 
-def test_a_damaged_folder_can_go(tmp_path: Path) -> None:
+def test_a_damaged_session_folder_can_be_removed(tmp_path: Path) -> None:
     (sessions_directory(tmp_path) / "broken").mkdir(parents=True)
 
-    assert [one.session.id for one in prune(tmp_path, keep=0, max_bytes=0)] == ["broken"]
+    assert [entry.session.id for entry in prune(tmp_path, keep=0, max_bytes=0)] == ["broken"]
     assert ids(tmp_path) == []
 
 
-def test_what_others_removed_meanwhile_is_not_counted(tmp_path: Path) -> None:
+def test_sessions_already_removed_are_not_counted(tmp_path: Path) -> None:
     record(tmp_path, 1).close()
     chosen = prune_candidates(tmp_path, keep=0, max_bytes=0)
 
@@ -83,7 +83,7 @@ def test_what_others_removed_meanwhile_is_not_counted(tmp_path: Path) -> None:
     assert remove_sessions(tmp_path, chosen) == []
 
 
-def test_a_removal_that_was_cut_short_is_finished_by_the_next(tmp_path: Path) -> None:
+def test_an_interrupted_removal_is_finished_by_the_next_prune(tmp_path: Path) -> None:
     folder = record(tmp_path, 1)
     folder.close()
     leftover = folder.path.rename(folder.path.with_name(f".removed-{folder.id}"))
@@ -92,6 +92,6 @@ def test_a_removal_that_was_cut_short_is_finished_by_the_next(tmp_path: Path) ->
     assert not leftover.exists()
 
 
-def test_without_a_store_there_is_nothing_to_remove(tmp_path: Path) -> None:
+def test_pruning_a_missing_directory_removes_and_creates_nothing(tmp_path: Path) -> None:
     assert prune(tmp_path / "nowhere", keep=0, max_bytes=0) == []
     assert not (tmp_path / "nowhere").exists()

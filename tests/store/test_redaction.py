@@ -1,4 +1,4 @@
-"""Frames are written without secrets: in the right places, as valid JSON, and otherwise unchanged."""
+"""Redaction of frames: secrets are masked, everything else is unchanged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def chunk(text: str, **more: Any) -> dict[str, Any]:
     return update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": text}, **more)
 
 
-def test_ordinary_frames_are_not_touched() -> None:
+def test_frames_without_secrets_are_returned_as_they_are() -> None:
     for frame in (
         chunk("Hello"),
         chunk("x = 1", messageId="m"),
@@ -51,16 +51,16 @@ def test_ordinary_frames_are_not_touched() -> None:
         assert received(frame) is frame
 
 
-def test_a_token_in_a_chunk_is_hidden_also_outside_its_text() -> None:
+def test_tokens_in_a_chunk_are_masked_in_text_and_meta() -> None:
     assert received(chunk(f"use {TOKEN}!")) == chunk(f"use {MASK}!")
     assert received(chunk("hi", _meta={"a": [TOKEN]})) == chunk("hi", _meta={"a": [MASK]})
 
 
-def test_a_line_that_is_no_json_is_searched_too() -> None:
+def test_tokens_in_a_line_that_is_not_json_are_masked() -> None:
     assert received(f"debug: {TOKEN}") == f"debug: {MASK}"
 
 
-def test_environment_and_headers_are_judged_by_name() -> None:
+def test_variables_and_headers_with_secret_names_are_masked() -> None:
     params = {
         "command": "x",
         "env": [{"name": "MY_API_KEY", "value": "abc"}, {"name": "PATH", "value": "/bin"}],
@@ -86,7 +86,7 @@ def test_environment_and_headers_are_judged_by_name() -> None:
     ]
 
 
-def test_choices_with_telling_names_are_no_environment() -> None:
+def test_config_options_with_secret_names_are_not_masked() -> None:
     frame = update(
         sessionUpdate="config_option_update", configOptions=[{"name": "Token saver", "value": "on"}]
     )
@@ -94,19 +94,19 @@ def test_choices_with_telling_names_are_no_environment() -> None:
 
 
 @pytest.mark.parametrize("number", [7, "seven"])
-def test_what_was_read_from_a_sensitive_file_is_hidden_in_the_answer(number: int | str) -> None:
+def test_the_content_of_a_sensitive_file_is_masked_in_the_response(number: int | str) -> None:
     redactor = Redactor()
     request = call("fs/read_text_file", {"sessionId": "s", "path": "/p/.env"}, number)
     answer = {"jsonrpc": "2.0", "id": number, "result": {"content": "harmless looking"}}
 
     assert redactor.redact("received", request) is request
-    # an answer of the agent to a request of ours with the same number is another matter
+    # not masked: a response of the agent to a client request with the same id
     assert redactor.redact("received", answer) is answer
     assert redactor.redact("sent", answer)["result"] == {"content": MASK}
-    assert redactor.redact("sent", answer) is answer  # the number is used again
+    assert redactor.redact("sent", answer) is answer  # each id is masked once; it may be reused
 
 
-def test_other_files_and_error_answers_stay() -> None:
+def test_other_files_and_error_responses_are_not_masked() -> None:
     redactor = Redactor()
     redactor.redact("received", call("fs/read_text_file", {"path": "/p/main.py"}, 1))
     redactor.redact("received", call("fs/read_text_file", {"path": "/p/.env"}, 2))
@@ -117,12 +117,12 @@ def test_other_files_and_error_answers_stay() -> None:
     assert redactor.redact("sent", failed) is failed
 
 
-def test_what_is_written_to_a_sensitive_file_is_hidden() -> None:
+def test_text_written_to_a_sensitive_file_is_masked() -> None:
     params = {"sessionId": "s", "path": "/home/me/.ssh/id_rsa", "content": "x"}
     assert received(call("fs/write_text_file", params))["params"] == params | {"content": MASK}
 
 
-def test_answers_to_elicitations_are_hidden_with_their_keys_kept() -> None:
+def test_elicitation_answers_are_masked_and_their_keys_kept() -> None:
     redactor = Redactor()
     redactor.redact("received", call("elicitation/create", {"mode": "form", "message": "Who?"}, 3))
     result = {"action": "accept", "content": {"name": "Jo", "age": 5, "tags": ["a"], "none": None}}
@@ -134,7 +134,7 @@ def test_answers_to_elicitations_are_hidden_with_their_keys_kept() -> None:
     }
 
 
-def test_a_tool_call_on_a_sensitive_file_keeps_only_what_it_is_about() -> None:
+def test_a_tool_call_on_a_sensitive_file_keeps_title_and_paths_only() -> None:
     redactor = Redactor()
     first = redactor.redact(
         "received",
@@ -174,19 +174,19 @@ def test_a_tool_call_on_a_sensitive_file_keeps_only_what_it_is_about() -> None:
 
 
 @pytest.mark.parametrize("key", PATH_KEYS)
-def test_every_key_of_a_path_may_name_the_sensitive_file(key: str) -> None:
+def test_a_sensitive_file_is_recognised_under_every_path_key(key: str) -> None:
     fields = update(toolCallId="c", rawInput={key: "/p/.env", "new_text": "a"})["params"]["update"]
     clean = received(update(**fields))["params"]["update"]
     assert clean["rawInput"]["new_text"] == MASK
 
 
-def test_the_tool_call_of_a_permission_request_is_treated_alike() -> None:
+def test_the_tool_call_in_a_permission_request_is_masked() -> None:
     params = {"toolCall": {"toolCallId": "c", "rawInput": {"path": ".env", "content": "x"}}, "options": []}
     clean = received(call("session/request_permission", params))
     assert clean["params"]["toolCall"]["rawInput"] == {"path": ".env", "content": MASK}
 
 
-def test_a_sensitive_file_attached_to_a_prompt_is_hidden() -> None:
+def test_a_sensitive_file_attached_to_a_prompt_is_masked() -> None:
     def resource(uri: str, text: str) -> dict[str, Any]:
         return {"type": "resource", "resource": {"uri": uri, "text": text}}
 
@@ -202,14 +202,14 @@ def test_a_sensitive_file_attached_to_a_prompt_is_hidden() -> None:
     ]
 
 
-def test_who_decides_what_is_sensitive_can_be_given() -> None:
+def test_redaction_uses_the_given_sensitivity_check() -> None:
     redactor = Redactor(lambda path: path.endswith(".secret"))
     params = {"path": "/a.secret", "content": "x"}
     clean = redactor.redact("received", call("fs/write_text_file", params))
     assert clean["params"]["content"] == MASK
 
 
-def test_what_is_nested_too_deeply_to_search_is_kept_as_text() -> None:
+def test_frames_nested_too_deeply_are_redacted_as_text() -> None:
     deep: Any = TOKEN
     for _ in range(5000):
         deep = [deep]
@@ -237,7 +237,7 @@ json_values = st.recursive(
 
 
 def differences(old: Any, new: Any) -> list[tuple[Any, Any]]:
-    """The leaves that differ; fails when the shapes do."""
+    """Return the pairs of leaves that differ; assert that keys and lengths are equal."""
     if isinstance(old, dict) and isinstance(new, dict):
         assert list(old) == list(new)
         return [pair for key in old for pair in differences(old[key], new[key])]
@@ -249,11 +249,11 @@ def differences(old: Any, new: Any) -> list[tuple[Any, Any]]:
 
 @properties
 @given(frame=json_values, direction=st.sampled_from(["sent", "received", "client"]))
-def test_any_frame_stays_valid_and_changes_only_where_something_is_hidden(frame: Any, direction: Any) -> None:
+def test_redaction_of_any_frame_only_replaces_values_with_masks(frame: Any, direction: Any) -> None:
     before = json.dumps(frame)
     clean = Redactor().redact(direction, frame)
 
-    assert json.dumps(frame) == before  # what others go on working with is not changed
+    assert json.dumps(frame) == before  # the frame passed in is not modified
     assert json.loads(json.dumps(clean)) == clean
     for _, new in differences(frame, clean):
         assert MASK in new
@@ -261,13 +261,13 @@ def test_any_frame_stays_valid_and_changes_only_where_something_is_hidden(frame:
 
 @properties
 @given(frame=json_values, token=st.just(TOKEN))
-def test_a_token_is_hidden_wherever_it_stands(frame: Any, token: str) -> None:
+def test_a_token_is_masked_anywhere_in_a_frame(frame: Any, token: str) -> None:
     written = json.dumps(Redactor().redact("received", {"params": frame, "more": [token]}))
     assert not any(token in text for text in texts(json.loads(written)))
 
 
 def texts(value: Any) -> list[str]:
-    """All strings but keys."""
+    """Return all strings of a JSON value, without keys."""
     if isinstance(value, dict):
         return [text for item in value.values() for text in texts(item)]
     if isinstance(value, list):
@@ -277,12 +277,12 @@ def texts(value: Any) -> list[str]:
 
 @properties
 @given(st.text())
-def test_the_quick_look_at_a_chunk_sees_all_that_the_search_would_find(text: str) -> None:
+def test_the_quick_check_finds_every_kind_of_secret(text: str) -> None:
     for secret in (TOKEN, "password=x", '"token": "abcdefg1"', "Authorization: Basic abcd", "://a:b@c"):
         assert may_hold_secret(text + secret)
 
 
-def test_the_log_holds_no_secret_that_crossed_the_wire(tmp_path: Path) -> None:
+def test_the_wire_log_holds_no_token(tmp_path: Path) -> None:
     folder = create_session_folder(tmp_path, agent="a", title="A", cwd="/", command=[])
     frame = chunk(f"use {TOKEN}")
     folder.log.append(1, "received", frame, json.dumps(frame))
@@ -300,14 +300,14 @@ KEY = [
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_a_private_key_is_hidden_also_as_single_lines(first: int) -> None:
+def test_a_private_key_split_into_lines_is_masked(first: int) -> None:
     lines = ["starting", *KEY[first:], "done"]
     clean = Redactor().redact("client", {"client": "agent_exited", "stderr_tail": lines})["stderr_tail"]
     assert not any(part in line for line in clean for part in KEY[1:3])
     assert (clean[0], clean[-1], len(clean)) == ("starting", "done", len(lines))
 
 
-def test_variables_filled_into_the_arguments_of_a_server_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secret_variables_expanded_in_server_arguments_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_SECRET_TOKEN", "correct-horse")
     server = {"name": "s", "command": "/s", "args": ["serve", "x=correct-horse"], "env": []}
     frame = {"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": [server]}}

@@ -1,4 +1,4 @@
-"""What looks like a secret in a text is hidden, and nothing else."""
+"""Secret patterns: what looks like a secret in text is masked, and nothing else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOKENS = [
 @pytest.mark.parametrize(
     "around", ["{}", "key {} end", '"{}"', "a\n{}\nb", r"escaped\n{}\"", "({})", "x={};"]
 )
-def test_tokens_are_hidden(token: str, around: str) -> None:
+def test_tokens_are_masked(token: str, around: str) -> None:
     assert redact_text(around.format(token)) == around.format(MASK)
 
 
@@ -58,7 +58,7 @@ def test_tokens_are_hidden(token: str, around: str) -> None:
         ("-----BEGIN PRIVATE KEY-----\ncut", "-----BEGIN PRIVATE KEY-----[redacted]"),
     ],
 )
-def test_what_stands_after_a_telling_word_is_hidden(text: str, redacted: str) -> None:
+def test_values_after_a_secret_name_are_masked(text: str, redacted: str) -> None:
     assert redact_text(text) == redacted
     assert redact_text(redacted) == redacted
 
@@ -81,19 +81,19 @@ def test_what_stands_after_a_telling_word_is_hidden(text: str, redacted: str) ->
         "sk-learn, through the night -- 6 = 2*3",
     ],
 )
-def test_ordinary_text_stays(text: str) -> None:
+def test_ordinary_text_is_unchanged(text: str) -> None:
     assert redact_text(text) is text or redact_text(text) == text
 
 
 @properties
 @given(before=st.text(), token=st.sampled_from(TOKENS), after=st.text())
-def test_a_token_on_its_own_is_hidden_whatever_stands_around_it(before: str, token: str, after: str) -> None:
+def test_a_token_between_spaces_is_masked_in_any_text(before: str, token: str, after: str) -> None:
     assert token not in redact_text(f"{before} {token} {after}")
 
 
 @properties
 @given(st.text(alphabet="abdhlmr \n.,()[]{}0123456789é漢🙂"))
-def test_text_without_telling_letters_is_never_changed(text: str) -> None:
+def test_text_that_no_pattern_can_match_is_returned_as_it_is(text: str) -> None:
     assert redact_text(text) is text
 
 
@@ -111,7 +111,7 @@ def test_text_without_telling_letters_is_never_changed(text: str) -> None:
         "PGPASSWORD",
     ],
 )
-def test_names_of_secrets(name: str) -> None:
+def test_secret_names_are_recognised(name: str) -> None:
     assert is_secret_name(name)
 
 
@@ -119,5 +119,5 @@ def test_names_of_secrets(name: str) -> None:
     "name",
     ["PATH", "PWD", "OLDPWD", "MAX_TOKENS", "GIT_AUTHOR_NAME", "MONKEY", "TOKENIZERS_PARALLELISM", "Accept"],
 )
-def test_names_that_hold_no_secret(name: str) -> None:
+def test_other_names_are_not_secret(name: str) -> None:
     assert not is_secret_name(name)

@@ -1,4 +1,4 @@
-"""A folder per session: found again, locked while it is written, private."""
+"""Session folders: naming, lookup, locking and file modes."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def create(data_dir: Path, agent: str = "claude-code", at: float = NOON) -> Sess
     )
 
 
-def test_an_id_says_when_and_with_whom(tmp_path: Path) -> None:
+def test_an_id_has_the_time_and_the_agent_name(tmp_path: Path) -> None:
     assert create(tmp_path).id[:-4] == "20261120-120000-claude-code-"
     assert create(tmp_path, agent="./My Agent (β)/").id[:-4] == "20261120-120000-my-agent-"
     assert create(tmp_path, agent="β").id[:-4] == "20261120-120000-agent-"
 
 
-def test_ids_are_unique_when_many_begin_at_once(tmp_path: Path) -> None:
+def test_ids_of_sessions_created_at_once_are_unique(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as pool:
-        made = list(pool.map(lambda _: create(tmp_path), range(100)))
+        folders = list(pool.map(lambda _: create(tmp_path), range(100)))
 
-    assert len({folder.id for folder in made}) == 100
-    for folder in made:
+    assert len({folder.id for folder in folders}) == 100
+    for folder in folders:
         folder.close()
 
 
-def test_everything_is_private(tmp_path: Path) -> None:
+def test_all_files_of_a_session_are_private(tmp_path: Path) -> None:
     folder = create(tmp_path / "data")
     folder.log.append(1, "sent", {})
     folder.stderr_sink("x\n")
@@ -50,7 +50,7 @@ def test_everything_is_private(tmp_path: Path) -> None:
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_meta_data_is_read_back(tmp_path: Path) -> None:
+def test_metadata_is_read_back(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.update_meta(session_id="abc", title="A title")
     session = find_session(tmp_path, folder.id)
@@ -62,7 +62,7 @@ def test_meta_data_is_read_back(tmp_path: Path) -> None:
     assert session.updated == NOON
 
 
-def test_secrets_on_the_command_line_are_not_written_down(tmp_path: Path) -> None:
+def test_secrets_on_the_command_line_are_masked_in_the_metadata(tmp_path: Path) -> None:
     folder = create_session_folder(
         tmp_path, agent="x", title="X", cwd="/", command=["agent", "--api-key", "hunter2", "--token=abc"]
     )
@@ -72,19 +72,19 @@ def test_secrets_on_the_command_line_are_not_written_down(tmp_path: Path) -> Non
     assert json.loads(written)["command"][:2] == ["agent", "--api-key"]
 
 
-def test_the_last_used_session_is_listed_first(tmp_path: Path) -> None:
+def test_sessions_are_listed_last_used_first(tmp_path: Path) -> None:
     first = create(tmp_path, at=NOON)
     second = create(tmp_path, at=NOON + 1)
-    moments = iter([NOON - 5, NOON - 5, NOON + 9])
+    times = iter([NOON - 5, NOON - 5, NOON + 9])
     third = create_session_folder(
-        tmp_path, agent="x", title="X", cwd="/", command=[], clock=lambda: next(moments)
+        tmp_path, agent="x", title="X", cwd="/", command=[], clock=lambda: next(times)
     )
     third.update_meta(stop="end_turn")
 
     assert [session.id for session in list_sessions(tmp_path)] == [third.id, second.id, first.id]
 
 
-def test_damaged_folders_are_listed_and_do_no_harm(tmp_path: Path) -> None:
+def test_damaged_session_folders_are_listed(tmp_path: Path) -> None:
     sessions = sessions_directory(tmp_path)
     good = create(tmp_path)
     for name, meta in {
@@ -106,11 +106,11 @@ def test_damaged_folders_are_listed_and_do_no_harm(tmp_path: Path) -> None:
     assert found["odd"].updated > 0
 
 
-def test_without_a_store_there_are_no_sessions(tmp_path: Path) -> None:
+def test_a_missing_directory_has_no_sessions(tmp_path: Path) -> None:
     assert list_sessions(tmp_path / "nowhere") == []
 
 
-def test_a_session_is_found_by_id_by_its_beginning_and_by_its_folder(tmp_path: Path) -> None:
+def test_a_session_is_found_by_id_prefix_or_path(tmp_path: Path) -> None:
     one = create(tmp_path, at=NOON)
     two = create(tmp_path, at=NOON + 3600)
 
@@ -121,7 +121,7 @@ def test_a_session_is_found_by_id_by_its_beginning_and_by_its_folder(tmp_path: P
         find_session(tmp_path, "2026")
 
 
-def test_an_unknown_id_names_the_nearest(tmp_path: Path) -> None:
+def test_an_unknown_id_suggests_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="none has been recorded"):
         find_session(tmp_path, "x")
     folder = create(tmp_path)
@@ -131,7 +131,7 @@ def test_an_unknown_id_names_the_nearest(tmp_path: Path) -> None:
         find_session(tmp_path, "")
 
 
-HOLD = """
+HOLD_LOCK = """
 import pathlib, sys
 from acp_tui.store.session_folder import reopen_session_folder
 from acp_tui.store.stored_sessions import read_session
@@ -141,36 +141,36 @@ sys.stdin.read()
 """
 
 
-def test_two_processes_cannot_write_one_session(tmp_path: Path) -> None:
+def test_a_session_open_in_another_process_cannot_be_reopened(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.close()
     session = read_session(folder.path)
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLD_LOCK, str(folder.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"open\n"
         with pytest.raises(UserError, match="open in another acp-tui"):
             reopen_session_folder(session)
-        holder.kill()  # a process that dies leaves no lock behind
+        holder.kill()  # a dead process holds no lock
     reopen_session_folder(session).close()
 
 
-def test_a_reopened_session_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_reopened_session_appends_to_its_log(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.log.append(1, "sent", "a")
     folder.close()
-    again = reopen_session_folder(find_session(tmp_path, folder.id), clock=lambda: NOON + 5)
-    again.log.append(2, "sent", "b")
-    again.update_meta(stop="cancelled")
-    again.close()
+    reopened = reopen_session_folder(find_session(tmp_path, folder.id), clock=lambda: NOON + 5)
+    reopened.log.append(2, "sent", "b")
+    reopened.update_meta(stop="cancelled")
+    reopened.close()
 
     session = find_session(tmp_path, folder.id)
     assert [record.frame for record in session.records()] == ["a", "b"]
     assert session.meta == folder.meta | {"stop": "cancelled", "updated": NOON + 5}
 
 
-def test_a_session_of_a_newer_version_is_shown_and_not_written(tmp_path: Path) -> None:
+def test_a_session_of_a_newer_version_cannot_be_reopened(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.update_meta(format=2)
     folder.close()
@@ -179,14 +179,14 @@ def test_a_session_of_a_newer_version_is_shown_and_not_written(tmp_path: Path) -
         reopen_session_folder(find_session(tmp_path, folder.id))
 
 
-def test_where_no_folder_can_be_made_the_reason_is_said(tmp_path: Path) -> None:
+def test_an_error_says_why_no_folder_can_be_created(tmp_path: Path) -> None:
     (tmp_path / "sessions").touch()
 
     with pytest.raises(UserError, match=r"cannot be recorded: .*sessions"):
         create(tmp_path)
 
 
-def test_stderr_keeps_its_beginning_and_its_end_and_hides_secrets(tmp_path: Path) -> None:
+def test_stderr_is_shortened_in_the_middle_and_redacted(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.stderr_sink(b"first line, password=hun")
     folder.stderr_sink(b"ter2\nhalf a character \xc3")

@@ -1,4 +1,4 @@
-"""The wire log keeps everything, exactly, whatever happens to us or the disk."""
+"""The wire log: exact frames, damaged files, crashes, full disks and its size limit."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def records(folder: SessionFolder) -> list[Record]:
     return list(read_log(wire(folder)))
 
 
-def test_a_line_is_kept_as_it_crossed_the_wire(folder: SessionFolder) -> None:
+def test_a_frame_is_written_exactly_as_received(folder: SessionFolder) -> None:
     folder.log.append(1.5, "received", json.loads(CHUNK), CHUNK)
 
     assert wire(folder).read_text() == f'{{"t":1.5,"dir":"received","frame":{CHUNK}}}\n'
     assert records(folder) == [Record(1.5, "received", json.loads(CHUNK))]
 
 
-def test_frames_without_their_text_and_lines_that_are_no_json_are_kept_too(
+def test_client_records_and_lines_that_are_not_json_are_written(
     folder: SessionFolder,
 ) -> None:
     folder.log.append(1, "client", {"event": "noticed", "text": "é\ud83d"})
@@ -72,14 +72,14 @@ def test_frames_without_their_text_and_lines_that_are_no_json_are_kept_too(
 
 
 @pytest.mark.parametrize("line", ['{"a":\n1}', '  {"a":1}\n', '{"a":1}\r\n'])
-def test_a_record_is_one_line_however_its_frame_was_written(folder: SessionFolder, line: str) -> None:
+def test_a_frame_with_line_breaks_is_written_as_one_line(folder: SessionFolder, line: str) -> None:
     folder.log.append(1, "received", {"a": 1}, line)
 
     assert wire(folder).read_bytes().count(b"\n") == 1
     assert records(folder) == [Record(1, "received", {"a": 1})]
 
 
-def test_half_a_character_that_was_not_escaped_is_escaped(folder: SessionFolder) -> None:
+def test_an_unescaped_surrogate_is_escaped(folder: SessionFolder) -> None:
     folder.log.append(1, "received", {"a": "\udce9"}, '{"a":"\udce9"}')
 
     assert records(folder) == [Record(1, "received", {"a": "\udce9"})]
@@ -92,7 +92,7 @@ def test_half_a_character_that_was_not_escaped_is_escaped(folder: SessionFolder)
     ),
     spaced=st.booleans(),
 )
-def test_what_is_read_is_what_was_written(
+def test_any_record_is_read_back_as_written(
     tmp_path_factory: pytest.TempPathFactory, frames: list[tuple[float, Any, Any]], spaced: bool
 ) -> None:
     directory = tmp_path_factory.mktemp("data")
@@ -104,35 +104,35 @@ def test_what_is_read_is_what_was_written(
     assert records(folder) == [Record(*each) for each in frames]
 
 
-def test_a_line_cut_anywhere_takes_nothing_but_itself(folder: SessionFolder, tmp_path: Path) -> None:
+def test_a_cut_last_line_is_ignored(folder: SessionFolder, tmp_path: Path) -> None:
     folder.log.append(1, "sent", {"first": 1})
-    whole = wire(folder).stat().st_size
+    first_size = wire(folder).stat().st_size
     folder.log.append(2, "received", {"second": "é"})
     data = wire(folder).read_bytes()
     damaged: list[int] = []
 
-    for end in range(whole, len(data) - 1):
+    for end in range(first_size, len(data) - 1):
         cut = tmp_path / "cut.jsonl"
         cut.write_bytes(data[:end])
         assert [record.at for record in read_log(cut, damaged.append)] == [1]
     assert damaged == []
 
 
-def test_after_a_torn_line_the_next_record_begins_a_line_of_its_own(folder: SessionFolder) -> None:
+def test_reopening_after_a_cut_line_starts_a_new_line(folder: SessionFolder) -> None:
     folder.log.append(1, "sent", {"first": 1})
     folder.close()
     with wire(folder).open("ab") as file:
         file.write(b'{"t":2,"dir":"rec')
 
-    again = reopen_session_folder(read_session(folder.path))
-    again.log.append(3, "sent", {"third": 3})
+    reopened = reopen_session_folder(read_session(folder.path))
+    reopened.log.append(3, "sent", {"third": 3})
     damaged: list[int] = []
 
     assert [record.at for record in read_log(wire(folder), damaged.append)] == [1, 3]
     assert damaged == [2]
 
 
-def test_damaged_lines_are_skipped_and_named(tmp_path: Path) -> None:
+def test_damaged_lines_are_skipped_and_reported_by_number(tmp_path: Path) -> None:
     log = tmp_path / "wire.jsonl"
     good = b'{"t":1,"dir":"sent","frame":null}\n'
     bad = [
@@ -158,14 +158,14 @@ def test_an_empty_log_has_no_records(tmp_path: Path) -> None:
     assert list(read_log(tmp_path / "wire.jsonl")) == []
 
 
-def test_a_frame_of_many_megabytes_is_kept(folder: SessionFolder) -> None:
+def test_a_frame_of_20_mb_is_written(folder: SessionFolder) -> None:
     frame = {"text": "x" * 20_000_000}
     folder.log.append(1, "received", frame, json.dumps(frame))
 
     assert records(folder) == [Record(1, "received", frame)]
 
 
-KILLED = """
+APPEND_AND_DIE = """
 import os, pathlib, signal, sys
 from acp_tui.store.session_folder import create_session_folder
 folder = create_session_folder(pathlib.Path(sys.argv[1]), agent="a", title="A", cwd="/", command=[])
@@ -175,8 +175,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_nothing_is_lost_when_we_are_killed(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+def test_all_records_survive_sigkill(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", APPEND_AND_DIE, str(tmp_path)], check=False)
 
     (session,) = list_sessions(tmp_path)
     assert [record.frame["n"] for record in session.records()] == list(range(1000))
@@ -187,8 +187,8 @@ import json, pathlib, resource, sys
 from acp_tui.store.session_folder import create_session_folder
 
 folder = create_session_folder(pathlib.Path(sys.argv[1]), agent="a", title="A", cwd="/", command=[])
-heard = []
-folder.on_notice = heard.append
+notices = []
+folder.on_notice = notices.append
 frame = {"text": "x" * 1000}
 folder.log.append(0, "received", frame)
 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -196,54 +196,54 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (3000, hard))
 for number in range(1, 10):
     folder.log.append(number, "received", frame)
 folder.update_meta(title="x" * 10_000)
-stopped = list(heard)
+stopped = list(notices)
 resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
 folder.log.append(10, "received", frame)
-folder.on_notice = lambda sentence: (heard.append(sentence), folder.log.append(10.5, "client", sentence))
+folder.on_notice = lambda sentence: (notices.append(sentence), folder.log.append(10.5, "client", sentence))
 folder.log.append(11, "received", frame)
-json.dump([stopped, heard], sys.stdout)
+json.dump([stopped, notices], sys.stdout)
 """
 
 
-def test_a_full_disk_is_told_once_and_recording_goes_on_when_there_is_room(tmp_path: Path) -> None:
-    ran = subprocess.run(
+def test_a_full_disk_is_reported_once_and_recording_resumes_later(tmp_path: Path) -> None:
+    process = subprocess.run(
         [sys.executable, "-c", DISK_FULL, str(tmp_path)], check=True, capture_output=True, text=True
     )
-    stopped, heard = json.loads(ran.stdout)
+    stopped, notices = json.loads(process.stdout)
 
     assert len(stopped) == 1
     assert "Recording paused" in stopped[0]
-    assert len(heard) == 2
-    assert "Recording resumed" in heard[1]
+    assert len(notices) == 2
+    assert "Recording resumed" in notices[1]
     (session,) = list_sessions(tmp_path)
     assert [record.at for record in session.records()] == [0, 1, 10, 10.5, 11]
 
 
-def test_what_only_accompanies_the_log_is_told_once(folder: SessionFolder) -> None:
-    heard: list[str] = []
-    folder.on_notice = heard.append
+def test_a_failure_to_save_metadata_is_reported_once(folder: SessionFolder) -> None:
+    notices: list[str] = []
+    folder.on_notice = notices.append
     (folder.path / "meta.json").unlink()
     (folder.path / "meta.json").mkdir()
     folder.update_meta(title="a")
     folder.update_meta(title="b")
 
-    assert len(heard) == 1
-    assert "Session metadata could not be saved" in heard[0]
+    assert len(notices) == 1
+    assert "Session metadata could not be saved" in notices[0]
 
 
-def test_after_closing_nothing_is_written_and_nothing_is_said(folder: SessionFolder) -> None:
-    heard: list[str] = []
-    folder.on_notice = heard.append
+def test_a_closed_folder_ignores_writes(folder: SessionFolder) -> None:
+    notices: list[str] = []
+    folder.on_notice = notices.append
     folder.close()
     folder.log.append(1, "sent", {})
     folder.stderr_sink("late\n")
     folder.close()
 
     assert records(folder) == []
-    assert heard == []
+    assert notices == []
 
 
-def test_recording_ends_at_its_limit_and_says_so_in_the_log(tmp_path: Path) -> None:
+def test_recording_stops_at_the_size_limit_with_a_notice(tmp_path: Path) -> None:
     folder = create_session_folder(
         tmp_path, agent="a", title="A", cwd="/", command=[], clock=lambda: 1.0, max_bytes=100_000
     )
@@ -259,7 +259,7 @@ def test_recording_ends_at_its_limit_and_says_so_in_the_log(tmp_path: Path) -> N
     assert sum("Recording stopped" in str(entry) for entry in recording.session.entries) == 1
 
 
-def test_without_a_log_nothing_is_kept() -> None:
+def test_a_null_folder_keeps_only_metadata_in_memory() -> None:
     folder = NullFolder()
     folder.log.append(1, "sent", {})
     folder.stderr_sink(b"x")
@@ -273,7 +273,7 @@ def test_without_a_log_nothing_is_kept() -> None:
 HOSTILE = 'x \x7f \x9b31m \x9d0;t\x9c \u202egnihton\u2066 \u2028 \ufeff \U000e0041 "é 🙂"'
 
 
-def test_printing_a_log_never_commands_the_terminal(folder: SessionFolder) -> None:
+def test_a_printed_log_holds_no_control_characters(folder: SessionFolder) -> None:
     frame = {"text": HOSTILE, HOSTILE: 1}
     folder.log.append(1, "received", frame, json.dumps(frame, ensure_ascii=False))
     folder.log.append(2, "sent", frame)
@@ -282,11 +282,11 @@ def test_printing_a_log_never_commands_the_terminal(folder: SessionFolder) -> No
 
     text = wire(folder).read_text()
     assert [char for char in text if char in "\r\x7f\x9b\x9d\x9c\u202e\u2066\u2028\ufeff\U000e0041"] == []
-    assert "é 🙂" in text  # what is harmless stays readable
+    assert "é 🙂" in text  # harmless characters stay readable
     assert [record.frame for record in records(folder)] == [frame, frame, frame, f"no JSON {HOSTILE}"]
 
 
-def test_printing_the_agents_stderr_never_commands_the_terminal(folder: SessionFolder) -> None:
+def test_control_characters_of_stderr_are_replaced(folder: SessionFolder) -> None:
     folder.stderr_sink(b"\x1b]52;c;cHduZWQ=\x07 \xc2\x9b31m \xff\nplain\n")
     folder.close()
 
