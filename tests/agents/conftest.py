@@ -1,4 +1,4 @@
-"""A PATH with nothing on it but what a test puts there, and settings read from real files."""
+"""Fixtures that install fake programs and write settings files."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 class Install(Protocol):
-    """Puts programs on the PATH."""
+    """A function that puts programs on the PATH and returns their directory."""
 
     def __call__(self, *names: str) -> Path: ...
 
 
 class Configure(Protocol):
-    """Writes `config.toml` and reads the settings."""
+    """A function that writes `config.toml` and returns the settings."""
 
     def __call__(self, text: str = "") -> Settings: ...
 
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Put programs on a PATH that holds nothing else; returns their directory."""
+    """Replace the PATH with an empty directory, for the programs that a test installs."""
     directory = tmp_path / "bin"
     directory.mkdir()
     monkeypatch.setenv("PATH", str(directory))
@@ -42,7 +42,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 @pytest.fixture
 def configure(home: Path, tmp_path: Path) -> Configure:
-    """Settings from a `config.toml`."""
+    """Write `config.toml` and read the settings, without variables."""
 
     def read(text: str = "") -> Settings:
         (home / "config").mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A short name becomes a command: an installed program first, else a pinned package."""
+"""Launch commands of known agents, of the user's agents and of `--command`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NAMES = [
 ]
 
 
-def test_an_installed_program_is_taken_first(install: Install, configure: Configure) -> None:
+def test_an_installed_program_is_preferred(install: Install, configure: Configure) -> None:
     programs = install("gemini", "npx")
     launch = catalogue.resolve_launch("gemini", configure())
     assert launch.command == [f"{programs}/gemini", "--acp"]
@@ -47,7 +47,7 @@ def test_an_installed_program_is_taken_first(install: Install, configure: Config
     assert launch.install_hint == "npm install -g @google/gemini-cli"
 
 
-def test_else_a_pinned_package_is_run(install: Install, configure: Configure) -> None:
+def test_a_pinned_package_is_run_if_the_program_is_missing(install: Install, configure: Configure) -> None:
     programs = install("npx", "uvx")
     command = catalogue.resolve_launch("gemini", configure()).command
     assert command[:2] == [f"{programs}/npx", "-y"]
@@ -55,7 +55,7 @@ def test_else_a_pinned_package_is_run(install: Install, configure: Configure) ->
     assert catalogue.resolve_launch("fast-agent", configure()).command[0] == f"{programs}/uvx"
 
 
-def test_a_missing_program_is_one_sentence_with_every_way_to_get_it(
+def test_a_missing_program_is_reported_with_every_way_to_install_it(
     install: Install, configure: Configure
 ) -> None:
     install()
@@ -71,13 +71,13 @@ def test_a_missing_program_is_one_sentence_with_every_way_to_get_it(
         catalogue.resolve_launch("cursor", configure())
 
 
-def test_only_one_agent_reads_a_missing_file_as_empty(install: Install, configure: Configure) -> None:
+def test_only_gemini_expects_missing_files_to_be_empty(install: Install, configure: Configure) -> None:
     install("gemini", "codex-acp")
     assert catalogue.resolve_launch("gemini", configure()).missing_file_is_empty
     assert not catalogue.resolve_launch("codex", configure()).missing_file_is_empty
 
 
-def test_a_mistyped_name_is_answered_with_the_nearest(configure: Configure) -> None:
+def test_an_unknown_agent_suggests_the_nearest_name(configure: Configure) -> None:
     with pytest.raises(UserError, match='Unknown agent "gemni"; did you mean gemini') as caught:
         catalogue.resolve_launch("gemni", configure())
     assert caught.value.exit_code == 2
@@ -85,27 +85,27 @@ def test_a_mistyped_name_is_answered_with_the_nearest(configure: Configure) -> N
         catalogue.resolve_launch("zzz", configure())
 
 
-def test_a_path_given_to_an_agent_is_where_it_is_looked_up(install: Install, configure: Configure) -> None:
+def test_a_program_is_looked_up_on_the_path_of_its_agent(install: Install, configure: Configure) -> None:
     programs = install("mine")
     programs = programs.rename(programs.with_name("elsewhere"))
     settings = configure(f'[agents.own]\ncommand = "mine"\nenv = {{PATH = "{programs}"}}\n')
     assert catalogue.resolve_launch("own", settings).command == [f"{programs}/mine"]
 
 
-def test_the_environment_of_an_agent_goes_with_it(install: Install, configure: Configure) -> None:
+def test_a_launch_has_the_environment_of_its_agent(install: Install, configure: Configure) -> None:
     install("auggie")
     assert catalogue.resolve_launch("auggie", configure()).env == {"AUGMENT_DISABLE_AUTO_UPDATE": "1"}
 
 
-# --------------------------------------------------------------------------- the data
+# --------------------------------------------------------------------------- known agents
 
 
-def test_all_known_agents_are_there(configure: Configure) -> None:
+def test_all_known_agents_are_listed_in_order(configure: Configure) -> None:
     assert list(catalogue.known_agents(configure())) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES[1:])
-def test_what_is_fetched_is_pinned_and_everything_can_be_got(name: str, configure: Configure) -> None:
+def test_a_known_agent_has_all_fields_and_pinned_packages(name: str, configure: Configure) -> None:
     agent = catalogue.known_agents(configure())[name]
     assert agent.title
     assert agent.about
@@ -122,15 +122,15 @@ def test_what_is_fetched_is_pinned_and_everything_can_be_got(name: str, configur
             assert re.fullmatch(r"[\w-]+==\d+\.\d+\.\d+", arguments[0])
 
 
-def test_only_what_was_tried_says_so(configure: Configure) -> None:
-    tried = {name for name, agent in catalogue.known_agents(configure()).items() if agent.tested_version}
-    assert tried == {"demo", "claude-code", "opencode", "kimi"}
+def test_only_tested_agents_have_a_tested_version(configure: Configure) -> None:
+    tested = {name for name, agent in catalogue.known_agents(configure()).items() if agent.tested_version}
+    assert tested == {"demo", "claude-code", "opencode", "kimi"}
 
 
-# --------------------------------------------------------------------------- the user's own
+# --------------------------------------------------------------------------- agents of the user
 
 
-def test_an_agent_of_the_user_is_resolved(install: Install, configure: Configure) -> None:
+def test_a_user_agent_is_resolved(install: Install, configure: Configure) -> None:
     programs = install("mine")
     settings = configure('[agents.own]\ncommand = "mine --acp"\nenv = {K = "v"}\nmissing_file = "empty"\n')
     launch = catalogue.resolve_launch("own", settings)
@@ -138,7 +138,7 @@ def test_an_agent_of_the_user_is_resolved(install: Install, configure: Configure
     assert (launch.title, launch.env, launch.missing_file_is_empty) == ("own", {"K": "v"}, True)
 
 
-def test_an_agent_of_the_user_that_is_not_installed_names_their_command(
+def test_a_missing_user_agent_is_reported_with_its_install_command(
     install: Install, configure: Configure
 ) -> None:
     install()
@@ -153,14 +153,14 @@ def test_an_agent_of_the_user_that_is_not_installed_names_their_command(
         catalogue.resolve_launch("bare", settings)
 
 
-def test_a_file_that_is_not_executable_says_so(tmp_path: Path, configure: Configure) -> None:
+def test_a_file_that_is_not_executable_is_reported(tmp_path: Path, configure: Configure) -> None:
     (tmp_path / "mine").touch()
     settings = configure(f'[agents.own]\ncommand = "{tmp_path}/mine"\n')
     with pytest.raises(UserError, match=r"own cannot be started: .*/mine is not executable$"):
         catalogue.resolve_launch("own", settings)
 
 
-def test_the_user_can_change_a_part_of_a_known_agent(install: Install, configure: Configure) -> None:
+def test_a_user_agent_can_change_fields_of_a_known_agent(install: Install, configure: Configure) -> None:
     programs = install("gemini")
     launch = catalogue.resolve_launch("gemini", configure('[agents.gemini]\nenv = {GEMINI_API_KEY = "k"}\n'))
     assert launch.command == [f"{programs}/gemini", "--acp"]
@@ -168,7 +168,7 @@ def test_the_user_can_change_a_part_of_a_known_agent(install: Install, configure
     assert launch.missing_file_is_empty
 
 
-def test_the_user_can_replace_a_known_agent(install: Install, configure: Configure) -> None:
+def test_a_user_agent_with_a_command_replaces_a_known_agent(install: Install, configure: Configure) -> None:
     programs = install("claude-agent-acp", "my-claude")
     settings = configure('[agents.claude-code]\ncommand = "my-claude"\n')
     launch = catalogue.resolve_launch("claude-code", settings)
@@ -176,7 +176,7 @@ def test_the_user_can_replace_a_known_agent(install: Install, configure: Configu
     assert catalogue.known_agents(settings)["claude-code"].tested_version is None
 
 
-def test_an_agent_without_a_command_is_a_problem(configure: Configure) -> None:
+def test_an_agent_without_a_command_is_reported(configure: Configure) -> None:
     settings = configure('[agents.ours]\ntitle = "Ours"\n')
     [problem] = catalogue.settings_problems(settings)
     assert (problem.line, problem.key) == (1, "agents.ours")
@@ -186,20 +186,20 @@ def test_an_agent_without_a_command_is_a_problem(configure: Configure) -> None:
         catalogue.resolve_launch("ours", settings)
 
 
-def test_an_agent_that_could_not_be_read_says_why_when_it_is_wanted(configure: Configure, home: Path) -> None:
+def test_launching_an_agent_with_a_broken_file_reports_the_error(configure: Configure, home: Path) -> None:
     (home / "config" / "agents").mkdir(parents=True)
     (home / "config" / "agents" / "broken.toml").write_text("command =")
     with pytest.raises(UserError, match=r'"broken" cannot be used: .*broken\.toml:1: not valid TOML'):
         catalogue.resolve_launch("broken", configure())
 
 
-def test_a_default_agent_that_nobody_knows_is_a_problem(configure: Configure) -> None:
+def test_an_unknown_default_agent_is_reported(configure: Configure) -> None:
     [problem] = catalogue.settings_problems(configure('\nagent = "gemni"\n'))
     assert (problem.line, problem.key) == (2, "agent")
     assert "did you mean gemini" in problem.sentence
 
 
-# --------------------------------------------------------------------------- without a name
+# --------------------------------------------------------------------------- --command
 
 
 @pytest.mark.parametrize(
@@ -217,12 +217,12 @@ def test_a_default_agent_that_nobody_knows_is_a_problem(configure: Configure) ->
         ("pythonista --acp agent", "pythonista"),
     ],
 )
-def test_what_only_runs_an_agent_is_not_its_name(line: str, name: str) -> None:
+def test_an_ad_hoc_agent_is_not_named_after_its_runner(line: str, name: str) -> None:
     launch = launch_from_command(line)
     assert (launch.name, launch.title) == (name, name)
 
 
-def test_a_command_line_is_split_as_a_shell_would() -> None:
+def test_a_command_line_is_split_as_in_a_shell() -> None:
     launch = launch_from_command("/opt/bin/agent --mode 'two words' \"\"")
     assert launch.command == ["/opt/bin/agent", "--mode", "two words", ""]
     assert (launch.name, launch.title) == ("agent", "agent")
@@ -236,7 +236,7 @@ def test_a_command_line_is_split_as_a_shell_would() -> None:
         ("it's", "--command cannot be split into words: no closing quotation"),
     ],
 )
-def test_a_command_line_that_names_nothing_is_a_usage_error(line: str, sentence: str) -> None:
+def test_an_invalid_command_line_is_a_usage_error(line: str, sentence: str) -> None:
     with pytest.raises(UserError) as caught:
         launch_from_command(line)
     assert (str(caught.value), caught.value.exit_code) == (sentence, 2)
@@ -245,11 +245,9 @@ def test_a_command_line_that_names_nothing_is_a_usage_error(line: str, sentence:
 # --------------------------------------------------------------------------- the demo
 
 
-def test_modules_of_the_project_do_not_take_the_place_of_the_demo(
-    tmp_path: Path, configure: Configure
-) -> None:
+def test_modules_of_the_project_cannot_shadow_those_of_the_demo(tmp_path: Path, configure: Configure) -> None:
     for name in ("acp", "acp_tui", "json"):
-        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'seized')!r}, 'w')")
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'shadowed')!r}, 'w')")
     request = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -270,4 +268,4 @@ def test_modules_of_the_project_do_not_take_the_place_of_the_demo(
         answer = json.loads(demo.stdout.readline())
         demo.stdin.close()
     assert answer["result"]["protocolVersion"] == 1
-    assert not (tmp_path / "seized").exists()
+    assert not (tmp_path / "shadowed").exists()

@@ -1,4 +1,4 @@
-"""Files as a user would write them."""
+"""Fixtures that write settings files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class WriteConfig(Protocol):
-    """Writes a file of the config directory."""
+    """A function that writes a file in the config directory."""
 
     def __call__(self, text: str, name: str = "config.toml") -> Path: ...
 
@@ -31,7 +31,7 @@ def write_config(home: Path) -> WriteConfig:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project's directory."""
+    """Create an empty project directory."""
     directory = tmp_path / "project"
     directory.mkdir()
     return directory

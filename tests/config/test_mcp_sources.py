@@ -1,4 +1,4 @@
-"""MCP servers are read from `config.toml` and from the files of other programs."""
+"""Reading MCP servers from `config.toml` and from the files of other programs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def read(tmp_path: Path, entry: dict[str, Any]) -> Server:
-    """One server of a JSON file."""
+    """Write a server to a JSON file and read it."""
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": {"x": entry}}))
     [server] = mcp.from_json_file(file)
     return server
 
 
-def test_config_toml_describes_both_kinds(write_config: WriteConfig, project: Path) -> None:
+def test_stdio_and_remote_servers_are_read_from_config_toml(write_config: WriteConfig, project: Path) -> None:
     file = write_config(
         """
 [mcp_servers.files]
@@ -98,14 +98,14 @@ headers = { Authorization = "Bearer ${KEY}" }
         ),
     ],
 )
-def test_what_is_wrong_in_config_toml_is_named(
+def test_invalid_servers_in_config_toml_are_reported(
     write_config: WriteConfig, project: Path, text: str, problem: str
 ) -> None:
     file = write_config(text)
     assert [str(found) for found in load(project, environ={}).problems] == [f"{file}{problem}"]
 
 
-def test_the_files_of_other_programs_are_understood(tmp_path: Path) -> None:
+def test_a_settings_file_of_gemini_is_read(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text(
         """// Gemini's settings.json, say
@@ -141,7 +141,7 @@ def test_the_files_of_other_programs_are_understood(tmp_path: Path) -> None:
     assert not any(server.problems for server in (local, stream, events, typed, odd))
 
 
-def test_the_form_of_vs_code_is_understood(tmp_path: Path) -> None:
+def test_an_mcp_file_of_vs_code_is_read(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_text('{"inputs": [{"id": "key"}], "servers": {"x": {"type": "http", "url": "https://y"}}}')
     [server] = mcp.from_json_file(file)
@@ -161,14 +161,14 @@ def test_the_form_of_vs_code_is_understood(tmp_path: Path) -> None:
         ({"command": "x", "type": "local"}, "stdio"),
     ],
 )
-def test_the_transport_is_taken_from_the_type_or_the_kind_of_address(
+def test_the_transport_is_chosen_by_type_or_url(
     tmp_path: Path, entry: dict[str, Any], transport: str
 ) -> None:
     server = read(tmp_path, entry)
     assert (server.transport, server.problems) == (transport, [])
 
 
-def test_every_wrong_part_of_an_entry_is_named(tmp_path: Path) -> None:
+def test_every_invalid_field_of_a_server_is_reported(tmp_path: Path) -> None:
     server = read(tmp_path, {"command": "x", "args": {}, "env": {"A": None}, "agents": 3, "enabled": "yes"})
     assert server.problems == [
         "args: expected a list of strings, got a table",
@@ -199,7 +199,7 @@ def test_a_file_without_servers_is_a_usage_error(tmp_path: Path, text: str, sent
     assert caught.value.exit_code == 2
 
 
-def test_a_missing_or_foreign_file_is_a_usage_error(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_not_utf8_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"gone\.json cannot be read: No such file"):
         mcp.from_json_file(tmp_path / "gone.json")
     file = tmp_path / "latin.json"
@@ -208,11 +208,11 @@ def test_a_missing_or_foreign_file_is_a_usage_error(tmp_path: Path) -> None:
         mcp.from_json_file(file)
 
 
-def test_what_looks_like_a_comment_inside_a_string_is_kept() -> None:
+def test_comment_markers_inside_strings_are_kept() -> None:
     text = '{"a": "http://x, }", /* , */ "b": ["/* no */", // yes\n 1,], }'
     assert json.loads(jsonc.without_comments(text)) == {"a": "http://x, }", "b": ["/* no */", 1]}
 
 
-def test_keys_inside_arrays_do_not_disturb_the_lines() -> None:
+def test_key_lines_leave_out_keys_inside_arrays() -> None:
     text = '{"a": [{"b": 1},\n ["c"], "d"],\n"e": {"f": {},\n"g": "h"}}'
     assert jsonc.key_lines(text) == {("a",): 1, ("e",): 3, ("e", "f"): 3, ("e", "g"): 4}

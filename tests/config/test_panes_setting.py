@@ -1,4 +1,4 @@
-"""What is open beside a conversation from the beginning."""
+"""The setting `panes`: the pane that is open when a conversation starts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_nothing_is_unless_it_is_wanted(tmp_path: Path) -> None:
+def test_no_pane_is_open_by_default(tmp_path: Path) -> None:
     assert load(tmp_path, environ={}).panes == "none"
 
 
 @pytest.mark.parametrize("value", ["none", "plan", "files", "terminals", "session"])
-def test_a_project_may_wish_for_one_and_a_variable_comes_before_it(value: str, tmp_path: Path) -> None:
+def test_a_variable_overrides_the_pane_of_the_project(value: str, tmp_path: Path) -> None:
     file = tmp_path / ".acp-tui.toml"
     file.write_text(f'theme = "nord"\npanes = "{value}"\n')
     settings = load(tmp_path, environ={})
@@ -29,7 +29,7 @@ def test_a_project_may_wish_for_one_and_a_variable_comes_before_it(value: str, t
 
 
 @pytest.mark.parametrize(("value", "hint"), [('"file"', "; did you mean 'files'?"), ("true", ""), ("[]", "")])
-def test_what_is_no_pane_is_named_with_its_place(value: str, hint: str, tmp_path: Path) -> None:
+def test_an_invalid_pane_is_reported_with_its_line(value: str, hint: str, tmp_path: Path) -> None:
     (tmp_path / ".acp-tui.toml").write_text(f"panes = {value}\n")
     settings = load(tmp_path, environ={})
     assert settings.panes == "none"

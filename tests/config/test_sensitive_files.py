@@ -46,7 +46,7 @@ from acp_tui.config.sensitive_files import glob_may_match_sensitive, holds_secre
         ".aws/credentials",
     ],
 )
-def test_files_that_hold_secrets_or_steer_programs_are_sensitive(path: str) -> None:
+def test_files_with_secrets_or_settings_of_programs_are_sensitive(path: str) -> None:
     assert sensitive_reason(path)
     assert sensitive_reason(Path(path))
 
@@ -64,7 +64,7 @@ def test_files_that_hold_secrets_or_steer_programs_are_sensitive(path: str) -> N
         *("/p/lib/x/HEAD", "/p/lib/x/commondir", "/p/lib/x/gitdir", "/p/.gi\u200ct/config"),
     ],
 )
-def test_everything_that_belongs_to_git_or_makes_a_repository_is_sensitive(path: str) -> None:
+def test_files_of_a_git_repository_are_sensitive(path: str) -> None:
     assert sensitive_reason(path) == "configures git, which may run programs named in it"
 
 
@@ -93,11 +93,11 @@ def test_everything_that_belongs_to_git_or_makes_a_repository_is_sensitive(path:
         *("/h/.config/systemd/user/x.service", "/h/Library/LaunchAgents/x.plist", "/etc/cron.d/x"),
     ],
 )
-def test_files_that_run_by_themselves_are_sensitive(path: str) -> None:
+def test_files_that_programs_run_automatically_are_sensitive(path: str) -> None:
     assert sensitive_reason(path)
 
 
-def test_only_what_holds_secrets_is_kept_out_of_logs() -> None:
+def test_only_some_sensitive_files_hold_secrets() -> None:
     assert holds_secrets("/p/.env")
     assert holds_secrets("/p/.git/config")
     assert not holds_secrets("/p/.git/HEAD")
@@ -108,12 +108,12 @@ def test_only_what_holds_secrets_is_kept_out_of_logs() -> None:
 @pytest.mark.parametrize(
     "pattern", [".env*", ".e*", ".en?", ".[e]nv", "*.pem", "id_*", "**/.env.*", ".ss[h]/x"]
 )
-def test_a_glob_that_may_stand_for_a_secret_is_known(pattern: str) -> None:
+def test_globs_that_may_match_sensitive_files_are_recognised(pattern: str) -> None:
     assert glob_may_match_sensitive(pattern)
 
 
 @pytest.mark.parametrize("pattern", ["*", "**/*", "*.py", "test_*", "*.json", ".github*", "src/*/x", "[ab]*"])
-def test_other_globs_are_not(pattern: str) -> None:
+def test_other_globs_do_not_match_sensitive_files(pattern: str) -> None:
     assert not glob_may_match_sensitive(pattern)
 
 
@@ -135,16 +135,16 @@ def test_other_globs_are_not(pattern: str) -> None:
         "/p/.ssh-notes/file",
     ],
 )
-def test_other_files_are_not(path: str) -> None:
+def test_ordinary_files_are_not_sensitive(path: str) -> None:
     assert sensitive_reason(path) is None
 
 
-def test_it_says_why_in_words() -> None:
+def test_the_reason_why_a_file_is_sensitive() -> None:
     assert sensitive_reason("/p/.git/config") == "configures git, which may run programs named in it"
     assert sensitive_reason("/home/u/.aws/credentials") == "may contain cloud credentials"
 
 
-def test_our_own_files_are_sensitive_wherever_they_are(home: Path, tmp_path: Path) -> None:
+def test_files_of_acp_tui_are_sensitive(home: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(home)
     for directory in (paths().config, paths().data, paths().state):
@@ -153,7 +153,7 @@ def test_our_own_files_are_sensitive_wherever_they_are(home: Path, tmp_path: Pat
     assert sensitive_reason(home.with_name("acp-tui-homely") / "file") is None
 
 
-def test_our_own_files_are_recognised_by_their_real_path(
+def test_files_of_acp_tui_behind_a_link_are_sensitive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "real").mkdir()
@@ -176,11 +176,9 @@ def test_our_own_files_are_recognised_by_their_real_path(
         (".env.example", "/p/.env.example", True),
     ],
 )
-def test_the_users_patterns_are_about_a_name_or_the_end_of_a_path(
-    pattern: str, path: str, expected: bool
-) -> None:
+def test_user_patterns_match_a_name_or_the_end_of_a_path(pattern: str, path: str, expected: bool) -> None:
     assert bool(sensitive_reason(path, [pattern])) is expected
 
 
-def test_a_pattern_of_the_user_is_named() -> None:
+def test_the_reason_names_the_matching_user_pattern() -> None:
     assert sensitive_reason("/p/a.csv", ["*.csv"]) == "matches '*.csv' in workspace.sensitive"

@@ -1,4 +1,4 @@
-"""Settings come in layers, know where they come from, and never stop the start."""
+"""Settings: layers, origins, validation, and problems that are reported without stopping the start."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from tests.config.conftest import WriteConfig
 
 
-def said(settings: Settings) -> list[tuple[int | None, str, str]]:
-    """The problems without their files."""
+def problems_of(settings: Settings) -> list[tuple[int | None, str, str]]:
+    """Return line, key and sentence of each problem."""
     return [(problem.line, problem.key, problem.sentence) for problem in settings.problems]
 
 
-def test_without_any_file_the_defaults_are_in_force(project: Path) -> None:
+def test_without_settings_files_the_defaults_apply(project: Path) -> None:
     settings = load(project, environ={})
     assert settings == Settings()
     assert str(settings.origin("policy")) == "built in"
     assert not config_file().exists()
 
 
-def test_every_key_of_the_file_is_read_and_knows_its_line(write_config: WriteConfig, project: Path) -> None:
+def test_every_key_of_the_file_is_read_with_its_line(write_config: WriteConfig, project: Path) -> None:
     (project / "more").mkdir()
     file = write_config(
         f"""
@@ -73,7 +73,7 @@ max_rewind_bytes = "3 MB"
     assert str(settings.origin("policy")) == f"{file}:3"
 
 
-def test_each_layer_goes_over_the_one_before(write_config: WriteConfig, project: Path) -> None:
+def test_each_layer_overrides_the_one_before(write_config: WriteConfig, project: Path) -> None:
     write_config('agent = "from-config"\npolicy = "deny"\n')
     assert load(project, environ={}).agent == "from-config"
     (project / ".acp-tui.toml").write_text('agent = "from-project"\n')
@@ -131,18 +131,20 @@ def test_each_layer_goes_over_the_one_before(write_config: WriteConfig, project:
         ('workspace.sensitive = "*.x"', 1, "workspace.sensitive", "expected a list of strings, got '*.x'"),
     ],
 )
-def test_what_is_wrong_is_named_and_the_default_stays(
+def test_an_invalid_key_or_value_is_reported_and_the_default_applies(
     write_config: WriteConfig, project: Path, text: str, line: int, key: str, sentence: str
 ) -> None:
     file = write_config(text)
     settings = load(project, environ={})
-    assert said(settings) == [(line, key, sentence)]
+    assert problems_of(settings) == [(line, key, sentence)]
     assert str(settings.problems[0]) == f"{file}:{line}: {key}: {sentence}"
     settings.problems.clear()
     assert settings == Settings()
 
 
-def test_a_wrong_value_leaves_the_others_in_force(write_config: WriteConfig, project: Path) -> None:
+def test_an_invalid_value_does_not_affect_the_other_settings(
+    write_config: WriteConfig, project: Path
+) -> None:
     write_config('policy = 1\nagent = "demo"\n')
     assert load(project, environ={}).agent == "demo"
 
@@ -158,27 +160,27 @@ def test_a_wrong_value_leaves_the_others_in_force(write_config: WriteConfig, pro
         ("a = " + "[" * 5000 + "]" * 5000, None, "nested too deeply"),
     ],
 )
-def test_a_file_that_is_not_toml_is_named_with_the_line_and_not_used(
+def test_a_file_that_is_not_toml_is_reported_with_the_line_and_ignored(
     write_config: WriteConfig, project: Path, text: str, line: int | None, reason: str
 ) -> None:
     write_config(text)
     settings = load(project, environ={})
-    [(found_line, key, sentence)] = said(settings)
+    [(found_line, key, sentence)] = problems_of(settings)
     assert (found_line, key) == (line, "")
     assert sentence.startswith(reason)
     assert sentence.endswith("; the whole file is ignored")
     assert settings.agent is None
 
 
-def test_a_file_in_another_encoding_is_named_with_the_line(write_config: WriteConfig, project: Path) -> None:
-    write_config("").write_bytes(b'agent = "demo"\n# caf\xe9\n')
-    settings = load(project, environ={})
-    assert said(settings) == [(2, "", "the file is not UTF-8 text; the whole file is ignored")]
-
-
-def test_a_byte_order_mark_and_windows_line_ends_are_no_matter(
+def test_a_file_that_is_not_utf8_is_reported_with_the_line_and_ignored(
     write_config: WriteConfig, project: Path
 ) -> None:
+    write_config("").write_bytes(b'agent = "demo"\n# caf\xe9\n')
+    settings = load(project, environ={})
+    assert problems_of(settings) == [(2, "", "the file is not UTF-8 text; the whole file is ignored")]
+
+
+def test_a_byte_order_mark_and_crlf_line_ends_are_accepted(write_config: WriteConfig, project: Path) -> None:
     write_config("").write_bytes(b'\xef\xbb\xbf# hello\r\nagent = "demo"\r\npolcy = 1\r\n')
     settings = load(project, environ={})
     assert settings.agent == "demo"
@@ -186,12 +188,12 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_matter(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_an_unreadable_file_is_named(write_config: WriteConfig, project: Path) -> None:
+def test_an_unreadable_file_is_reported(write_config: WriteConfig, project: Path) -> None:
     write_config('agent = "demo"').chmod(0)
     assert "cannot be read: Permission denied" in load(project, environ={}).problems[0].sentence
 
 
-def test_a_fifo_in_the_project_does_not_hold_up_the_start(project: Path) -> None:
+def test_a_fifo_in_place_of_the_project_file_does_not_block(project: Path) -> None:
     os.mkfifo(project / ".acp-tui.toml")
     assert load(project, environ={}) == Settings()
 
@@ -211,27 +213,25 @@ def test_a_fifo_in_the_project_does_not_hold_up_the_start(project: Path) -> None
         ("keys", '[keys]\n"app.quit" = "f9"'),
     ],
 )
-def test_a_project_cannot_set_what_could_do_harm(project: Path, key: str, text: str) -> None:
+def test_a_project_can_only_set_agent_theme_and_panes(project: Path, key: str, text: str) -> None:
     (project / ".acp-tui.toml").write_text(text)
     settings = load(project, environ={})
-    assert said(settings) == [
+    assert problems_of(settings) == [
         (1, key, "ignored: a project may only set agent, theme, panes; use config.toml")
     ]
     settings.problems.clear()
     assert settings == Settings()
 
 
-def test_a_mistyped_key_of_a_project_is_named(project: Path) -> None:
+def test_a_misspelt_key_of_a_project_is_reported(project: Path) -> None:
     (project / ".acp-tui.toml").write_text('agnet = "demo"')
-    assert said(load(project, environ={})) == [(1, "agnet", "unknown key; did you mean 'agent'?")]
+    assert problems_of(load(project, environ={})) == [(1, "agnet", "unknown key; did you mean 'agent'?")]
 
 
-# --------------------------------------------------------------------------- keys, and the first frame
+# --------------------------------------------------------------------------- keys and early settings
 
 
-def test_keys_are_read_by_the_id_of_the_action_with_and_without_quotes(
-    write_config: WriteConfig, project: Path
-) -> None:
+def test_keys_are_read_with_quoted_and_dotted_action_ids(write_config: WriteConfig, project: Path) -> None:
     file = write_config('[keys]\n"app.help" = "f2"\ntranscript.copy = ["c", " ctrl+y "]\n')
     settings = load(project, environ={})
     assert settings.keys == {"app.help": "f2", "transcript.copy": "c,ctrl+y"}
@@ -248,7 +248,7 @@ def test_keys_are_read_by_the_id_of_the_action_with_and_without_quotes(
         ('[keys]\napp.help = ["f1", ""]', 2, "keys.app.help"),
     ],
 )
-def test_keys_that_are_none_are_complained_about(
+def test_invalid_keys_are_reported(
     write_config: WriteConfig, project: Path, text: str, line: int, key: str
 ) -> None:
     write_config(text)
@@ -270,7 +270,7 @@ def test_keys_that_are_none_are_complained_about(
         ("\ufeffagent = 'bom'", "", {}),
     ],
 )
-def test_what_the_first_frame_reads_is_what_is_checked_later(
+def test_early_settings_equal_the_full_settings(
     write_config: WriteConfig, project: Path, config: str, own: str, environ: dict[str, str]
 ) -> None:
     write_config(config)
@@ -279,7 +279,7 @@ def test_what_the_first_frame_reads_is_what_is_checked_later(
     assert (early.agent, early.theme or "dark", early.keys) == (settings.agent, settings.theme, settings.keys)
 
 
-def test_the_origin_of_a_setting_is_found(write_config: WriteConfig, project: Path) -> None:
+def test_find_origin_returns_file_and_line(write_config: WriteConfig, project: Path) -> None:
     file = write_config('\ntheme = "x"\n')
     assert str(find_origin(project, "theme")) == f"{file}:2"
 
@@ -287,7 +287,7 @@ def test_the_origin_of_a_setting_is_found(write_config: WriteConfig, project: Pa
 # --------------------------------------------------------------------------- directories
 
 
-def test_additional_directories_count_from_the_file_and_must_exist(
+def test_additional_directories_are_relative_to_the_file_and_must_exist(
     write_config: WriteConfig, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(project))
@@ -297,7 +297,7 @@ def test_additional_directories_count_from_the_file_and_must_exist(
     (file.parent / "beside").mkdir()
     settings = load(project, environ={})
     assert settings.workspace.additional_directories == [file.parent / "beside", project]
-    assert said(settings) == [
+    assert problems_of(settings) == [
         (4, "workspace.additional_directories.1", f"directory {file.parent / 'gone'} does not exist"),
         (
             6,
@@ -310,12 +310,12 @@ def test_additional_directories_count_from_the_file_and_must_exist(
 # --------------------------------------------------------------------------- environment, command line
 
 
-def test_environment_variables_are_typed_by_their_key(project: Path) -> None:
+def test_environment_variables_are_parsed_by_the_type_of_their_key(project: Path) -> None:
     environ = {
         "ACP_TUI_TIMEOUTS_SESSION": "2.5",
         "ACP_TUI_LOG_ENABLED": "false",
         "ACP_TUI_LOG_KEEP_BYTES": "10 MB",
-        "ACP_TUI_AGENT": "7",  # a text stays a text
+        "ACP_TUI_AGENT": "7",  # a string setting keeps digits as a string
     }
     settings = load(project, environ=environ)
     assert settings.problems == []
@@ -335,17 +335,17 @@ def test_environment_variables_are_typed_by_their_key(project: Path) -> None:
         ("ACP_TUI_POLCY", "yolo", "ignored; did you mean ACP_TUI_POLICY?"),
     ],
 )
-def test_wrong_variables_are_named(project: Path, name: str, value: str, sentence: str) -> None:
+def test_invalid_variables_are_reported(project: Path, name: str, value: str, sentence: str) -> None:
     settings = load(project, environ={name: value})
     assert [str(problem) for problem in settings.problems] == [f"environment: {name}: {sentence}"]
 
 
-def test_other_variables_are_no_matter(project: Path) -> None:
+def test_other_variables_are_ignored(project: Path) -> None:
     environ = {"ACP_TUI_HOME": "/x", "ACP_TUI_DEBUG": "1", "PATH": "/bin"}
     assert load(project, environ=environ) == Settings()
 
 
-def test_directories_of_the_command_line_count_from_where_one_stands(project: Path) -> None:
+def test_directories_on_the_command_line_are_relative_to_the_working_directory(project: Path) -> None:
     (project / "more").mkdir()
     settings = load(project, environ={}, overrides={"workspace.additional_directories": ["more", "/"]})
     assert [str(path) for path in settings.workspace.additional_directories] == [f"{project}/more", "/"]
@@ -353,27 +353,27 @@ def test_directories_of_the_command_line_count_from_where_one_stands(project: Pa
         load(project, environ={}, overrides={"workspace.additional_directories": ["gone"]})
 
 
-def test_every_variable_belongs_to_one_key() -> None:
+def test_every_key_has_its_own_variable() -> None:
     assert len({variable_name(key) for key in VALIDATORS}) == len(VALIDATORS)
 
 
-def test_a_wrong_value_on_the_command_line_is_a_usage_error(project: Path) -> None:
+def test_an_invalid_value_on_the_command_line_is_a_usage_error(project: Path) -> None:
     with pytest.raises(UserError, match="policy: expected one of deny") as caught:
         load(project, environ={}, overrides={"policy": "maybe"})
     assert caught.value.exit_code == 2
 
 
-def test_a_project_file_of_more_than_a_megabyte_is_not_read(project: Path) -> None:
+def test_a_project_file_above_1_mb_is_ignored(project: Path) -> None:
     with open(project / ".acp-tui.toml", "wb") as file:
         file.truncate(10_000_000_000)  # sparse: takes no room on the disk, but would take all memory
 
     assert early_settings.read(project).theme is None
-    assert said(load(project, environ={})) == [
+    assert problems_of(load(project, environ={})) == [
         (None, "", "cannot be read: larger than 1 MB; the whole file is ignored")
     ]
 
 
-def test_only_the_first_unknown_keys_are_named_and_the_rest_counted(project: Path) -> None:
+def test_unknown_keys_after_the_first_20_are_only_counted(project: Path) -> None:
     (project / ".acp-tui.toml").write_text("".join(f"k{number} = 1\n" for number in range(1_000)))
 
     problems = load(project, environ={}).problems

@@ -1,4 +1,4 @@
-"""Every key is found on its line, in whatever way the document is written."""
+"""Line numbers of the keys in TOML documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from acp_tui.config.toml_lines import key_lines
 
 
-def test_tables_dotted_keys_and_quotes() -> None:
+def test_lines_of_tables_dotted_keys_and_quoted_keys() -> None:
     text = """# a comment with = and [brackets]
 top = 1
 a.b."c.d" = 2
@@ -38,7 +38,7 @@ key = 5
     }
 
 
-def test_arrays_of_tables_are_counted() -> None:
+def test_lines_of_arrays_of_tables() -> None:
     text = "[[t]]\nx = 1\n[t.sub]\ny = 2\n\n[[t]]\nx = 3\n[[t.deep]]\nz = 4\n[[t.deep]]\nz = 5\n"
     lines = key_lines(text)
     assert lines["t", 0, "x"] == 2
@@ -64,7 +64,7 @@ def test_arrays_of_tables_are_counted() -> None:
         '""',
     ],
 )
-def test_the_key_after_any_value_is_on_its_own_line(value: str) -> None:
+def test_the_key_after_any_value_has_the_right_line(value: str) -> None:
     text = f"first = {value}\nlast = 1\n"
     tomllib.loads(text)
     lines = key_lines(text)
@@ -73,7 +73,7 @@ def test_the_key_after_any_value_is_on_its_own_line(value: str) -> None:
     assert ("not",) not in lines
 
 
-def test_items_of_arrays_and_inline_tables_have_lines() -> None:
+def test_lines_of_items_in_arrays_and_inline_tables() -> None:
     lines = key_lines('list = [\n  "a",\n  # no\n  { x = 1,\ty = [\n1] },\n]\n')
     assert lines["list", 0] == 2
     assert lines["list", 1, "x"] == 4
@@ -89,7 +89,7 @@ TREES = st.recursive(
 
 
 @given(tree=st.dictionaries(KEYS, TREES, max_size=4), style=st.randoms(use_true_random=False))
-def test_a_number_is_found_on_the_line_where_it_stands(tree: dict[str, Any], style: Any) -> None:
+def test_every_number_in_a_random_document_has_the_right_line(tree: dict[str, Any], style: Any) -> None:
     numbers = count(1000)
     written: dict[tuple[str | int, ...], int] = {}
 

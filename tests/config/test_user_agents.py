@@ -1,4 +1,4 @@
-"""Agents of the user's own, from `config.toml` and from files of their own."""
+"""Agents defined by the user, in `config.toml` or in `agents/NAME.toml`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from tests.config.conftest import WriteConfig
 
 
-def test_an_agent_can_be_described_in_both_places(write_config: WriteConfig, project: Path) -> None:
+def test_agents_are_read_from_config_toml_and_from_their_own_files(
+    write_config: WriteConfig, project: Path
+) -> None:
     config = write_config(
         """
 [agents.mine]
@@ -36,7 +38,7 @@ missing_file = "empty"
     assert (other.file, other.command) == (file, [str(file.parent / "run"), ""])
 
 
-def test_a_path_counts_from_the_file_and_a_bare_name_stays(
+def test_a_relative_command_path_is_relative_to_its_file(
     write_config: WriteConfig, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(project))
@@ -53,7 +55,9 @@ def test_a_path_counts_from_the_file_and_a_bare_name_stays(
     }
 
 
-def test_config_toml_goes_over_a_file_of_the_same_name(write_config: WriteConfig, project: Path) -> None:
+def test_config_toml_overrides_an_agent_file_of_the_same_name(
+    write_config: WriteConfig, project: Path
+) -> None:
     config = write_config('[agents.twice]\ncommand = "one"\n')
     file = write_config('command = "two"\n', "agents/twice.toml")
     settings = load(project, environ={})
@@ -94,24 +98,26 @@ def test_config_toml_goes_over_a_file_of_the_same_name(write_config: WriteConfig
         ),
     ],
 )
-def test_what_is_wrong_is_named(write_config: WriteConfig, project: Path, text: str, problem: str) -> None:
+def test_an_invalid_agent_is_reported(
+    write_config: WriteConfig, project: Path, text: str, problem: str
+) -> None:
     file = write_config(text)
     assert [str(found) for found in load(project, environ={}).problems] == [f"{file}{problem}"]
 
 
-def test_an_agent_whose_command_is_wrong_is_not_started_in_another_way(
+def test_an_invalid_command_does_not_fall_back_to_the_known_agent(
     write_config: WriteConfig, project: Path
 ) -> None:
     write_config("[agents.gemini]\ncommand = 3\n")
     assert load(project, environ={}).agents == {}
 
 
-def test_hidden_files_are_those_of_editors(write_config: WriteConfig, project: Path) -> None:
+def test_hidden_agent_files_are_ignored(write_config: WriteConfig, project: Path) -> None:
     write_config("command =", "agents/.#mine.toml")
     assert load(project, environ={}).problems == []
 
 
-def test_a_broken_file_does_not_take_the_others_with_it(write_config: WriteConfig, project: Path) -> None:
+def test_a_broken_agent_file_does_not_affect_the_others(write_config: WriteConfig, project: Path) -> None:
     write_config("command = ", "agents/broken.toml")
     write_config('command = "x"', "agents/good.toml")
     settings = load(project, environ={})

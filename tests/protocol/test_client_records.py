@@ -1,4 +1,4 @@
-"""What the client did goes into the log as a record, and comes back as the same event."""
+"""Client events as records of the log, and back."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from acp_tui.session.state import Content
         ev.TerminalExited("t", 0, None),
     ],
 )
-def test_client_events_survive_the_log(event: ev.Event) -> None:
+def test_a_client_event_is_read_back_from_its_record(event: ev.Event) -> None:
     record = json.loads(json.dumps(to_record(event)))
     assert from_record(record) == event
 
 
-def test_records_are_named_in_snake_case_and_leave_defaults_out() -> None:
+def test_records_have_snake_case_names_and_omit_defaults() -> None:
     assert to_record(ev.QueuePaused(paused=False)) == {"event": "queue_paused", "paused": False}
     assert to_record(ev.TerminalExited("t")) == {"event": "terminal_exited", "terminal_id": "t"}
 
@@ -52,7 +52,7 @@ def test_records_are_named_in_snake_case_and_leave_defaults_out() -> None:
         {"event": "queued", "id": "a", "text": "b", "blocks": [1]},
     ],
 )
-def test_what_is_no_client_event_stays_visible(record: object) -> None:
+def test_an_invalid_record_becomes_an_unknown_event(record: object) -> None:
     event = from_record(record)
     assert isinstance(event, ev.Unknown)
     assert event.raw == record
@@ -62,12 +62,12 @@ def test_fields_of_a_newer_version_are_ignored() -> None:
     assert from_record({"event": "unqueued", "id": "a", "new": 1}) == ev.Unqueued("a")
 
 
-def test_texts_to_display_are_made_safe_and_texts_to_use_are_not() -> None:
+def test_control_characters_are_replaced_in_notices_but_not_in_queued_prompts() -> None:
     assert from_record(to_record(ev.Noticed("info", "a\x1bb"))) == ev.Noticed("info", "a␛b")
     assert from_record(to_record(ev.Queued("q", "a\x1bb"))) == ev.Queued("q", "a\x1bb")
 
 
-def test_any_event_can_be_told_in_the_same_form() -> None:
+def test_any_event_can_be_converted_to_a_record() -> None:
     event = ev.Elsewhere("s2", ev.ContentChunk("agent", Content("image", data="AA")))
     assert to_record(event) == {
         "event": "elsewhere",

@@ -1,4 +1,4 @@
-"""The 0.1.0 draft: another way to begin and end a turn, and other words for the same things."""
+"""The 0.1.0 draft of the protocol: handshake, turns, message forms and prompts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.talk import Talk
 
 @pytest.fixture
 def talk() -> Talk:
-    """A session with an agent that speaks the draft only."""
+    """Return a conversation with an agent that supports only the draft."""
     conversation = Talk()
     refused = conversation.call("initialize", {"protocolVersion": 1})
     conversation.fail(refused, {"code": -32602, "message": "Unsupported protocol version: 1"})
@@ -40,11 +40,11 @@ def talk() -> Talk:
 
 
 def send(talk: Talk, text: str = "hello") -> int:
-    """A prompt as the draft wants it."""
+    """Send a prompt in the form of the draft and return the id of the request."""
     return talk.call("session/prompt", {"sessionId": "s1", "prompt": text})
 
 
-def test_the_handshake_in_the_words_of_the_draft(talk: Talk) -> None:
+def test_the_initialize_response_of_the_draft_is_read(talk: Talk) -> None:
     agent = talk.session.agent
     assert agent is not None
     assert (talk.session.dialect, agent.name, agent.protocol_version) == ("0.1.0", "old", "0.1.0")
@@ -54,7 +54,7 @@ def test_the_handshake_in_the_words_of_the_draft(talk: Talk) -> None:
     assert (talk.only(Notice).level, talk.session.last_error) == ("info", None)
 
 
-def test_the_answer_opens_the_turn_and_a_notification_ends_it(talk: Talk) -> None:
+def test_a_turn_of_the_draft_ends_with_a_notification(talk: Talk) -> None:
     prompt = send(talk)
     assert talk.only(UserMessage).text == "hello"
     talk.answer(prompt, {"success": True})
@@ -76,47 +76,47 @@ END = {"sessionUpdate": "end_turn", "stopReason": "refusal"}
         {"method": "end_turn", "params": {"sessionId": "s1", "stopReason": "refusal"}},
     ],
 )
-def test_the_end_may_name_its_reason_and_stand_bare(talk: Talk, end: dict[str, Any]) -> None:
+def test_the_end_of_a_turn_is_read_in_three_forms(talk: Talk, end: dict[str, Any]) -> None:
     talk.answer(send(talk), {"success": True})
     talk.received(end)
     assert talk.only(TurnEnd).stop_reason == "refusal"
     assert talk.only(UserMessage).withdrawn
 
 
-def test_the_end_may_come_before_the_answer(talk: Talk) -> None:
+def test_a_turn_may_end_before_the_prompt_is_answered(talk: Talk) -> None:
     prompt = send(talk)
     talk.update("end_turn")
     talk.answer(prompt, {"success": True})
     assert (talk.session.phase, len(talk.all(TurnEnd))) == ("idle", 1)
 
 
-def test_an_answer_with_a_stop_reason_ends_the_turn_once(talk: Talk) -> None:
+def test_a_stop_reason_and_a_notification_end_the_turn_once(talk: Talk) -> None:
     talk.end(send(talk))
     talk.update("end_turn")
     assert len(talk.all(TurnEnd)) == 1
 
 
-def test_a_prompt_that_is_not_taken_fails(talk: Talk) -> None:
+def test_a_rejected_prompt_ends_the_turn_with_its_error(talk: Talk) -> None:
     talk.answer(send(talk), {"success": False, "error": "busy"})
     error = talk.only(TurnEnd).error
     assert error is not None
     assert error.message == "busy"
 
 
-def test_an_answer_that_names_a_version_before_one_chooses_the_draft() -> None:
+def test_a_protocol_version_of_0_selects_the_draft() -> None:
     talk = Talk()
     talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": "0.2.1"})
     assert talk.session.dialect == "0.1.0"
 
 
 @pytest.mark.parametrize("version", [1, "1", "1.0"])
-def test_one_is_one(version: object) -> None:
+def test_any_form_of_protocol_version_1_selects_version_1(version: object) -> None:
     talk = Talk()
     talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": version})
     assert talk.session.dialect == "v1"
 
 
-def test_in_version_one_only_the_answer_ends_a_turn() -> None:
+def test_in_version_1_only_the_response_ends_a_turn() -> None:
     talk = Talk().opened()
     prompt = talk.prompt()
     talk.update("end_turn", stopReason="end_turn")
@@ -125,13 +125,13 @@ def test_in_version_one_only_the_answer_ends_a_turn() -> None:
     assert talk.kinds() == ["UserMessage", "TurnEnd"]
 
 
-# --------------------------------------------------------------------------- forms for version 1, too
+# --------------------------------------------------------------------------- forms accepted in both versions
 
 PATCH = "--- a/src/x.py\n+++ b/src/x.py\n@@ -1 +1 @@\n-old\x1b\n+new\n"
 
 
 @pytest.mark.parametrize("dialect", ["v1", "0.1.0"])
-def test_the_forms_of_the_draft(dialect: str) -> None:
+def test_message_forms_of_the_draft_are_read_in_both_versions(dialect: str) -> None:
     talk = Talk()
     talk.ask("initialize", {}, {"protocolVersion": 1 if dialect == "v1" else "0.1.0"})
     talk.ask("session/new", {"cwd": "/w"}, {"sessionId": "s1"})
@@ -151,7 +151,7 @@ def test_the_forms_of_the_draft(dialect: str) -> None:
     assert not talk.only(Permission).answerable
 
 
-def test_a_patch_may_stand_among_the_content() -> None:
+def test_a_diff_in_the_content_may_be_a_patch() -> None:
     talk = Talk().opened()
     talk.tool(
         "t",
@@ -163,10 +163,10 @@ def test_a_patch_may_stand_among_the_content() -> None:
     assert (first.path, second.path) == ("/w/x", "y")
 
 
-# --------------------------------------------------------------------------- what is sent
+# --------------------------------------------------------------------------- prompts
 
 
-def test_a_prompt_becomes_a_plain_string() -> None:
+def test_prompt_blocks_become_one_string() -> None:
     blocks: list[dict[str, Any]] = [
         {"type": "text", "text": "look at"},
         {"type": "resource_link", "uri": "file:///w/x", "name": "x"},

@@ -1,4 +1,4 @@
-"""Requests and answers are paired; whatever breaks the envelope is told."""
+"""JSON-RPC envelopes: pairing of requests and responses, and reports of invalid frames."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.support.talk import Talk
         ({"id": json.loads("[" * 500 + "]" * 500), "result": {}}, "was not sent"),
     ],
 )
-def test_a_broken_envelope_is_told(frame: Any, words: str) -> None:
+def test_an_invalid_envelope_is_reported(frame: Any, words: str) -> None:
     talk = Talk().opened()
     talk.record("received", frame)
     notice = talk.only(Notice)
@@ -41,7 +41,7 @@ def test_a_broken_envelope_is_told(frame: Any, words: str) -> None:
     assert words in notice.text
 
 
-def test_a_large_or_deep_frame_is_cut_in_what_is_shown() -> None:
+def test_a_large_or_deep_frame_is_shortened_in_the_notice() -> None:
     talk = Talk()
     talk.record("received", ["\x1b" * 1_000_000])
     talk.record("received", json.loads("[" * 500 + "]" * 500))
@@ -51,7 +51,7 @@ def test_a_large_or_deep_frame_is_cut_in_what_is_shown() -> None:
         assert "\x1b" not in notice.detail
 
 
-def test_the_same_fault_a_thousand_times_is_one_line_a_turn() -> None:
+def test_repeated_faults_are_counted_in_one_notice_per_turn() -> None:
     talk = Talk().opened()
     for number in range(1000):
         talk.record("received", [number])
@@ -62,7 +62,7 @@ def test_the_same_fault_a_thousand_times_is_one_line_a_turn() -> None:
     assert len(talk.all(Notice)) == 2
 
 
-def test_a_kind_of_update_that_is_no_text_is_shown() -> None:
+def test_updates_of_an_invalid_kind_are_unrecognised_entries() -> None:
     talk = Talk().opened()
     deep = json.loads("[" * 500 + "]" * 500)
     talk.received(
@@ -73,7 +73,7 @@ def test_a_kind_of_update_that_is_no_text_is_shown() -> None:
     assert len(talk.all(Unrecognised)) == 3
 
 
-def test_our_numbers_may_come_back_as_text() -> None:
+def test_a_response_may_have_its_id_as_a_string() -> None:
     talk = Talk().opened()
     talk.end(int(talk.prompt()))
     second = talk.prompt()
@@ -81,7 +81,7 @@ def test_our_numbers_may_come_back_as_text() -> None:
     assert len(talk.all(TurnEnd)) == 2
 
 
-def test_an_error_may_be_bare_text() -> None:
+def test_an_error_may_be_a_string() -> None:
     talk = Talk().opened()
     talk.fail(talk.prompt(), "out of coffee")
     error = talk.only(TurnEnd).error
@@ -89,14 +89,14 @@ def test_an_error_may_be_bare_text() -> None:
     assert error.message == "out of coffee"
 
 
-def test_extension_notifications_are_signs_of_life_only() -> None:
+def test_extension_notifications_add_no_entry() -> None:
     talk = Talk().opened()
     talk.received({"method": "_auth/status_update", "params": {}})
     assert talk.session.entries == []
     assert talk.session.heard == "the notification _auth/status_update"
 
 
-def test_unknown_requests_and_notifications_are_shown() -> None:
+def test_unknown_requests_and_notifications_are_unrecognised_entries() -> None:
     talk = Talk().opened()
     talk.received({"method": "weather/changed", "params": {"to": "rain"}})
     talk.received({"id": 1, "method": "_x/ask", "params": {"a": 1}})
@@ -106,7 +106,7 @@ def test_unknown_requests_and_notifications_are_shown() -> None:
     ]
 
 
-def test_an_update_sent_as_a_request_is_shown_and_told() -> None:
+def test_an_update_sent_as_a_request_is_applied_and_reported() -> None:
     talk = Talk().opened()
     update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hi"}}
     talk.received({"id": 1, "method": "session/update", "params": {"sessionId": "s1", "update": update}})
@@ -114,7 +114,7 @@ def test_an_update_sent_as_a_request_is_shown_and_told() -> None:
     assert "notification" in talk.only(Notice).text
 
 
-def test_a_question_under_an_id_that_still_waits_is_told_and_takes_nothing_from_the_first() -> None:
+def test_a_second_permission_request_with_a_pending_id_is_rejected() -> None:
     talk = Talk().opened()
     for call in ("first", "second"):
         talk.asks_permission("same", toolCall={"toolCallId": call, "title": call})
@@ -128,7 +128,7 @@ def test_a_question_under_an_id_that_still_waits_is_told_and_takes_nothing_from_
     assert list(talk.session.permissions) == ["same"]
 
 
-def test_an_update_under_an_id_that_still_waits_is_taken_in() -> None:
+def test_an_update_with_a_pending_id_is_applied() -> None:
     talk = Talk().opened()
     update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hi"}}
     for _ in range(2):
@@ -136,40 +136,40 @@ def test_an_update_under_an_id_that_still_waits_is_taken_in() -> None:
     assert talk.only(AgentMessage).text == "hihi"
 
 
-def test_a_refused_call_is_told() -> None:
+def test_an_error_response_is_shown_as_a_notice() -> None:
     talk = Talk().opened()
     talk.fail(talk.call("session/set_mode", {"modeId": "x"}), {"code": -32602, "message": "No such mode"})
     assert talk.only(Notice).text == "session/set_mode failed: No such mode"
     assert talk.session.last_error is not None
 
 
-def gives_up(talk: Talk, call_id: int) -> None:
-    """The client does not want the answer any more."""
+def cancel_request(talk: Talk, call_id: int) -> None:
+    """Send the cancellation of a request."""
     talk.record("sent", {"method": "$/cancel_request", "params": {"requestId": call_id}})
 
 
-def test_a_call_that_we_gave_up_is_no_error() -> None:
+def test_a_cancelled_request_is_not_an_error() -> None:
     talk = Talk().opened()
     call = talk.call("authenticate", {"methodId": "x"})
-    gives_up(talk, call)
+    cancel_request(talk, call)
     talk.fail(call, {"code": -32800, "message": "Request cancelled"})
     assert (talk.only(Notice).level, talk.only(Notice).text) == ("info", "authenticate was cancelled")
 
 
-def test_a_load_that_we_gave_up_ends_the_loading_and_a_late_answer_still_counts() -> None:
+def test_a_cancelled_load_still_completes_if_the_response_arrives() -> None:
     talk = Talk()
     call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
     phases = [talk.session.phase]
-    gives_up(talk, call)
+    cancel_request(talk, call)
     phases.append(talk.session.phase)
     talk.answer(call, {})
     phases.append(talk.session.phase)
     assert phases == ["loading", "connecting", "idle"]
 
 
-def test_a_prompt_goes_on_until_it_is_answered() -> None:
+def test_a_cancelled_prompt_lasts_until_its_response() -> None:
     talk = Talk().opened()
     prompt = talk.prompt()
-    gives_up(talk, prompt)
-    gives_up(talk, 99)
+    cancel_request(talk, prompt)
+    cancel_request(talk, 99)
     assert (talk.session.phase, talk.all(Notice)) == ("prompting", [])

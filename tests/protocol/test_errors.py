@@ -1,4 +1,4 @@
-"""Errors of every shape: the most readable text, and the rest on a key."""
+"""Error objects of any shape: code, message and detail."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ BURIED = '{"error":{"type":"invalid_request_error","message":"credit balance too
         ({"code": 1, "message": "\x1b[31mred"}, 1, "␛[31mred"),
     ],
 )
-def test_the_most_readable_text(error: Any, code: int, message: str) -> None:
+def test_code_and_message_are_read_from_any_shape(error: Any, code: int, message: str) -> None:
     read = read_error(error)
     assert (read.code, read.message, read.raw) == (code, message, error)
 
 
-def test_the_rest_is_in_the_detail() -> None:
+def test_all_other_fields_are_in_the_detail() -> None:
     read = read_error(
         {"code": 1, "message": "Internal error", "data": {"details": "x", "stack": "y\x1b"}, "more": 2}
     )
@@ -76,7 +76,7 @@ def test_a_plain_error_has_no_detail() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "wanted"),
+    ("error", "required"),
     [
         ({"code": -32000, "message": "Authentication required"}, True),
         ({"code": -32603, "message": "x", "data": {"authMethods": [{"id": "a", "name": "A"}]}}, True),
@@ -84,10 +84,10 @@ def test_a_plain_error_has_no_detail() -> None:
         ({"code": -32603, "message": "x"}, False),
     ],
 )
-def test_a_sign_in_may_be_wanted(error: Any, *, wanted: bool) -> None:
-    assert read_error(error).auth_required is wanted
+def test_errors_that_require_authentication_are_recognised(error: Any, *, required: bool) -> None:
+    assert read_error(error).auth_required is required
 
 
-def test_an_error_too_deep_to_print_is_still_read() -> None:
+def test_the_message_of_a_deeply_nested_error_is_read() -> None:
     deep = json.loads('{"a":' * 400 + "1" + "}" * 400)
     assert read_error({"code": 1, "message": "error", "data": deep}).message == "error"

@@ -1,4 +1,4 @@
-"""What agents say only in raw values is read for all of them."""
+"""Output, exit codes, titles and diff positions read from raw input and output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def talk() -> Talk:
 # --------------------------------------------------------------------------- output and failure
 
 
-def test_the_output_of_codex_is_read_from_its_raw_output() -> None:
+def test_the_output_of_codex_is_read_from_raw_output() -> None:
     (call,) = calls("codex-zed-shell")
     output = call.content[-1]
     assert isinstance(output, Content)
@@ -44,13 +44,13 @@ def test_the_output_of_codex_is_read_from_its_raw_output() -> None:
 
 
 @pytest.mark.parametrize("name", ["opencode-shell", "openhands-shell"])
-def test_a_failed_command_that_the_agent_calls_completed_has_failed(name: str) -> None:
+def test_a_completed_command_with_an_exit_code_has_failed(name: str) -> None:
     (call,) = [call for call in calls(name) if call.kind == "execute"]
     assert (call.status, call.exit_code) == ("failed", 3)
 
 
 @pytest.mark.parametrize("name", ["opencode-slowshell", "qwen-always", "codex-zed-edit", "copilot-edit"])
-def test_what_went_well_is_not_called_failed(name: str) -> None:
+def test_successful_calls_are_completed(name: str) -> None:
     assert {call.status for call in calls(name)} == {"completed"}
 
 
@@ -65,20 +65,20 @@ def test_what_went_well_is_not_called_failed(name: str) -> None:
         ("a", "a"),
     ],
 )
-def test_output_is_found_under_the_names_that_agents_use(talk: Talk, raw_output: Any, text: str) -> None:
+def test_output_is_read_from_any_known_field(talk: Talk, raw_output: Any, text: str) -> None:
     talk.tool("t", kind="execute")
     talk.tool_update("t", status="completed", rawOutput=raw_output)
     assert [item.text for item in talk.only(ToolCall).content if isinstance(item, Content)] == [text]
 
 
-def test_better_output_is_kept(talk: Talk) -> None:
+def test_content_is_preferred_to_raw_output(talk: Talk) -> None:
     content = [{"type": "content", "content": {"type": "text", "text": "better"}}]
     talk.tool("t", kind="execute", content=content)
     talk.tool_update("t", status="completed", rawOutput={"stdout": "raw"})
     assert talk.only(ToolCall).content == [Content("text", text="better")]
 
 
-def test_output_goes_into_a_terminal_that_has_none(talk: Talk) -> None:
+def test_raw_output_fills_an_empty_terminal(talk: Talk) -> None:
     info = {"terminal_info": {"terminal_id": "t", "cwd": "/w"}}
     ended = {"terminal_exit": {"terminal_id": "t", "exit_code": 0}}
     talk.tool("t", kind="execute", content=[{"type": "terminal", "terminalId": "t"}], _meta=info)
@@ -87,7 +87,7 @@ def test_output_goes_into_a_terminal_that_has_none(talk: Talk) -> None:
     assert len(talk.only(ToolCall).content) == 1
 
 
-def test_a_search_that_found_nothing_has_not_failed(talk: Talk) -> None:
+def test_a_search_with_exit_code_1_has_not_failed(talk: Talk) -> None:
     talk.tool("t", kind="search")
     talk.tool_update("t", status="completed", rawOutput={"exitCode": 1})
     assert talk.only(ToolCall).status == "completed"
@@ -107,28 +107,28 @@ def test_a_search_that_found_nothing_has_not_failed(talk: Talk) -> None:
         ("qwen-always", ["touch one", "Shell: touch two"]),
     ],
 )
-def test_titles_name_the_file_and_stay_when_a_question_has_another(name: str, titles: list[str]) -> None:
+def test_titles_name_the_file_and_ignore_the_permission_title(name: str, titles: list[str]) -> None:
     assert [call_title(call, "/ws/project") for call in calls(name)] == titles
 
 
-def test_the_title_of_the_question_is_kept_beside_that_of_the_call() -> None:
+def test_the_permission_title_is_kept_separately() -> None:
     assert [call.permission_title for call in calls("codex-edit")] == ["Edit files", "Edit files"]
 
 
 @pytest.mark.parametrize(
-    ("given", "command"),
+    ("raw_command", "command"),
     [
         (["/bin/bash", "-lc", "touch a; echo b"], "touch a; echo b"),
         (["git", "commit", "-m", "two words"], "git commit -m 'two words'"),
         ("make all", "make all"),
     ],
 )
-def test_a_command_reads_as_it_would_be_typed(talk: Talk, given: Any, command: str) -> None:
-    talk.tool("t", kind="execute", rawInput={"command": given})
+def test_a_command_is_shown_as_a_shell_line(talk: Talk, raw_command: Any, command: str) -> None:
+    talk.tool("t", kind="execute", rawInput={"command": raw_command})
     assert talk.only(ToolCall).command == command
 
 
-# --------------------------------------------------------------------------- places of diffs
+# --------------------------------------------------------------------------- positions of diffs
 
 
 @pytest.mark.parametrize(
@@ -136,19 +136,19 @@ def test_a_command_reads_as_it_would_be_typed(talk: Talk, given: Any, command: s
     [
         ("codex-zed-edit", [2, 1]),
         ("copilot-edit", [3, 1]),
-        ("codex-edit", [0, 1]),  # it says nothing of the place: the client looks into the file
+        ("codex-edit", [0, 1]),  # without a position: the client searches the file
         ("opencode-edit", [1, 1]),
         ("claude-code-edit", [1, 1]),
     ],
 )
-def test_diffs_are_numbered_as_the_patches_beside_them(name: str, lines: list[int]) -> None:
+def test_diffs_take_their_line_numbers_from_the_patches(name: str, lines: list[int]) -> None:
     found = [
         first_line(call, item) for call in calls(name) for item in call.content if isinstance(item, Diff)
     ]
     assert found == lines
 
 
-def test_patches_that_disagree_give_no_number(talk: Talk) -> None:
+def test_contradicting_patches_give_no_line_number(talk: Talk) -> None:
     patches = ["@@ -3,1 +3,1 @@\n-alpha\n+omega\n", "@@ -9,1 +9,1 @@\n-alpha\n+omega\n"]
     diff = {"type": "diff", "path": "/w/a", "oldText": "alpha", "newText": "omega"}
     talk.tool("t", kind="edit", content=[diff], rawInput={"patches": patches})
@@ -156,18 +156,18 @@ def test_patches_that_disagree_give_no_number(talk: Talk) -> None:
     assert [first_line(call, item) for item in call.content if isinstance(item, Diff)] == [0]
 
 
-def test_a_command_of_megabytes_is_cut_for_display() -> None:
+def test_a_command_of_5_mb_is_shortened() -> None:
     command = read_command({"command": "\x07" * 5_000_000})
     assert command is not None
     assert len(command) < MAX_LENGTH + 100
     assert command.endswith("4,900,000 more characters")
 
 
-def test_a_command_of_very_many_words_is_cut_for_display() -> None:
+def test_a_command_of_a_million_words_is_shortened() -> None:
     assert (read_command({"command": ["a"] * 1_000_000}) or "").endswith("a … 990,000 more words")
 
 
-def test_a_title_of_megabytes_is_cut() -> None:
+def test_a_title_of_5_mb_is_shortened() -> None:
     title = read_tool_call({"title": "t" * 5_000_000}, "call").title
     assert title is not None
     assert title.endswith("4,900,000 more characters")

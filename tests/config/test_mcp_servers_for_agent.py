@@ -1,4 +1,4 @@
-"""Agents are given servers exactly in the schema's form, and the others are named with the reason."""
+"""MCP servers for one agent: those sent, in the schema's form, and the reasons for the others."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from acp_tui.config.mcp import Server, UnsentServer, servers_for_agent
 
 
 def server(tmp_path: Path, **fields: Any) -> Server:
-    """A server, stdio unless said otherwise."""
+    """Return a server, by default a stdio server."""
     return Server(**{"name": "x", "file": tmp_path / "mcp.json", "line": 3, "command": "sh", **fields})
 
 
 def sent(
     entry: Server, *, agent: str = "demo", http: bool = True, sse: bool = True, **environ: str
 ) -> dict[str, Any]:
-    """What the agent would be given."""
+    """Return the server as it is sent to the agent."""
     found, left_out = servers_for_agent(
         [entry], agent, http=http, sse=sse, environ={"PATH": "/bin:/usr/bin", **environ}
     )
@@ -28,7 +28,7 @@ def sent(
 
 
 def reason(entry: Server, *, agent: str = "demo", http: bool = True, sse: bool = True, **environ: str) -> str:
-    """Why the agent is not given it."""
+    """Return why the server is not sent to the agent."""
     found, left_out = servers_for_agent(
         [entry], agent, http=http, sse=sse, environ={"PATH": "/bin:/usr/bin", **environ}
     )
@@ -39,7 +39,7 @@ def reason(entry: Server, *, agent: str = "demo", http: bool = True, sse: bool =
 
 
 def program(directory: Path, name: str = "server") -> Path:
-    """A program that can be run."""
+    """Create an executable file."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / name
     path.write_text("#!/bin/sh\n")
@@ -47,7 +47,7 @@ def program(directory: Path, name: str = "server") -> Path:
     return path
 
 
-def test_a_local_server_has_all_fields_even_when_empty(tmp_path: Path) -> None:
+def test_a_stdio_server_has_all_fields_even_if_empty(tmp_path: Path) -> None:
     found = sent(server(tmp_path))
     assert found == {"name": "x", "command": found["command"], "args": [], "env": []}
     assert Path(found["command"]).is_absolute()
@@ -65,31 +65,31 @@ def test_arguments_and_environment_are_expanded(tmp_path: Path) -> None:
     assert found["env"] == [{"name": "K", "value": "1"}, {"name": "L", "value": "plain"}]
 
 
-def test_an_unset_variable_is_named_and_the_server_not_sent(tmp_path: Path) -> None:
+def test_a_server_with_an_unset_variable_is_not_sent(tmp_path: Path) -> None:
     assert reason(server(tmp_path, env={"K": "${NOPE}"})) == "the environment variable NOPE is not set"
     assert (
         reason(server(tmp_path, args=["${input:key}"])) == "${input:key} is not a variable acp-tui can expand"
     )
 
 
-def test_a_value_is_not_expanded_twice(tmp_path: Path) -> None:
+def test_values_of_variables_are_not_expanded_again(tmp_path: Path) -> None:
     assert sent(server(tmp_path, args=["${A}"]), A="${NOPE}")["args"] == ["${NOPE}"]
 
 
-def test_a_relative_command_counts_from_the_file(tmp_path: Path) -> None:
+def test_a_relative_command_is_relative_to_its_file(tmp_path: Path) -> None:
     path = program(tmp_path / "bin")
     assert sent(server(tmp_path, command="./bin/server"))["command"] == f"{tmp_path}/bin/server"
     assert sent(server(tmp_path, command="bin/server"))["command"] == str(path)
     assert sent(server(tmp_path, command="${DIR}/server"), DIR=str(path.parent))["command"] == str(path)
 
 
-def test_a_home_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tilde_in_a_command_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = program(tmp_path / "home")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert sent(server(tmp_path, command="~/server"))["command"] == str(path)
 
 
-def test_a_bare_name_is_looked_up_in_the_path_of_the_server(tmp_path: Path) -> None:
+def test_a_program_name_is_looked_up_on_the_path_of_the_server(tmp_path: Path) -> None:
     path = program(tmp_path / "bin", "only-here")
     entry = server(tmp_path, command="only-here", env={"PATH": f"{path.parent}"})
     assert sent(entry)["command"] == str(path)
@@ -97,7 +97,7 @@ def test_a_bare_name_is_looked_up_in_the_path_of_the_server(tmp_path: Path) -> N
     assert reason(entry) == "the program only-here was not found on PATH"
 
 
-def test_a_relative_directory_on_the_path_gives_an_absolute_command(
+def test_a_program_in_a_relative_path_directory_becomes_absolute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path / "bin", "only-here")
@@ -106,14 +106,14 @@ def test_a_relative_directory_on_the_path_gives_an_absolute_command(
     assert sent(entry)["command"] == str(tmp_path / "bin/only-here")
 
 
-def test_a_command_that_cannot_run_is_named(tmp_path: Path) -> None:
+def test_a_command_that_cannot_run_is_reported(tmp_path: Path) -> None:
     program(tmp_path).chmod(0o644)
     assert reason(server(tmp_path, command="./server")) == f"the program {tmp_path}/server is not executable"
     assert reason(server(tmp_path, command="./gone")) == f"the program {tmp_path}/gone does not exist"
 
 
 @pytest.mark.parametrize("transport", ["http", "sse"])
-def test_a_remote_server_has_all_fields_even_when_empty(tmp_path: Path, transport: str) -> None:
+def test_a_remote_server_has_all_fields_even_if_empty(tmp_path: Path, transport: str) -> None:
     entry = server(tmp_path, transport=transport, url="https://${HOST}/mcp")
     assert sent(entry, HOST="example.org") == {
         "type": transport,
@@ -126,7 +126,7 @@ def test_a_remote_server_has_all_fields_even_when_empty(tmp_path: Path, transpor
 
 
 @pytest.mark.parametrize(("transport", "other"), [("http", "sse"), ("sse", "http")])
-def test_a_remote_server_is_sent_only_to_agents_that_take_its_kind(
+def test_a_remote_server_is_sent_only_if_the_agent_supports_its_transport(
     tmp_path: Path, transport: str, other: str
 ) -> None:
     entry = server(tmp_path, transport=transport, url="https://x")
@@ -137,7 +137,7 @@ def test_a_remote_server_is_sent_only_to_agents_that_take_its_kind(
     )
 
 
-def test_an_address_or_header_that_cannot_be_sent_is_named(tmp_path: Path) -> None:
+def test_an_invalid_url_or_header_is_reported(tmp_path: Path) -> None:
     entry = server(tmp_path, transport="http", url="file:///etc/passwd")
     assert reason(entry) == "its URL does not begin with http:// or https://"
     entry.url = "https://x"
@@ -145,7 +145,7 @@ def test_an_address_or_header_that_cannot_be_sent_is_named(tmp_path: Path) -> No
     assert reason(entry, KEY="a\r\nEvil: 1") == "its header 'X-Key' contains a control character"
 
 
-def test_servers_can_be_disabled_or_meant_for_some_agents(tmp_path: Path) -> None:
+def test_disabled_servers_and_those_of_other_agents_are_not_sent(tmp_path: Path) -> None:
     assert reason(server(tmp_path, enabled=False)) == "it is disabled"
     entry = server(tmp_path, agents=["gemini", "codex"])
     assert reason(entry) == "it is only for gemini, codex"
@@ -153,13 +153,13 @@ def test_servers_can_be_disabled_or_meant_for_some_agents(tmp_path: Path) -> Non
     assert reason(server(tmp_path, agents=[])) == "it is for no agent"
 
 
-def test_a_server_that_is_wrong_is_not_sent(tmp_path: Path) -> None:
+def test_a_server_with_faults_is_not_sent(tmp_path: Path) -> None:
     assert reason(server(tmp_path, faults=[("", "no command"), ("args", "and more")])) == (
         "no command; args: and more"
     )
 
 
-def test_of_two_with_one_name_the_last_is_sent(tmp_path: Path) -> None:
+def test_the_last_of_two_servers_with_the_same_name_is_sent(tmp_path: Path) -> None:
     first = server(tmp_path, args=["first"])
     last = server(tmp_path, args=["last"], line=9)
     found, left_out = servers_for_agent([first, last], "demo", http=False, sse=False)
@@ -167,7 +167,7 @@ def test_of_two_with_one_name_the_last_is_sent(tmp_path: Path) -> None:
     assert left_out == [UnsentServer(first, f"replaced by the one in {tmp_path}/mcp.json:9", intended=True)]
 
 
-def test_one_that_cannot_be_sent_does_not_keep_others_back(tmp_path: Path) -> None:
+def test_other_servers_are_sent_if_one_cannot_be_sent(tmp_path: Path) -> None:
     entries = [server(tmp_path, name=name, args=[f"${{{name}}}"]) for name in ("A", "B")]
     found, left_out = servers_for_agent(
         entries, "demo", http=False, sse=False, environ={"PATH": "/bin", "B": "1"}

@@ -1,4 +1,4 @@
-"""Diffs that change what lines end with, which their safe texts do not show."""
+"""Diffs that change line endings, which the displayed texts do not show."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from acp_tui.session.state import Diff
         ("a\r\n", None, None),
     ],
 )
-def test_changed_line_ends_are_told(old: str | None, new: str | None, ends: tuple[str, str] | None) -> None:
+def test_changed_line_endings_are_recognised(
+    old: str | None, new: str | None, ends: tuple[str, str] | None
+) -> None:
     found = read_tool_content({"type": "diff", "path": "/a", "oldText": old, "newText": new})
     assert found is not None
     (diff,) = found
