@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,20 @@ async def test_a_clone_that_borrows_objects_is_covered(tmp_path: Path) -> None:
     assert snapshot(project) == before
 
 
+async def test_the_time_of_a_shared_object_stays_when_another_file_has_the_same_content(
+    tmp_path: Path,
+) -> None:
+    project = repository(tmp_path.resolve() / "project", {"a": "same"})
+    name = git(project, "rev-parse", ":a").strip()
+    shared = project / ".git/objects" / name[:2] / name[2:]
+    os.utime(shared, (1_000_000_000, 1_000_000_000))
+    fill(project, {"untracked": "same"})
+    settle(project)
+    await taken(project)
+    assert shared.stat().st_nlink > 1
+    assert shared.stat().st_mtime == 1_000_000_000
+
+
 @pytest.mark.parametrize("packed", [False, True], ids=["loose objects", "packs"])
 async def test_a_content_survives_that_git_prunes_from_the_repository(tmp_path: Path, packed: bool) -> None:
     project = repository(tmp_path.resolve() / "project", {"a": "1"})
@@ -138,6 +153,66 @@ async def test_files_of_a_filter_come_back_as_they_were_on_disk(
     baseline = await taken(project)
     await reverted(baseline, project, ["secret.rot", "plain"])
     assert snapshot(project) == before
+
+
+async def test_attributes_in_a_tracked_generated_folder_count(tmp_path: Path) -> None:
+    project = repository(tmp_path.resolve() / "project", {"plain": "1"})
+    git(project, "config", "filter.rot13.clean", "tr a-z n-za-m")
+    fill(project, {"node_modules/.gitattributes": "*.rot filter=rot13\n", "node_modules/secret.rot": "hello"})
+    git(project, "add", "--all", "--force")
+    settle(project)
+    before = snapshot(project)
+    baseline = await taken(project)
+    await reverted(baseline, project, ["node_modules/secret.rot", "plain"])
+    assert snapshot(project) == before
+
+
+async def test_files_are_copied_if_an_attribute_file_is_too_large_to_read(tmp_path: Path) -> None:
+    project = repository(tmp_path.resolve() / "project", {"a": "1"})
+    fill(project, {".git/info/attributes": "#" * 1_000_001})
+    settle(project)
+    baseline = await taken(project)
+    assert baseline.totals.size == 1
+    await reverted(baseline, project, ["a"])
+    assert (project / "a").read_text() == "1"
+
+
+async def test_names_in_the_index_that_lead_out_of_the_folder_are_ignored(tmp_path: Path) -> None:
+    project = repository(tmp_path.resolve() / "project", {"plain": "1", "xx/outside": "from the repository"})
+    fill(tmp_path, {"outside": "from the repository"})
+    times = (project / "xx/outside").stat()
+    os.utime(tmp_path / "outside", ns=(times.st_atime_ns, times.st_mtime_ns))
+    index = (project / ".git/index").read_bytes()[:-20].replace(b"xx/outside", b"../outside")
+    (project / ".git/index").write_bytes(index + hashlib.sha1(index).digest())  # git's own
+    assert "../outside" in git(project, "ls-files")
+    settle(project)
+    baseline = await taken(project)
+    fill(tmp_path, {"outside": "mine"})
+    await reverted(baseline, project, ["plain", "xx/outside"])
+    assert (tmp_path / "outside").read_text() == "mine"
+
+
+@pytest.mark.parametrize("value", ["~1", "~nobody-of-this-name/x", "~"])
+async def test_settings_that_begin_with_a_tilde_do_no_harm(tmp_path: Path, value: str) -> None:
+    project = repository(tmp_path.resolve() / "project", {"a": "1"})
+    git(project, "config", "core.attributesFile", value)
+    git(project, "config", "custom.value", value)
+    settle(project)
+    baseline = await taken(project)
+    assert baseline.totals.size == 0
+    await reverted(baseline, project, ["a"])
+
+
+async def test_pipes_among_the_objects_are_not_opened(tmp_path: Path) -> None:
+    project = repository(tmp_path.resolve() / "project", {"a": "1", "b": "2"})
+    name = git(project, "rev-parse", ":a").strip()
+    (project / ".git/objects" / name[:2] / name[2:]).unlink()
+    for place in (f"{name[:2]}/{name[2:]}", "pack/pack-1.idx", "pack/pack-1.pack"):
+        os.mkfifo(project / ".git/objects" / place)
+    settle(project)
+    baseline = await taken(project)
+    await reverted(baseline, project, ["a", "b"])
+    assert (project / "a").read_text() == "1"
 
 
 async def test_a_submodule_is_covered(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acp_tui.errors import UserError
+from acp_tui.workspace.baseline.limits import Limits
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
 from tests.workspace.projects import fill, repository, snapshot, taken
 
@@ -147,6 +148,42 @@ async def test_ignored_files_without_a_copy_stay_and_say_why(project: Path) -> N
     obstacles = {step.path.name: step.obstacle for step in await history.plan_rewind(1)}
     assert obstacles["a.txt"] is None
     assert obstacles.get("old.log")
+
+
+async def test_a_file_stays_if_what_it_contains_now_could_not_be_brought_back(project: Path) -> None:
+    history = TurnHistory(await taken(project, limits=Limits(file_size=1000)), HistoryLimits())
+    await run_turn(history, 1, write(project, {"a.txt": "x" * 1001, "sub/b.txt": "b1\n"}))
+    obstacles = {step.path.name: step.obstacle for step in await history.plan_rewind(1)}
+    assert "what it contains now could not be copied" in (obstacles["a.txt"] or "")
+    assert obstacles["b.txt"] is None
+    await history.rewind(1)
+    assert (project / "a.txt").read_text() == "x" * 1001
+    assert (project / "sub/b.txt").read_text() == "b0\n"
+
+
+async def test_a_prompt_that_was_sent_again_counts_once(project: Path) -> None:
+    history = await history_of(project)
+    await history.begin_turn(1)
+    await run_turn(history, 1, write(project, {"a.txt": "a1\n"}))
+    assert [turn.number for turn in history.turns] == [1]
+    await history.rewind(1)
+    assert (project / "a.txt").read_text() == "a0\n"
+
+
+async def test_an_undo_that_fails_for_a_file_can_be_repeated(project: Path) -> None:
+    history = await history_of(project)
+    await run_turn(history, 1, write(project, {"new/one.txt": "1\n", "a.txt": "a1\n"}))
+    last = snapshot(project)
+    await history.rewind(1)
+    (project / "new").rmdir()
+    fill(project, {"new": "in the way"})
+    result = await history.undo_rewind()
+    assert [path.name for path, _ in result.failed] == ["one.txt"]
+    assert (project / "a.txt").read_text() == "a1\n"
+    (project / "new").unlink()
+    await history.undo_rewind()
+    assert snapshot(project) == last
+    assert not history.can_undo
 
 
 async def test_the_oldest_turns_are_dropped_beyond_the_limit(project: Path) -> None:

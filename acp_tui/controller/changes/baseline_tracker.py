@@ -139,11 +139,11 @@ class BaselineTracker:
 
     async def close(self) -> None:
         """Stop what is going on and delete the copies: who opens the session again begins with new ones."""
-        await self.turns.settled()
         running = [*self._naming, *([self._taking] if self._taking else [])]
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        await self.turns.close()
         await self._baseline.delete()
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.cleanup)

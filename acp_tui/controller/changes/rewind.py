@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
     from acp_tui.controller.changes.baseline_tracker import BaselineTracker
     from acp_tui.controller.recorder import Recorder
-    from acp_tui.workspace.baseline.turn_history import RewindResult, RewindStep, TurnChange
+    from acp_tui.workspace.baseline.turn_history import RewindResult, RewindStep, Turn, TurnChange
 
-MAX_BYTES_TO_COUNT = 1_000_000
+MAX_CHARACTERS_TO_COUNT = 1_000_000
 """Files larger than this are listed without the number of changed lines."""
 
 
@@ -39,10 +40,13 @@ class Rewind:
         self._recorder = recorder
         self._baseline = baseline
         self._turns = baseline.turns
+        self._points: dict[int, RewindPoint] = {}  # of turns that have ended, by number
 
     async def begin_turn(self) -> None:
         """Copy what has changed so far, before a prompt is sent."""
-        await self._turns.begin_turn(len(self._prompts()) + 1)
+        number = len(self._prompts()) + 1
+        self._points.pop(number, None)
+        await self._turns.begin_turn(number)
 
     def end_turn(self) -> None:
         """Copy what the turn has changed."""
@@ -54,27 +58,34 @@ class Rewind:
         return bool(self._turns.turns)
 
     @property
+    def incomplete(self) -> bool:
+        """Whether the limits of the settings leave out older prompts."""
+        return self._turns.dropped
+
+    @property
     def can_undo(self) -> bool:
         """Whether the last rewind can be undone."""
         return self._turns.can_undo
 
     async def points(self) -> list[RewindPoint]:
         """Return the prompts that can be gone back to, the latest first."""
+        turns = self._turns.turns
+        for turn in turns:
+            if turn.number not in self._points:
+                self._points[turn.number] = await self._point(turn)
+        return [self._points[turn.number] for turn in reversed(turns)]
+
+    async def _point(self, turn: Turn) -> RewindPoint:
         prompts = self._prompts()
-        points = []
-        for turn in reversed(self._turns.turns):
-            changes = await self._turns.changes_of(turn)
-            counts = [await self._line_counts(change) for change in changes]
-            points.append(
-                RewindPoint(
-                    turn.number,
-                    prompts[turn.number - 1].text if turn.number <= len(prompts) else "",
-                    len(changes),
-                    sum(added for added, _ in counts),
-                    sum(removed for _, removed in counts),
-                )
-            )
-        return points
+        changes = await self._turns.changes_of(turn)
+        counts = [await self._line_counts(change) for change in changes]
+        return RewindPoint(
+            turn.number,
+            prompts[turn.number - 1].text if turn.number <= len(prompts) else "",
+            len(changes),
+            sum(added for added, _ in counts),
+            sum(removed for _, removed in counts),
+        )
 
     async def plan(self, number: int) -> list[RewindStep]:
         """Return what going back to before a prompt would do to the files. Raises `UserError`."""
@@ -104,11 +115,8 @@ class Rewind:
         return [entry for entry in self._recorder.session.entries if isinstance(entry, UserMessage)]
 
     async def _line_counts(self, change: TurnChange) -> tuple[int, int]:
-        texts = [await self._baseline.text_of(state) for state in (change.before, change.after)]
-        if any(text is not None and len(text) > MAX_BYTES_TO_COUNT for text in texts) or texts == [
-            None,
-            None,
-        ]:
+        old, new = [await self._baseline.text_of(state) for state in (change.before, change.after)]
+        if (old is None and new is None) or max(len(old or ""), len(new or "")) > MAX_CHARACTERS_TO_COUNT:
             return 0, 0
-        difference = compare_texts(*texts)
+        difference = await asyncio.to_thread(compare_texts, old, new)
         return difference.added, difference.removed

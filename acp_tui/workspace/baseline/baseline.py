@@ -148,10 +148,6 @@ class Baseline:
         """
         await asyncio.to_thread(self._restore_at, path, checkpoint)
 
-    async def write_back(self, path: Path, content: bytes, *, expected: bytes) -> None:
-        """Replace the content of a file, unless it is no longer the expected one. Raises `UserError`."""
-        await asyncio.to_thread(self._write_back, path, content, expected)
-
     async def delete(self) -> None:
         """Stop git and delete the copies. Nothing can be reverted afterwards."""
         if self._git is not None:
@@ -309,8 +305,8 @@ class Baseline:
                 return Checkpoint({}, {})
             try:
                 return self._copies.copy([change.path for change in changes])
-            except GitError as error:
-                raise UserError(f"The changed files cannot be copied: {error}.") from None
+            except (GitError, OSError) as error:
+                raise UserError(f"The changed files cannot be copied: {_reason(error)}.") from None
 
     def _states_at(self, checkpoint: Checkpoint | None, paths: Sequence[Path]) -> dict[Path, FileState]:
         states = {path: checkpoint.files[path] for path in paths if checkpoint and path in checkpoint.files}
@@ -350,16 +346,6 @@ class Baseline:
         if obstacle := self._removal_obstacle(path):
             raise UnwritableError(obstacle)
         remove(path)
-
-    def _write_back(self, path: Path, content: bytes, expected: bytes) -> None:
-        with self._lock, _named_errors(path):
-            try:
-                now = read_content(bytes(path), self._limits.file_size)
-            except NotCopiedError as error:
-                raise UnwritableError(str(error)) from None
-            if now is None or now.data != expected:
-                raise UnwritableError("it has changed since it was shown")
-            restore(path, content, now.mode)
 
     def _removal_obstacle(self, path: Path) -> str | None:
         snapshot = self._snapshot_of(path)

@@ -19,7 +19,6 @@ from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content
 from acp_tui.workspace.baseline.limits import LimitExceededError
 from acp_tui.workspace.baseline.unlisted_files import (
     ATTRIBUTES_FILE,
-    GIT_DIRECTORY,
     IGNORE_FILE,
     WHOLE_FOLDER,
     find_control_files,
@@ -27,13 +26,14 @@ from acp_tui.workspace.baseline.unlisted_files import (
 )
 from acp_tui.workspace.files.generated_folders import GENERATED_FOLDERS
 from acp_tui.workspace.git.private_git import (
+    GIT_DIRECTORY,
     GitError,
     GitWorkTree,
     blob_name,
     users_ignore_file,
 )
 from acp_tui.workspace.git.repository import find_repository
-from acp_tui.workspace.git.tracked_files import TrackedFiles, adopt_tracked_files
+from acp_tui.workspace.git.tracked_files import TrackedFiles, adopt_tracked_files, is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -210,7 +210,9 @@ class FolderSnapshot:
         try:
             _copy(index, copy)
             words = ["ls-files", "--cached", "--ignored", "--full-name", *self._ignore_options]
-            return set(self._git.records(*words, tree=GitWorkTree(self._top, self.root, copy)))
+            return {
+                *filter(is_inside, self._git.records(*words, tree=GitWorkTree(self._top, self.root, copy)))
+            }
         except (OSError, GitError):  # its format needs the repository's configuration
             return set()
         finally:

@@ -52,8 +52,6 @@ class RewindStep:
 
     path: Path
     kind: StepKind
-    now: FileState
-    then: FileState
     obstacle: str | None = None
     """Why the file stays as it is, in words that follow its name; None if it can be restored."""
     edited_between_turns: bool = False
@@ -97,6 +95,7 @@ class TurnHistory:
     async def begin_turn(self, number: int) -> None:
         """Take the checkpoint before a prompt is sent. A failure means only that this turn has none."""
         await self.settled()
+        self._turns = [turn for turn in self._turns if turn.number != number]  # it was not sent then
         try:
             self._turns.append(Turn(number, await self._baseline.checkpoint()))
         except UserError:
@@ -113,6 +112,12 @@ class TurnHistory:
         if self._ending is not None:
             await asyncio.shield(self._ending)
 
+    async def close(self) -> None:
+        """Stop waiting for a checkpoint."""
+        if self._ending is not None:
+            self._ending.cancel()
+            await asyncio.wait([self._ending])
+
     async def _end(self, turn: Turn) -> None:
         try:
             turn.after = await self._baseline.checkpoint()
@@ -125,12 +130,8 @@ class TurnHistory:
         after = turn.after or await self._baseline.checkpoint()
         return [TurnChange(*found) for found in await self._differences(turn.before, after)]
 
-    async def edited_between_turns(self, since: int = 1) -> set[Path]:
+    async def _edited_between_turns(self, since: int, now: Checkpoint) -> set[Path]:
         """Return the files that changed while no turn ran, after the turn with this number began."""
-        await self.settled()
-        return await self._edited(since, await self._baseline.checkpoint())
-
-    async def _edited(self, since: int, now: Checkpoint) -> set[Path]:
         turns = self._since(since)
         starts = [*(turn.before for turn in turns[1:]), now]
         edited: set[Path] = set()
@@ -160,9 +161,9 @@ class TurnHistory:
             raise UserError(f"There are no copies of the files from before prompt {number}.")
         await self.settled()
         now = await self._baseline.checkpoint()
-        edited = await self._edited(number, now)
+        edited = await self._edited_between_turns(number, now)
         return [
-            RewindStep(path, _kind(current, then), current, then, then.revert_obstacle, path in edited)
+            RewindStep(path, _kind(current, then), _obstacle(current, then), path in edited)
             for path, current, then in await self._differences(now, turns[0].before)
         ]
 
@@ -179,9 +180,10 @@ class TurnHistory:
         if edits := [step for step in steps if step.edited_between_turns and step.path not in overwrite]:
             more = f" and {len(edits) - 1} more" if len(edits) > 1 else ""
             raise UserError(f"Nothing was restored: {edits[0].path}{more} was edited after that prompt.")
-        target = self._since(number)[0].before
         now = await self._baseline.checkpoint()
-        return await self._go(now, target, [step.path for step in steps])
+        result, after = await self._restore(now, self._since(number)[0].before, [step.path for step in steps])
+        self._undo = (now, result.restored, after)
+        return result
 
     async def undo_rewind(self) -> RewindResult:
         """Restore the files as they were before the last rewind. Raises `UserError`."""
@@ -192,11 +194,15 @@ class TurnHistory:
         changed = {path for path, *_ in await self._differences(after, now)}
         if conflicts := sorted(changed & set(paths)):
             raise UserError(f"The rewind cannot be undone: {conflicts[0]} has changed since.")
-        result = await self._go(now, before, paths)
-        self._undo = None
+        result, after = await self._restore(now, before, paths)
+        failed = [path for path, _ in result.failed]
+        self._undo = (before, failed, after) if failed else None
         return result
 
-    async def _go(self, now: Checkpoint, target: Checkpoint, paths: Iterable[Path]) -> RewindResult:
+    async def _restore(
+        self, now: Checkpoint, target: Checkpoint, paths: Iterable[Path]
+    ) -> tuple[RewindResult, Checkpoint]:
+        """Restore files, and return the checkpoint after that."""
         result = RewindResult()
         for path in paths:
             try:
@@ -207,8 +213,7 @@ class TurnHistory:
                 result.restored.append(path)
         after = await self._baseline.checkpoint()
         self._turns.append(Turn(0, now, after))
-        self._undo = (now, result.restored, after)
-        return result
+        return result, after
 
     async def _apply_limits(self) -> None:
         while self._turns and (
@@ -233,6 +238,13 @@ def _paths(*checkpoints: Checkpoint) -> list[Path]:
 def _untouched(path: Path, old: Checkpoint, new: Checkpoint) -> bool:
     """Return True if a file was changed before both checkpoints and not between them."""
     return path in old.files and path in new.files and old.signatures[path] == new.signatures[path]
+
+
+def _obstacle(now: FileState, then: FileState) -> str | None:
+    """Return why a file must stay; also if its content could not be brought back by undoing the rewind."""
+    if now.revert_obstacle is not None and then.revert_obstacle is None:
+        return f"what it contains now could not be copied: {now.revert_obstacle}"
+    return then.revert_obstacle
 
 
 def _kind(now: FileState, then: FileState) -> StepKind:

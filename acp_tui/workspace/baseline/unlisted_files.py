@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from acp_tui.workspace.git.private_git import GIT_DIRECTORY
+
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-GIT_DIRECTORY = b".git"
 IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
 CONTROL_FILES = (IGNORE_FILE, ATTRIBUTES_FILE)
 """Files of the work tree that git reads by itself. If one of them is a pipe, git blocks forever."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 GIT_TIMEOUT_SECONDS = 60.0
 """Time limit of one command, which may hang on a pipe in the work tree or on a network disk."""
+GIT_DIRECTORY = b".git"
 _OPTIONS = {
     "core.bare": "false",
     "core.hooksPath": os.devnull,
@@ -78,6 +79,12 @@ class PrivateGit:
         self._program = ""  # found by `create`
         self._stopped = threading.Event()
         self._running: set[subprocess.Popen[bytes]] = set()
+
+    def nested(self, name: str) -> PrivateGit:
+        """Return another repository in a folder of this one. `stop` and the reaper end its commands, too."""
+        other = PrivateGit(self.directory / name, self._reaper, seconds=self._seconds)
+        other._stopped, other._running = self._stopped, self._running
+        return other
 
     def create(self) -> None:
         """Create the repository. Deletes the previous content of the directory. Raises `GitError`."""
@@ -141,7 +148,7 @@ class PrivateGit:
         with self._start(words, None, subprocess.PIPE) as (process, errors):
             assert process.stdin is not None
             with suppress(BrokenPipeError):  # git's error is reported below
-                yield BlobWriter(process.stdin)
+                yield BlobWriter(process.stdin, self)
                 process.stdin.close()
             try:
                 process.wait(self._seconds)
@@ -253,15 +260,19 @@ class PrivateGit:
 class BlobWriter:
     """Passes file contents to git, which stores equal ones once."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], git: PrivateGit) -> None:
         self._stream = stream
+        self._git = git
 
     def add(self, data: bytes) -> str:
         """Store a content and return its name."""
+        name = blob_name(data)
+        if self._git.loose_file(name).exists():  # git would touch it, and it may be shared with the user's
+            return name
         self._stream.write(b"blob\ndata %d\n" % len(data))
         self._stream.write(data)
         self._stream.write(b"\n")
-        return blob_name(data)
+        return name
 
 
 def blob_name(data: bytes) -> str:

@@ -15,19 +15,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.workspace.files.descriptors import Descriptor
-from acp_tui.workspace.git.private_git import GitError, GitWorkTree, PrivateGit
+from acp_tui.workspace.git.private_git import GIT_DIRECTORY, GitError, GitWorkTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from acp_tui.workspace.git.private_git import PrivateGit
     from acp_tui.workspace.git.repository import Repository
 
+_FORBIDDEN = frozenset({b"", b".", b"..", GIT_DIRECTORY})
+"""Parts of a path that are never in an index made by git. An absolute path begins with an empty one."""
 _REGULAR = frozenset({b"100644", b"100755", b"120000"})
 _CONVERTING = ("filter", "working-tree-encoding")
 """Attributes that can change a content without changing its size."""
+_ATTRIBUTES_FILE = b".gitattributes"
 _SYSTEM_FOLDERS = ("/etc", "/usr/local/etc", "/opt/homebrew/etc")
 _MAX_ALTERNATES = 20
 _MAX_SETTINGS_FILES = 50
+_MAX_FILE_BYTES = 1_000_000
+"""Of an attribute file or a list of alternates: the repository may have been made to do harm."""
 
 
 @dataclass(slots=True)
@@ -43,7 +49,7 @@ def adopt_tracked_files(
 ) -> TrackedFiles:
     """Make the index of `tree` from the user's, with those entries that are byte for byte as on disk.
 
-    `attributes` are the names of all `.gitattributes` in the tree.
+    `attributes` are the names of the `.gitattributes` in the tree that are not tracked, at least.
 
     Files that git converts (line ends, filters, encodings), that have changed, or whose content the
     repository does not have are left out. Blocks. Raises `GitError` and `OSError`, if nothing can be used.
@@ -52,6 +58,7 @@ def adopt_tracked_files(
     blobs = dict(_entries(git, tree))
     sizes = _share_objects(git, repository.common_dir / "objects", list(blobs.values()))
     left_out = set(git.records("diff-files", "--name-only", tree=tree))
+    attributes = {*attributes, *(name for name in blobs if name.rpartition(b"/")[2] == _ATTRIBUTES_FILE)}
     left_out |= _converted(git, repository, tree, list(blobs), attributes)
     found = TrackedFiles()
     folder = Descriptor(os.open(tree.top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
@@ -87,12 +94,20 @@ def _entries(git: PrivateGit, tree: GitWorkTree) -> Iterator[tuple[bytes, bytes]
     """Yield name and blob of the usable entries below the folder.
 
     Left out are conflicts, submodules, and files that git was told to consider unchanged or absent.
+    Raises `GitError` if a name leads out of the work tree: git itself would not have added it.
     """
     for record in git.records("ls-files", "-v", "--stage", "--full-name", tree=tree):
         fields, _, name = record.partition(b"\t")
         flag, mode, blob, stage = fields.split(b" ")
+        if not is_inside(name):
+            raise GitError("a name in its index leads out of the folder")
         if flag == b"H" and stage == b"0" and mode in _REGULAR:
             yield name, blob
+
+
+def is_inside(name: bytes) -> bool:
+    """Return True if a name from an index is a path below the work tree, and not in a `.git`."""
+    return not _FORBIDDEN & {*name.split(b"/")}
 
 
 def _remove_others(git: PrivateGit, tree: GitWorkTree, wanted: TrackedFiles) -> set[bytes]:
@@ -114,19 +129,29 @@ def _share_objects(git: PrivateGit, objects: Path, blobs: Sequence[bytes]) -> di
     own = git.directory / "objects"
     (own / "pack").mkdir(exist_ok=True)
     for store in stores:
-        packs = [path for path in (store / "pack").glob("pack-*") if path.suffix in (".pack", ".idx")]
-        for path in sorted(packs, key=lambda path: path.suffix != ".pack"):  # an index needs its pack
-            _link(path, own / "pack" / path.name)
+        for index in (store / "pack").glob("pack-*.idx"):
+            pack = index.with_suffix(".pack")
+            if _is_regular(index) and _is_regular(pack):
+                for path in (pack, index):  # in this order: an index needs its pack
+                    _link(path, own / "pack" / path.name)
     sizes = git.blob_sizes(blobs)
     missing = {blob for blob in blobs if blob not in sizes}
     for blob in missing:
         name = os.fsdecode(blob)
         for store in stores:
-            if (loose := store / name[:2] / name[2:]).is_file():
+            if _is_regular(loose := store / name[:2] / name[2:]):
                 (own / name[:2]).mkdir(exist_ok=True)
                 _link(loose, own / name[:2] / name[2:])
                 break
     return sizes | git.blob_sizes(list(missing)) if missing else sizes
+
+
+def _is_regular(path: Path) -> bool:
+    """Return True for a file that is neither a link nor a pipe, on which git would wait."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def _link(source: Path, target: Path) -> None:
@@ -144,10 +169,8 @@ def _object_stores(objects: Path) -> Iterator[Path]:
             continue
         seen.add(store)
         yield store
-        alternates = store / "info" / "alternates"
-        if alternates.is_file():
-            lines = alternates.read_bytes().splitlines()
-            waiting += [store / os.fsdecode(line) for line in lines if line and not line.startswith(b"#")]
+        lines = (_read(store / "info" / "alternates") or b"").splitlines()
+        waiting += [store / os.fsdecode(line) for line in lines if line and not line.startswith(b"#")]
 
 
 # ---- attributes
@@ -166,10 +189,12 @@ def _converted(
     in_tree = [tree.top / os.fsdecode(name) for name in attributes]
     if not any(_mentions_conversion(file) for file in (own, *global_files, *in_tree)):
         return set()
-    reader = PrivateGit(git.directory / "attributes.git")
+    shared = [_read(file) for file in (*global_files, own)]
+    if None in shared:
+        raise GitError("an attribute file is too large")
+    reader = git.nested("attributes.git")  # the attributes of `git` itself outrank those of the tree
     reader.create()
-    shared = b"\n".join(_read(file) for file in (*global_files, own))
-    (reader.directory / "info" / "attributes").write_bytes(shared)
+    (reader.directory / "info" / "attributes").write_bytes(b"\n".join(filter(None, shared)))
     words = ["check-attr", "-z", "--stdin", *_CONVERTING]
     answers = reader.run(*words, tree=tree, stdin=b"\0".join(names)).split(b"\0")
     return {
@@ -181,12 +206,13 @@ def _converted(
 
 def _mentions_conversion(file: Path) -> bool:
     text = _read(file)
-    return any(attribute.encode() in text for attribute in _CONVERTING)
+    return text is None or any(attribute.encode() in text for attribute in _CONVERTING)
 
 
 def _global_attribute_files(git: PrivateGit, repository: Repository) -> list[Path]:
     """Return the attribute files of the system and the user, from the settings that git would read."""
-    home, xdg = Path.home(), os.environ.get("XDG_CONFIG_HOME")
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111  # Path.home() raises if there is none
+    xdg = os.environ.get("XDG_CONFIG_HOME")
     user = (Path(xdg) if xdg else home / ".config") / "git"
     waiting = [*(Path(folder) / "gitconfig" for folder in _SYSTEM_FOLDERS), user / "config"]
     waiting += [home / ".gitconfig", repository.common_dir / "config", repository.git_dir / "config.worktree"]
@@ -199,7 +225,7 @@ def _global_attribute_files(git: PrivateGit, repository: Repository) -> list[Pat
         seen.add(file)
         for setting in git.run("config", "--null", "--list", "--file", str(file)).split(b"\0"):
             key, _, value = setting.partition(b"\n")
-            path = file.parent / Path(os.fsdecode(value)).expanduser()
+            path = file.parent / os.path.expanduser(os.fsdecode(value))  # noqa: PTH111  # likewise
             if key == b"core.attributesfile":
                 found.append(path)
             elif key.startswith((b"include.", b"includeif.")) and key.endswith(b".path"):
@@ -207,8 +233,13 @@ def _global_attribute_files(git: PrivateGit, repository: Repository) -> list[Pat
     return found
 
 
-def _read(file: Path) -> bytes:
+def _read(path: Path) -> bytes | None:
+    """Return the content of a regular file, empty if there is none; None if it is too large."""
     try:
-        return file.read_bytes() if file.is_file() else b""
+        if not path.is_file():
+            return b""
+        with open(path, "rb") as file:
+            content = file.read(_MAX_FILE_BYTES + 1)
     except OSError:
         return b""
+    return content if len(content) <= _MAX_FILE_BYTES else None

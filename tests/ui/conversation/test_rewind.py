@@ -80,9 +80,15 @@ async def test_cancelling_the_preview_changes_nothing(open_ui: Open, project: Pa
         assert (project / "a.txt").read_text() == "one\n"
 
 
-@pytest.mark.parametrize(("keys", "kept"), [(("enter",), "mine\n"), (("down", "enter"), "original\n")])
+@pytest.mark.parametrize(
+    ("keys", "kept", "message"),
+    [
+        (("enter",), "mine\n", "Nothing was restored."),
+        (("down", "enter"), "original\n", "Files restored as they were before prompt 1"),
+    ],
+)
 async def test_edits_between_turns_are_overwritten_only_if_the_user_agrees(
-    open_ui: Open, project: Path, keys: tuple[str, ...], kept: str
+    open_ui: Open, project: Path, keys: tuple[str, ...], kept: str, message: str
 ) -> None:
     async with open_ui() as ui:
         await run_turn(ui, project / "a.txt", "one\n")
@@ -92,7 +98,7 @@ async def test_edits_between_turns_are_overwritten_only_if_the_user_agrees(
         await confirm(ui)
         await ui.sees("a.txt was edited after that turn, but not by the agent.")
         await ui.press(*keys)
-        await ui.sees("Files restored as they were before prompt 1")
+        await ui.sees(message)
         assert (project / "a.txt").read_text() == kept
 
 

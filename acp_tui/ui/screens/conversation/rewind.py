@@ -59,25 +59,32 @@ class Rewind:
             self._screen.notify("No prompt has been sent yet.", timeout=3)
             return
         try:
-            point = await self._choose_point(await conversation.rewind.points())
+            point = await self._choose_point(conversation)
             if point is not None:
                 await self._restore(conversation, point)
         except UserError as error:
             self._screen.notify_error(error)
 
-    async def _choose_point(self, points: Sequence[RewindPoint]) -> RewindPoint | None:
+    async def _choose_point(self, conversation: Conversation) -> RewindPoint | None:
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 
+        points = await conversation.rewind.points()
         choices = [Choice(str(point.number), _shorten(point.prompt), _summary(point)) for point in points]
         title = "Restore the files as they were before a prompt"
+        if conversation.rewind.incomplete:
+            title += f" (the latest {len(points)})"
         chosen = await self._screen.ask(ChooseScreen(title, choices, self._context.palette))
         return next((point for point in points if str(point.number) == chosen), None)
 
     async def _restore(self, conversation: Conversation, point: RewindPoint) -> None:
         plan = await conversation.rewind.plan(point.number)
         steps = [step for step in plan if step.obstacle is None]
-        if not steps:
+        if not plan:
             self._screen.notify("No file has changed since that prompt.", timeout=3)
+            return
+        if not steps:
+            first = f"{self._name(plan[0].path)}: {plan[0].obstacle}"
+            self._screen.notify(f"No file can be restored. {first}.", severity="warning", markup=False)
             return
         if not await self._confirm(self._preview(plan, point), yes="Restore the files", no="Cancel"):
             return
@@ -88,6 +95,9 @@ class Rewind:
                 question = f"{self._name(step.path)} was edited after that turn, but not by the agent."
                 yes = await self._confirm(question, yes="Overwrite these edits", no="Keep the file as it is")
                 (overwrite if yes else keep).add(step.path)
+        if len(keep) == len(steps):
+            self._screen.notify("Nothing was restored.", timeout=3)
+            return
         result = await conversation.rewind.restore_files(point.number, overwrite=overwrite, keep=keep)
         restored = _files(len(result.restored))
         self._screen.notify(f"{restored} restored. The agent is not told about it.", markup=False)
@@ -114,7 +124,7 @@ class Rewind:
         for step in plan[:MAX_FILES_LISTED]:
             what = _WORDS.get(step.kind, "restore the mode of")
             if step.obstacle is not None:
-                what = f"cannot be restored ({step.obstacle})"
+                what = f"stays ({reveal_line(step.obstacle)})"
             lines.append(f"  {self._name(step.path)}: {what}")
         if len(plan) > MAX_FILES_LISTED:
             lines.append(f"  … and {_files(len(plan) - MAX_FILES_LISTED)} more")
