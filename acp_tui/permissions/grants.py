@@ -81,7 +81,7 @@ class Grants:
 
 
 def _left(allowed: Subject, asked: Subject, call: ToolCall | None) -> list[tuple[Subject, ToolCall | None]]:
-    """Return the grant for the files that are left of a permission for several."""
+    """Return a grant for the remaining files of a permission for several."""
     targets = tuple(target for target in allowed.targets if target.real not in asked.paths)
     if asked.kind == "execute" or not targets:
         return []

@@ -58,7 +58,7 @@ def _is_for(rule: Rule, agent: AgentIdentity | None) -> bool:
 
 
 def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Match:
-    """Say whether the rule matches. Its relative paths count from its own project, or else from `project`.
+    """Return whether the rule matches. Its relative paths count from its own project, or else from `project`.
 
     An allow rule never matches "perhaps".
     """
@@ -105,7 +105,7 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
 
 
 def _needs_files(subject: Subject) -> bool:
-    """Return True if its files must be known to say that it is inside the workspace."""
+    """Return True for kinds of requests that are inside the workspace only if all their files are."""
     return subject.kind in PATH_KINDS
 
 

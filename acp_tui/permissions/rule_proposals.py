@@ -27,7 +27,7 @@ def narrowest_rule(
     agent: AgentIdentity | None = None,
     project: str | None = None,
 ) -> Rule | None:
-    """Return the narrowest rule that would have answered this; None if only a very wide rule would have."""
+    """Return the narrowest rule that answers this request; None if only a very wide one would."""
     if not subject.certain:
         return None
     for candidate in _candidates(subject, Rule(decision=decision, kind=subject.kind), project):

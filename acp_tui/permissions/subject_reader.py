@@ -11,7 +11,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_reader import read_command
-from acp_tui.permissions.danger.dangerous_commands import find_danger_in_talk
+from acp_tui.permissions.danger.dangerous_commands import find_danger_in_prose
 from acp_tui.permissions.subject import KINDS, PATH_KINDS, PathContext, Subject, Target
 from acp_tui.permissions.tool_call_sources import (
     FILE_KINDS,
@@ -65,7 +65,7 @@ def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
         subject = _anything_else(call, kind)
     known = subject.command is not None or subject.argv is not None
     if not known and not subject.dangerous and kind not in FILE_KINDS:  # files often contain such texts
-        suspicion = next((why for text in texts_of(call) if (why := find_danger_in_talk(text))), None)
+        suspicion = next((why for text in texts_of(call) if (why := find_danger_in_prose(text))), None)
         subject = subject.evolve(dangerous=suspicion)
     return subject.evolve(server=tool.server, tool=tool.name, doubt=subject.doubt or tool.doubt)
 

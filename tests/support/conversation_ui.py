@@ -127,7 +127,7 @@ class ConversationUi:
 
     async def asked(self) -> PermissionScreen:
         """Wait until the permission dialog is shown and accepts keys."""
-        await self.until(lambda: self.dialog is not None and "keys count" not in self.text())
+        await self.until(lambda: self.dialog is not None and "keys work once" not in self.text())
         assert self.dialog is not None
         return self.dialog
 

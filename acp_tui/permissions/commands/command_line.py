@@ -54,7 +54,7 @@ class Part:
 
 @dataclass(slots=True)
 class CommandLine:
-    """Everything that was found in a command line."""
+    """The commands found in a command line, and whether some may be missing."""
 
     parts: list[Part] = field(default_factory=list)
     problem: str | None = None  # why commands may have been missed, as a clause about "it"

@@ -123,7 +123,7 @@ def _words(step: Step) -> Iterator[tuple[str, bool]]:
 
 
 def _counts(path: str, step: Step, *, writes: bool) -> bool:
-    """Return False for `.git` and `HEAD` if they are only read: often they are excluded, or a revision."""
+    """Return False for `.git` and `HEAD` if they are only read: most are excluded, or are a revision."""
     if writes:
         return True
     name = posixpath.basename(path.rstrip("/"))

@@ -39,7 +39,7 @@ _UNSUPPORTED = frozenset({"case", "esac", "function", "coproc"})
 
 
 class _CannotParseError(Exception):
-    """Parsing stops here, and what was found so far is kept. The text says why."""
+    """Parsing cannot continue. The commands found so far are kept; the text says why."""
 
 
 def parse_command_line(command: str) -> CommandLine:
@@ -82,7 +82,7 @@ class _Parser:
         self.here_documents: list[tuple[str, bool, Part]] = []  # delimiter, whether it is expanded, reader
 
     def parse(self) -> None:
-        """Parse everything. What stops the parser becomes the line's problem."""
+        """Parse the text. If that is not possible, the reason becomes the line's problem."""
         try:
             self.check_depth()
             self.commands()

@@ -88,7 +88,7 @@ def runs_others(name: str) -> bool:
 
 
 Words = tuple[tuple[str, bool], ...]
-"""The texts of words, each with whether it is literal."""
+"""Words as pairs of their text and whether it is literal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Wrapped:
 
 
 class UnclearError(Exception):
-    """It is not known which command is wrapped. The text says why."""
+    """The wrapped command cannot be determined. The text says why."""
 
 
 def unwrap(words: Words) -> list[Wrapped]:

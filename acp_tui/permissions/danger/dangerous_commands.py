@@ -46,34 +46,34 @@ MAX_MENTIONS = 500
 MENTION_WORDS = 64
 """Words after the name of a command that are taken for its arguments."""
 WINDOW = 64 * 1024
-"""Characters that a regular expression searches at a time, since no other thread runs meanwhile."""
+"""Characters that a regular expression searches at a time, because it blocks all other threads."""
 LONGEST_BOMB = 1024
 
 
 def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence[Step]) -> str | None:
     """Return why only a user may allow a command, as a clause about "it"; None if it is not dangerous.
 
-    `line` and `steps` are what was parsed of it. Sets `line.too_long` if a script in it was too long.
+    `line` and `steps` are the parsed command. Sets `line.too_long` if a script in it is too long.
     """
     if isinstance(given, str):
         return _in_text(given, line, steps, depth=0)
     if any(map(_is_bomb, given)):
         return BOMB
-    return _in_steps(line, steps, depth=0) or (_in_talk(" ".join(given), 0) if line.too_long else None)
+    return _in_steps(line, steps, depth=0) or (_in_prose(" ".join(given), 0) if line.too_long else None)
 
 
-def find_danger_in_talk(text: str) -> str | None:
+def find_danger_in_prose(text: str) -> str | None:
     """Return why a text that mentions commands, such as a title, is suspicious.
 
     Less exact than `find_danger`.
     """
-    return _in_talk(text, 0)
+    return _in_prose(text, 0)
 
 
 def _in_text(text: str, line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
     if _is_bomb(text):
         return BOMB
-    return _in_steps(line, steps, depth) or (_in_talk(text, depth) if line.problem else None)
+    return _in_steps(line, steps, depth) or (_in_prose(text, depth) if line.problem else None)
 
 
 def _is_bomb(text: str) -> bool:
@@ -83,7 +83,7 @@ def _is_bomb(text: str) -> bool:
     return any(_FORK_BOMB.search(text, start, start + WINDOW + LONGEST_BOMB) for start in starts)
 
 
-def _in_talk(text: str, depth: int) -> str | None:
+def _in_prose(text: str, depth: int) -> str | None:
     if _is_bomb(text):
         return BOMB
     line = CommandLine(_mentions(text))
@@ -91,7 +91,7 @@ def _in_talk(text: str, depth: int) -> str | None:
 
 
 def _mentions(text: str) -> list[Part]:
-    """Return everything in a text that begins with the name of a command."""
+    """Return the passages of a text that begin with the name of a dangerous command."""
     parts: list[Part] = []
     pipeline = 1
     for separator, piece in _pieces(text):
@@ -143,7 +143,7 @@ def _in_scripts(line: CommandLine, steps: Sequence[Step], depth: int) -> str | N
     """Return the first danger in what the line passes to a shell or another interpreter."""
     for program in (program for step in steps for program in inline_code.code_of(step)):
         why, commands = inline_code.check_code(program)
-        if why := why or (_in_talk(commands, depth + 1) if commands else None):
+        if why := why or (_in_prose(commands, depth + 1) if commands else None):
             return why
     for step in steps:
         for script in _scripts(step, steps):

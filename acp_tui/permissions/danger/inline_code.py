@@ -64,7 +64,7 @@ def code_of(step: Step) -> list[str]:
 
 
 def check_code(code: str) -> tuple[str | None, str | None]:
-    """Return why the code is dangerous, and else a text with its shell commands, for the caller to check."""
+    """Return why the code is dangerous, or else the text of its shell commands, for the caller to check."""
     if _FORKS_FOREVER.search(code):
         return BOMB, None
     if _DOWNLOADS.search(code) and _RUNS_TEXT.search(code):

@@ -60,7 +60,7 @@ def describe_protected(path: str, folder: str = "") -> str | None:
 
 
 def describe_precious(path: str, folder: str = "") -> str | None:
-    """Describe also what must not be deleted or moved: documents, keys, parts of the system."""
+    """Like `describe_protected`, but also for documents, keys and parts of the system."""
     if found := describe_protected(path, folder) or find_vital_file(path, folder):
         return found
     for parts in _candidates(path, folder):
@@ -89,7 +89,7 @@ def is_device(path: str) -> bool:
 
 
 def join_path(path: str, folder: str) -> str:
-    """Join a path to a folder; empty if the result is not known."""
+    """Join a path to a folder. Return an empty string if the result is not known."""
     path = _plain_start(path, folder)
     if "$" in path or "`" in path:
         return ""
@@ -126,7 +126,7 @@ def _climbs(path: str) -> bool:
 
 
 def _candidates(path: str, folder: str) -> list[list[str]]:
-    """Return the absolute paths that it may mean, in parts. Enough `..` lead to the root from anywhere."""
+    """Return the absolute paths that a path may mean, in parts. Many `..` lead to the root from anywhere."""
     path = _plain_start(path, folder)
     found: list[str] = []
     if path.startswith("/"):

@@ -68,7 +68,7 @@ def check_accounts(step: Step) -> str | None:
 
 
 def check_set_user_id(step: Step) -> str | None:
-    """Check for a shell that is made to run as its owner."""
+    """Check for a shell that is given the set-user-ID bit."""
     if step.name == "chmod" and any(map(_SET_USER_ID.fullmatch, step.operands[:1])):
         return (
             "it lets every user become root" if any(map(_SHELL_FILE.fullmatch, step.operands[1:])) else None

@@ -1,7 +1,7 @@
-"""The tool calls that a question without content of its own is about.
+"""Finds the tool calls behind a permission request that says nothing itself.
 
-Some agents (OpenHands) ask "Confirm Agent Actions" under an id that belongs to no call, before or just after
-they announce the calls that they mean.
+OpenHands asks "Confirm Agent Actions" with a tool call id of its own. It announces the calls to be confirmed
+separately, shortly before or after.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def names_nothing(question: Question) -> bool:
 
 
 def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
-    """The calls such a question may be about: open, and without a question of their own."""
+    """Return the calls that an empty request may be about: in progress, without a request of their own."""
     if not names_nothing(question):
         return []
     asked = {permission.call_id for permission in session.permissions.values()}
@@ -44,7 +44,7 @@ def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
 
 
 def calls_bodies(question: Question, context: DrawContext) -> list[list[Body]]:
-    """Each call in full, as the conversation shows it."""
+    """Draw a heading, then each call in full, as in the transcript."""
     calls = calls_in_progress(question, context.session)
     if not calls:
         return []
@@ -56,7 +56,7 @@ def calls_bodies(question: Question, context: DrawContext) -> list[list[Body]]:
 
 
 def raw_bodies(question: Question, context: DrawContext) -> list[Body]:
-    """The raw input of each of them."""
+    """Draw the raw input of each call in progress."""
     bodies: list[Body] = []
     for call in calls_in_progress(question, context.session):
         title = Segment(f"raw input of {call_title(call, context.cwd)}", context.palette.dim)

@@ -1,4 +1,4 @@
-"""The permission dialog: the user answers a question of the agent, or of our file and command checks."""
+"""The permission dialog, for requests of the agent and for files and commands that acp-tui would handle."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _LETTERS = {
     "reject_always": "permission.reject_always",
 }
 CHROME_ROWS = 5
-"""Rows of the dialog beside what is asked and the options: borders, head, a blank row, keys."""
+"""Rows that are neither content nor options: borders, head, a blank row, keys."""
 ROOMY_HEIGHT = 30
-"""Rows of a screen on which a blank row more can be had, and a quarter for the conversation."""
+"""From this screen height, there is another blank row, and a quarter of the screen shows the conversation."""
 MIN_CONVERSATION_ROWS = 2
-"""Rows for it on any other."""
+"""Rows that show the conversation on a lower screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ class PermissionAnswer:
     """The user's answer."""
 
     option: PermissionOption
-    remember: bool  # it is one of those that say "always"
+    remember: bool  # True for the "always" options
 
 
 class PermissionScreen(Dialog[PermissionAnswer | None]):
-    """Shows one question. The result None means dismissed: nothing is allowed and the turn is stopped."""
+    """Shows one question. The result is None if it was closed: nothing is allowed, the turn is stopped."""
 
     CSS = """
     PermissionScreen { align: center bottom; background: transparent; }
@@ -88,7 +88,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         cwd: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`remember_words`: what would be remembered, by the kind of the option (`allow_always` …)."""
+        """`remember_words` describes the rule to be saved, for each kind of "always" option."""
         super().__init__()
         self.question = question
         self._palette = palette
@@ -105,45 +105,43 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         self._pressed = ""  # the kind whose letter was pressed last
         self._answered = False
 
-    # ------------------------------------------------------------------------- what is shown
+    # ------------------------------------------------------------------------- content
 
     def compose(self) -> ComposeResult:
-        """Head, what is asked, the options, the keys."""
         with Vertical(id="dialog", classes="dangerous" if self.question.subject.dangerous else ""):
-            yield Bar(self._head(), self._where(), id="head")
+            yield Bar(self._head(), self._position_spans(), id="head")
             yield BodyScroller(self._bodies, id="what")
-            yield SelectList(self._rows(), self._palette, selected=self._first_choice(), id="options")
+            yield SelectList(self._rows(), self._palette, selected=self._initial_selection(), id="options")
             yield KeyHints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
-        """From now on keystrokes are watched."""
+        # The pause starts when the dialog is visible. More questions may have arrived since it was created.
         self._typing_guard = TypingGuard(self._clock)
-        self.query_one("#head", Bar).show(right=self._where())  # others may have come while this was made
-        self._fit()
-        self._hint()
+        self.query_one("#head", Bar).show(right=self._position_spans())
+        self._resize_parts()
+        self._update_hints()
 
     def on_resize(self) -> None:
-        """Another screen, other heights."""
-        self._fit()
+        self._resize_parts()
 
     def show_position(self, position: tuple[int, int]) -> None:
-        """Others wait now."""
+        """Show which of the waiting questions this is: its number and their count."""
         self._position = position
         if self.is_mounted:
-            self.query_one("#head", Bar).show(right=self._where())
+            self.query_one("#head", Bar).show(right=self._position_spans())
 
     def _head(self) -> Spans:
         who = [Segment(reveal_line(self._agent), self._palette.strong)]
         return [*who, Segment(f" asks to {action_phrase(self.question)}", self._palette.warning)]
 
-    def _where(self) -> Spans:
+    def _position_spans(self) -> Spans:
         number, count = self._position
         return [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
 
     def _bodies(self, width: int) -> Sequence[Body]:
         try:
             return question_bodies(self.question, self._drawing_context(width), raw=self._raw)
-        except Exception as error:  # nothing is hidden: the question stands there as it was sent
+        except Exception as error:  # show the request as it was sent, so that nothing is hidden
             report_error(self.app, error)
             asks = self.question.call if self.question.call is not None else self.question.subject
             note = wrapped_lines(failure_note(asks, error), self._palette.error, width, 0)
@@ -155,18 +153,18 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         )
 
     def follow(self, changes: Sequence[Change]) -> None:
-        """Show the calls in progress as they are now, where the question itself says nothing.
+        """Update the calls in progress if the question itself names nothing.
 
-        A call that was not there before starts the pause anew: nobody has read it yet.
+        A new call restarts the pause before keys work, because the user has not read it yet.
         """
         calls = [change for change in changes if isinstance(change.entry, ToolCall)]
         if not (calls and self.is_mounted and names_nothing(self.question)):
             return
         self.query_one(BodyScroller).show(self._bodies)
-        self._fit()
+        self._resize_parts()
         if any(change.kind == "added" for change in calls):
             self._typing_guard = TypingGuard(self._clock)
-            self._hint()
+            self._update_hints()
 
     def _rows(self) -> list[Row]:
         palette = self._palette
@@ -183,15 +181,15 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
             rows.append(Row(lead, text, [Segment(reveal_line(note), palette.dim)] if note else None))
         return rows
 
-    def _first_choice(self) -> int:
-        """The option Enter takes at first, -1 for none: never an "always", and nothing dangerous."""
+    def _initial_selection(self) -> int:
+        """Return the index of the option to select at first, or -1. Never "always" or a dangerous "allow"."""
         kinds = [option.kind for option in self.question.options]
         wanted = ["reject_once"] if self.question.subject.dangerous else ["allow_once", "reject_once"]
         return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)
 
     def _hints(self) -> Sequence[Hint]:
         if not self._typing_guard.armed:
-            return [("…", "keys count when you stop typing")]
+            return [("…", "keys work once you stop typing")]
         names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
         take, full, raw, cancel = (keys.bound_keys(self, name) for name in names)
         if self._choice_needed:
@@ -202,14 +200,14 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         hints = [(f"↑↓ {take}", "answer"), (cancel, close), (full, size), (raw, shown)]
         return [*hints, ("PgUp PgDn", "scroll")]
 
-    def _hint(self) -> None:
-        """Show the keys that count; look again when that will have changed."""
+    def _update_hints(self) -> None:
+        """Show the keys, and update them when the pause ends."""
         self.query_one("#keys", KeyHints).set_hints(self._hints(), self._palette)
         if not self._typing_guard.armed:
-            self.set_timer(max(0.05, self._typing_guard.left), self._hint)
+            self.set_timer(max(0.05, self._typing_guard.left), self._update_hints)
 
-    def _fit(self) -> None:
-        """What is asked gets the room it needs; the conversation stays in sight where there is more."""
+    def _resize_parts(self) -> None:
+        """Set the heights: the content gets the rows it needs, the conversation behind keeps a few."""
         if not self.is_mounted:
             return
         width, height = self.app.size
@@ -228,25 +226,24 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
     # ------------------------------------------------------------------------- answering
 
     def on_key(self, event: events.Key) -> None:
-        """Before any binding: does it count?"""
+        """Drop keys that the typing guard rejects, before any binding sees them."""
         steering = not event.is_printable and event.key in self.active_bindings
         self._choice_needed = ""
         if not self._typing_guard.accepts(steering=steering):
             event.stop()
             event.prevent_default()
-        self._hint()
+        self._update_hints()
 
     def on_paste(self) -> None:
-        """Somebody is at the keyboard, and does not mean this."""
+        """Restart the pause: the user is busy with something else."""
         self._typing_guard.accepts(steering=False)
-        self._hint()
+        self._update_hints()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """A click on an option."""
         self._answer(event.index)
 
     def action_answer(self, kind: str) -> None:
-        """Answer with the option of that kind. Of several the next one is selected, and the keys say why."""
+        """Answer with the option of this kind. If there are several, select the next one."""
         fitting = [n for n, option in enumerate(self.question.options) if option.kind == kind]
         if len(fitting) == 1:
             self._answer(fitting[0])
@@ -257,32 +254,32 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
             rows.selected = (after or fitting)[0] if again else fitting[0]
             self._pressed = kind
             self._choice_needed = f"choose: {len(fitting)} options {kind.replace('_', ' ')}"
-            self._hint()
+            self._update_hints()
         else:
             self.app.bell()
 
     def action_option(self, number: int) -> None:
-        """The option with that number."""
+        """Answer with the option of this number, counted from 1."""
         if number <= len(self.question.options):
             self._answer(number - 1)
         else:
             self.app.bell()
 
     def action_choose(self) -> None:
-        """The chosen option."""
+        """Answer with the selected option."""
         selected = self.query_one(SelectList).selected
         if selected >= 0:
             self._answer(selected)
         else:
             self._choice_needed = "choose an option first"
-            self._hint()
+            self._update_hints()
 
     def action_move(self, step: int) -> None:
-        """To another option."""
+        """Move the selection."""
         self.query_one(SelectList).move(step)
 
     def action_close(self) -> None:
-        """Hide the raw input, else go back to the normal size, else put the question away."""
+        """Undo one step: hide the raw input, restore the size, or close the dialog."""
         if self._raw:
             self.action_raw()
         elif self._full:
@@ -292,27 +289,27 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
             self.dismiss(None)
 
     def _answer(self, index: int) -> None:
-        """Once."""
+        """Close the dialog with this option. Further answers are ignored."""
         if not self._answered and 0 <= index < len(self.question.options):
             self._answered = True
             option = self.question.options[index]
             self.dismiss(PermissionAnswer(option, remember=option.kind.endswith("_always")))
 
-    # ------------------------------------------------------------------------- looking
+    # ------------------------------------------------------------------------- view
 
     def action_view_diff(self) -> None:
-        """All of the screen for what is asked, and back."""
+        """Toggle between full and normal size."""
         self._full = not self._full
-        self._fit()
-        self._hint()
+        self._resize_parts()
+        self._update_hints()
 
     def action_raw(self) -> None:
-        """With the raw input, or without."""
+        """Show or hide the raw input."""
         self._raw = not self._raw
         page = self.query_one(BodyScroller)
         page.show(self._bodies)
-        self._fit()
-        self._hint()
+        self._resize_parts()
+        self._update_hints()
         if self._raw:
             last = len(raw_input(self.question, self._drawing_context(page.inner_width)))
             self.call_after_refresh(page.scroll_to_last, last)
@@ -320,16 +317,16 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
             page.scroll_home(animate=False)
 
     def action_page(self, step: int) -> None:
-        """Scroll what is asked."""
+        """Scroll the content by pages."""
         page = self.query_one(BodyScroller)
         page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
 
     def use_palette(self, palette: Palette) -> None:
-        """The theme has changed."""
+        """Redraw in the colours of a new theme."""
         self._palette = palette
         options = self.query_one(SelectList)
-        self.query_one("#head", Bar).show(self._head(), self._where())
+        self.query_one("#head", Bar).show(self._head(), self._position_spans())
         self.query_one(BodyScroller).show(self._bodies)
         options.use_palette(palette)
         options.show(self._rows(), options.selected)
-        self._hint()
+        self._update_hints()

@@ -1,4 +1,4 @@
-"""What a permission option does when it is taken, in one sentence with one scope."""
+"""The words for each permission option: what it does, and how far it reaches."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _AGENT_ALONE = {
 def option_wording(
     option: PermissionOption, question: Question, remembered: Mapping[str, str]
 ) -> tuple[str, str]:
-    """The option's words and a note, which may be empty. Both may hold text of the agent.
+    """Return the option's words and a note, which may be empty. Both may contain text of the agent.
 
-    `remembered` says what our own rule would be, by the kind of the option. Where our rule does the
-    remembering, the agent is answered with its "once", so the agent's words about "always" do not hold:
-    ours stand in their place. Otherwise the agent's own words stand, with a note that it decides the rest.
+    `remembered` describes the rule that acp-tui would save, by the kind of the option. If it saves one, the
+    agent receives its "once" option. The agent's words for "always" would be wrong then, so the rule is shown
+    instead. Without a rule the agent's words are shown, with a note that the agent decides what they mean.
     """
     verb, rule = _VERBS.get(option.kind), remembered.get(option.kind)
     if verb is None:

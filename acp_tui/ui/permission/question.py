@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 LABEL_WIDTH = 13
 """Cells of the column with the names of facts."""
 MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
-"""Characters that are shown of the beginning and of the end of a command longer than both together."""
+"""Characters shown of the beginning and the end of a longer command."""
 MAX_RAW = 100_000
 """Characters of raw input that are shown."""
 TITLE_LINES = 2
-"""Lines of the agent's words before what they are about."""
+"""Lines of the title above the content. A longer title is shown in full below it."""
 
 _KINDS = {
     "read": "read a file",
@@ -70,21 +70,21 @@ def action_phrase(question: Question) -> str:
 
 def question_bodies(question: Question, context: DrawContext, *, raw: bool = False) -> list[Body]:
     """Return all parts of the dialog's content. `raw` adds the agent's raw input."""
-    groups: list[list[Body]] = [[_words(question, context)], [_command(question, context)]]
-    groups.append([_facts(question, context)])
+    groups: list[list[Body]] = [[_title_and_warnings(question, context)], [_command_body(question, context)]]
+    groups.append([_facts_body(question, context)])
     groups += [[part] for part in _content(question, context)]
     groups += [_diff(diff, question, context) for diff in _diffs(question)]
     calls = calls_bodies(question, context)
     groups += calls
     groups.append([_whole_title(question, context)])
-    if raw or not (_tells(question) or calls or _given(question) == {}):
+    if raw or not (_is_self_explanatory(question) or calls or _raw_input_of(question) == {}):
         groups.append(raw_input(question, context))
     blank: Body = LinesBody([Strip([Segment(" ")])], "")
-    seen = [group for group in groups if any(body.height for body in group)]
-    return [body for group in seen for body in (blank, *group)][1:]
+    shown = [group for group in groups if any(body.height for body in group)]
+    return [body for group in shown for body in (blank, *group)][1:]
 
 
-def _tells(question: Question) -> bool:
+def _is_self_explanatory(question: Question) -> bool:
     """Return True if the content makes the request clear without its raw input."""
     subject = question.subject
     if subject.kind in ("edit", "move"):
@@ -95,14 +95,14 @@ def _tells(question: Question) -> bool:
 # --------------------------------------------------------------------------- words
 
 
-def _words(question: Question, context: DrawContext) -> LinesBody:
-    """The agent's words, ours where it has none; why to look twice, loudly; why it is asked at all."""
-    text = "" if _said_below(question) else _title(question)
-    seen = shorten(text, TITLE_LINES * context.width)
+def _title_and_warnings(question: Question, context: DrawContext) -> LinesBody:
+    """Draw the title, the warnings, and why the user is asked."""
+    text = "" if _title_is_redundant(question) else _title(question)
+    shown = shorten(text, TITLE_LINES * context.width)
     lines = (
-        hanging_lines([], [Segment(seen, context.palette.strong)], context.width, indent=0) if text else []
+        hanging_lines([], [Segment(shown, context.palette.strong)], context.width, indent=0) if text else []
     )
-    return LinesBody([*lines, *_concerns(question, context.palette, context.width)], text)
+    return LinesBody([*lines, *_warnings(question, context.palette, context.width)], text)
 
 
 def _title(question: Question) -> str:
@@ -114,11 +114,11 @@ def _raw_title(question: Question) -> str:
     return (title or question.subject.description)[:MAX_COMMAND]
 
 
-def _said_below(question: Question) -> bool:
-    """Would the title only repeat what is shown whole anyway, the command or the one file?"""
+def _title_is_redundant(question: Question) -> bool:
+    """Return True if the title only repeats the command or a path that is shown anyway."""
     subject = question.subject
     if question.call is None:
-        return True  # a question of our own has no other words
+        return True  # acp-tui asks, so there is no title from the agent
     title = _title(question).strip("`")
     command = question.subject.command_text
     if command is not None:
@@ -128,15 +128,15 @@ def _said_below(question: Question) -> bool:
 
 
 def _whole_title(question: Question, context: DrawContext) -> LinesBody:
-    """Of a title that was shortened, so that it hides nothing that matters more."""
+    """Draw the full title if the one at the top was shortened."""
     text = _title(question)
-    if _said_below(question) or shorten(text, TITLE_LINES * context.width) == text:
+    if _title_is_redundant(question) or shorten(text, TITLE_LINES * context.width) == text:
         return LinesBody([], "")
     head = hanging_lines([], [Segment("title", context.palette.dim)], context.width, indent=0)
     return LinesBody([*head, *wrapped_lines(text, context.palette.text, context.width, 0)], "")
 
 
-def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
+def _warnings(question: Question, palette: Palette, width: int) -> list[Strip]:
     subject = question.subject
     lines: list[Strip] = []
     concerns = list(subject.concerns)
@@ -150,21 +150,21 @@ def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
     if hidden := _invisible_in(question):
         concerns.append(f"contains invisible characters: {hidden}")
     for concern in concerns:
-        lines += _noted("! ", concern, palette.warning, width)
+        lines += _marked_lines("! ", concern, palette.warning, width)
     if subject.composite:
-        lines += _noted("· ", subject.composite, palette.dim, width)
+        lines += _marked_lines("· ", subject.composite, palette.dim, width)
     if question.why and not (subject.concerns and subject.concerns[-1] in question.why):
-        lines += _noted("· ", question.why, palette.dim, width)
+        lines += _marked_lines("· ", question.why, palette.dim, width)
     return lines
 
 
 def _invisible_in(question: Question) -> str:
-    """The invisible characters in what the user is asked to approve."""
+    """Name the invisible characters in what the user is asked to approve."""
     subject = question.subject
     texts = [
         _raw_title(question),
         question.subject.command_text,
-        _sent(question),
+        _original_command(question),
         subject.server,
         subject.tool,
     ]
@@ -173,41 +173,39 @@ def _invisible_in(question: Question) -> str:
     texts += [diff.path for diff in _diffs(question)]
     texts += [subject.cwd.path, subject.cwd.real] if subject.cwd is not None else []
     texts += [option.name for option in question.options]
-    shown = [
-        _shortened_command(text) for text in dict.fromkeys(texts) if text
-    ]  # a title may repeat the command
-    return invisible_characters(*shown)
+    unique = dict.fromkeys(filter(None, texts))  # a title may repeat the command
+    return invisible_characters(*map(_shortened_command, unique))
 
 
-def _noted(sign: str, text: str, look: Style, width: int) -> list[Strip]:
+def _marked_lines(sign: str, text: str, look: Style, width: int) -> list[Strip]:
     return hanging_lines([Segment(sign, look)], [Segment(reveal_line(text), look)], width)
 
 
 # --------------------------------------------------------------------------- commands
 
 
-def _command(question: Question, context: DrawContext) -> LinesBody:
-    """Draw the command as it will run. The middle of a very long one is left out; copying gives all of it."""
+def _command_body(question: Question, context: DrawContext) -> LinesBody:
+    """Draw the command as it will run. The middle of a very long one is omitted, but copied."""
     text = question.subject.command_text
     if text is None:
         return LinesBody([], "")
-    return LinesBody(_block(reveal(_shortened_command(text)), context.palette, context.width), text)
+    return LinesBody(_command_block(reveal(_shortened_command(text)), context.palette, context.width), text)
 
 
 def _missing(command: str) -> int:
-    """How many characters of a command are not shown."""
+    """Return how many characters of a command are not shown."""
     return max(0, len(command) - MAX_COMMAND - MAX_COMMAND_END)
 
 
 def _shortened_command(text: str) -> str:
-    """The beginning and the end of a command so long that drawing it would keep keys waiting."""
+    """Return the command, without its middle if drawing all of it would block the keys."""
     if not (missing := _missing(text)):
         return text
     return f"{text[:MAX_COMMAND]}\n… {missing:,} characters are not shown here …\n{text[-MAX_COMMAND_END:]}"
 
 
-def _sent(question: Question) -> str | None:
-    """The command in the agent's raw input, where it is another one: `bash -lc '…'` is unwrapped."""
+def _original_command(question: Question) -> str | None:
+    """Return the command in the raw input if it differs from the one shown, which has no `bash -lc`."""
     given = question.call.raw_input if question.call is not None else None
     command = given.get("command") if isinstance(given, dict) and "args" not in given else None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
@@ -217,8 +215,8 @@ def _sent(question: Question) -> str | None:
     return command
 
 
-def _block(text: str, palette: Palette, width: int) -> list[Strip]:
-    """A command on its background; its later lines are indented as the first."""
+def _command_block(text: str, palette: Palette, width: int) -> list[Strip]:
+    """Draw a command on its background, with all lines indented like the first."""
     lines: list[Strip] = []
     for number, line in enumerate(text.split("\n")):
         for part, piece in enumerate(hard_wrap([Segment(line, palette.code)], width - 3)):
@@ -232,8 +230,8 @@ def _block(text: str, palette: Palette, width: int) -> list[Strip]:
 # --------------------------------------------------------------------------- facts
 
 
-def _facts(question: Question, context: DrawContext) -> LinesBody:
-    """Directory, environment, files: a column of names, a column of values."""
+def _facts_body(question: Question, context: DrawContext) -> LinesBody:
+    """Draw directory, environment and files in two columns: names and values."""
     palette = context.palette
     lines: list[Strip] = []
     for label, value, note in _named_facts(question, context):
@@ -246,13 +244,17 @@ def _facts(question: Question, context: DrawContext) -> LinesBody:
 
 
 def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str, str, str]]:
-    """Name, value, and what is remarkable about it."""
+    """Yield the name and value of each fact, and a warning, which may be empty."""
     subject = question.subject
-    sent = _sent(question)
+    sent = _original_command(question)
     if sent is not None:
         yield "sent as", _shortened_command(sent), ""
     if subject.cwd is not None:
-        yield "directory", subject.cwd.path, _remark(subject.cwd.path, subject.cwd.real, subject.cwd.inside)
+        yield (
+            "directory",
+            subject.cwd.path,
+            _path_warning(subject.cwd.path, subject.cwd.real, subject.cwd.inside),
+        )
     elif subject.kind == "execute" and context.cwd:
         yield "directory", context.cwd, ""
     label = "environment"
@@ -264,27 +266,27 @@ def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str
         yield "MCP server", subject.server, ""
     if subject.tool is not None:
         yield "tool", subject.tool, ""
-    shown = {diff.path for diff in _diffs(question)}  # they name their files themselves
-    if subject.kind == "execute":  # some agents name the directory as a file that is touched
+    shown = {diff.path for diff in _diffs(question)}  # each diff has its path above it
+    if subject.kind == "execute":  # some agents list the directory among the files
         shown.add(subject.cwd.path if subject.cwd is not None else context.cwd)
     targets = [target for target in subject.targets if target.path not in shown]
     label = "file" if len(targets) == 1 else "files"
     for target in targets:
-        yield label, target.path, _remark(target.path, target.real, target.inside)
+        yield label, target.path, _path_warning(target.path, target.real, target.inside)
         label = ""
 
 
-def _remark(path: str, real: str, inside: bool) -> str:
-    """Where a path leads, and where it lies; safe to display."""
+def _path_warning(path: str, real: str, inside: bool) -> str:
+    """Return what to know about a path: a symlink's target, or that it is outside. Safe to display."""
     remarks = [f"leads to {reveal_line(real)}"] if real != path else []
     return ", ".join(remarks if inside else [*remarks, "outside the workspace"])
 
 
-# --------------------------------------------------------------------------- what would change, and the rest
+# --------------------------------------------------------------------------- diffs and other content
 
 
 def _diffs(question: Question) -> Iterator[Diff]:
-    """Every file that would change."""
+    """Yield a diff for each file that would change."""
     if question.kind == "write":
         path = question.subject.targets[0].path if question.subject.targets else ""
         old, new = question.old_text, question.new_text
@@ -301,10 +303,12 @@ def _diff(diff: Diff, question: Question, context: DrawContext) -> list[Body]:
 
     palette = context.palette
     found = compute_difference(diff)
-    told = line_counts(found.added, found.removed, palette)
-    counts = [segment for text, look in told for segment in (Segment(" "), Segment(text, look))]
+    pieces = line_counts(found.added, found.removed, palette)
+    counts = [segment for text, look in pieces for segment in (Segment(" "), Segment(text, look))]
     remarks = [
-        _remark(one.path, one.real, one.inside) for one in question.subject.targets if one.path == diff.path
+        _path_warning(one.path, one.real, one.inside)
+        for one in question.subject.targets
+        if one.path == diff.path
     ]
     became = file_change(diff, question.subject.kind)
     remarks.append("new file" if became == "new" else became)
@@ -319,7 +323,7 @@ def _diff(diff: Diff, question: Question, context: DrawContext) -> list[Body]:
 
 
 def _content(question: Question, context: DrawContext) -> Iterator[LinesBody]:
-    """Text that came with the question: a plan, an explanation."""
+    """Draw text that came with the question, such as a plan or an explanation."""
     if question.call is None:
         return
     for part in question.call.content:
@@ -331,7 +335,7 @@ def _content(question: Question, context: DrawContext) -> Iterator[LinesBody]:
 
 
 def _prose(text: str, context: DrawContext) -> list[Strip]:
-    """As Markdown, unless that could hide something: the address of a link, a comment."""
+    """Draw text as Markdown, or as plain text if Markdown could hide something, such as a link's address."""
     if len(text) > MAX_COMMAND or any(mark in text for mark in ("](", "]:", "<")):
         return limit_lines(wrapped_lines(text, context.palette.text, context.width, 0), context)
     from acp_tui.ui.entries.tool_call.text_content import markdown_strips
@@ -339,7 +343,7 @@ def _prose(text: str, context: DrawContext) -> list[Strip]:
     return markdown_strips(text, context, indent_cells=0)
 
 
-def _given(question: Question) -> Any:
+def _raw_input_of(question: Question) -> Any:
     return question.call.raw_input if question.call is not None else None
 
 
@@ -348,7 +352,7 @@ def raw_input(question: Question, context: DrawContext) -> list[Body]:
     palette, width = context.palette, context.width
     if calls := raw_bodies(question, context):
         return calls
-    given = _given(question)
+    given = _raw_input_of(question)
     if not given:
         none = [Segment("The agent sent no raw input with this question.", palette.dim)]
         return [LinesBody(hanging_lines([], none, width, indent=0), "")]

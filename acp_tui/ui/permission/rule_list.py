@@ -1,4 +1,4 @@
-"""What is allowed and rejected without asking in a conversation, as a text."""
+"""The text that lists a conversation's policy and rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def permission_list(conversation: Conversation, rule_store: RuleStore) -> str:
-    """The policy, the rules of the command line, and the remembered rules with their ids."""
+    """Return the policy, the rules of the command line, and the remembered rules with their ids."""
     from acp_tui.permissions.rules import describe_rule
 
     policy = conversation.options.policy

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PAUSE_SECONDS = 0.4
-"""Seconds without a keystroke after which keys count."""
+"""Seconds without a keystroke after which keys are accepted."""
 
 
 class TypingGuard:
@@ -21,17 +21,20 @@ class TypingGuard:
 
     @property
     def armed(self) -> bool:
-        """True if the next key counts."""
+        """True if the next key is accepted."""
         return self._armed or self.left <= 0
 
     @property
     def left(self) -> float:
-        """Seconds until keys count."""
+        """Seconds until keys are accepted."""
         return self._last + PAUSE_SECONDS - self._clock()
 
     def accepts(self, *, steering: bool) -> bool:
-        """A key was pressed; does it count? After arrows and the like the next one does so at once, after
-        anything that could be part of a word only when a pause follows: `via` must not allow with its `a`."""
+        """Register a keystroke and return whether it may act.
+
+        After an arrow or another navigation key (`steering`) the next key is accepted at once. After a key
+        that may be part of a word, it is accepted only after a pause: the `a` of `via` must not allow.
+        """
         counts = self.armed
         self._armed = counts and steering
         self._last = self._clock()

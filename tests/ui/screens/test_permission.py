@@ -204,7 +204,7 @@ async def test_nothing_is_selected_if_there_are_only_always_options() -> None:
     async with shown(permission("Go", "execute", options=[ALWAYS, NEVER])) as dialog:
         await dialog.press("enter")
         dialog.now += PAUSE_SECONDS
-        dialog.screen._hint()
+        dialog.screen._update_hints()
         assert dialog.answers == []
         assert "choose an option first" in dialog.text()
 
@@ -215,7 +215,7 @@ async def test_an_ambiguous_letter_explains_why_it_does_not_answer() -> None:
     async with shown(permission("Go", "execute", options=[YES, NO, risky])) as dialog:
         await dialog.press("a")
         dialog.now += PAUSE_SECONDS
-        dialog.screen._hint()
+        dialog.screen._update_hints()
         assert dialog.answers == []
         assert "choose: 2 options allow once" in dialog.text()
         await dialog.press("a")
@@ -309,12 +309,12 @@ async def test_a_paste_counts_as_typing() -> None:
 
 async def test_the_hints_say_whether_keys_work() -> None:
     async with shown(permission("Go", "execute")) as dialog:
-        assert "keys count when you stop typing" in dialog.text()
+        assert "keys work once you stop typing" in dialog.text()
         await dialog.press("down")
-        dialog.screen._hint()
+        dialog.screen._update_hints()
         assert "Esc stop" in dialog.text()
         await dialog.press("x")
-        assert "keys count when you stop typing" in dialog.text()
+        assert "keys work once you stop typing" in dialog.text()
 
 
 # --------------------------------------------------------------------------- nothing is hidden
