@@ -1,4 +1,4 @@
-"""Modes, models and options of an agent, by the names a person types."""
+"""Sets an agent's mode, model and options by the names that a user types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ async def set_mode(conversation: Conversation, wanted: str) -> None:
 
 
 async def set_option(conversation: Conversation, key: str, value: str) -> None:
-    """Change an option of the agent, named by id or name; `mode` and `model` are found wherever they are."""
+    """Change an option of the agent, named by id, name or category.
+
+    `mode` and `model` also work with agents that offer them outside their options.
+    """
     session, title = conversation.session, conversation.launch.title
     options = session.config_options
     option = next((known for known in options if key in (known.id, known.name)), None)
@@ -53,7 +56,7 @@ def _value(option: ConfigOption, text: str, title: str) -> str | bool:
 
 
 def _find(wanted: str, names: dict[str, str], complaint: str) -> str:
-    """The id that is called so, exactly or but for capitals."""
+    """Return the id that has this id or name. Case is ignored unless an id matches exactly."""
     if wanted in names:
         return wanted
     same = [key for key, name in names.items() if wanted.lower() in (key.lower(), name.lower())]

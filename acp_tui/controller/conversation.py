@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Options:
-    """The options of a conversation."""
+    """What the user chose for a conversation before it starts."""
 
     cwd: Path
     directories: list[Path] = field(default_factory=list)
@@ -70,11 +70,11 @@ class Options:
     servers: list[Server] = field(default_factory=list)
     question_handler: QuestionHandler | None = None
     can_rewind: bool = False  # copy changed files before and after each turn
-    terminal_sign_in: bool = False  # can the agent's own sign-in be run in a terminal?
+    terminal_sign_in: bool = False  # the agent's sign-in command can be run in a terminal
 
 
 class Conversation:
-    """One agent, one session, one folder to work in."""
+    """One agent with one session, in one workspace."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Conversation:
             HistoryLimits(settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes),
         )
         self.rewind = Rewind(self._recorder, self._baseline)
-        self.listen(self._see)
+        self.listen(self._track_changes)
         self._gate = PermissionGate(
             policy=options.policy,
             identity=lambda: identity_of(launch, self.session.agent.name if self.session.agent else None),
@@ -159,17 +159,17 @@ class Conversation:
 
     @property
     def session(self) -> Session:
-        """The live state. Only to be read."""
+        """The live state, for reading only."""
         return self._recorder.session
 
     @property
     def cwd(self) -> Path:
-        """The folder to work in, as it is on disk."""
+        """The working directory, with symlinks resolved."""
         return self._roots.cwd
 
     @property
     def log_path(self) -> str | None:
-        """The wire log; None when none is kept."""
+        """The path of the wire log; None if none is kept."""
         return str(self.folder.path / "wire.jsonl") if self.folder.path else None
 
     @property
@@ -181,7 +181,7 @@ class Conversation:
     # ----------------------------------------------------------------- opening
 
     async def start(self) -> None:
-        """Start the agent's process and agree on the protocol."""
+        """Start the agent's process and initialize the connection."""
         async with self._lifecycle_lock:
             if self._closing:
                 raise NotSupported("The conversation is closed.")
@@ -193,9 +193,9 @@ class Conversation:
         )
         async with self._wait_notices.during("to start"):
             await agent.initialize(capabilities, timeout=self._settings.timeouts.initialize)
-        told = self.session.agent
-        if told is not None and self.launch.title == self.launch.name:  # it has no title but its program
-            self.launch.title = agent.title = told.title or told.name or self.launch.title
+        reported = self.session.agent
+        if reported is not None and self.launch.title == self.launch.name:  # only the program's name is known
+            self.launch.title = agent.title = reported.title or reported.name or self.launch.title
 
     async def _start(self) -> AgentConnection:
         try:
@@ -224,16 +224,16 @@ class Conversation:
         await self._opener.open_known(session_id)
 
     async def open_again(self) -> None:
-        """Reopen the session there was, or start a new one if the agent no longer knows it."""
+        """Reopen the previous session, or start a new one if the agent no longer knows it."""
         await self._opener.open_again()
 
     @property
     def mcp_servers(self) -> list[McpServerStatus]:
-        """The MCP servers of the settings, and whether the agent got them when the session was opened."""
+        """The MCP servers of the settings, and for each whether it was sent to the agent."""
         return self._opener.mcp_servers
 
     async def reconnect(self) -> None:
-        """End the agent, with the terminals it had, and start it again."""
+        """Restart the agent. Its terminals are closed."""
         if self._agent is not None:
             await self._agent.close()
         await self._terminals.release_all()
@@ -241,7 +241,7 @@ class Conversation:
         await self.start()
 
     async def sign_in(self, method_id: str) -> None:
-        """Sign in by a method of the agent's own; may wait for a login elsewhere, so cancel it to give up."""
+        """Sign in by one of the agent's methods. It may wait for a browser forever; cancel it to stop."""
         await self._connection.authenticate(method_id)
 
     # ----------------------------------------------------------------- settings
@@ -255,18 +255,18 @@ class Conversation:
         await self._connection.set_config_option(self._session_id, option, value)
 
     async def set_model(self, model: str) -> None:
-        """Change the model, with agents that offer models apart from their options."""
+        """Change the model of an agent that does not offer models as an option."""
         await self._connection.set_model(self._session_id, model)
 
     def set_policy(self, policy: Policy) -> None:
-        """Change what is allowed without asking, until this conversation is closed."""
+        """Change the permission policy until this conversation is closed."""
         self.options.policy = policy
         self._gate.change_policy(policy)
 
     # ----------------------------------------------------------------- turns
 
     async def prompt(self, blocks: Sequence[dict[str, Any]]) -> None:
-        """Run one turn. How it ended is in the session; a failed turn raises."""
+        """Run one turn and wait for its end. The stop reason is in the session. Raises if the turn fails."""
         await self._baseline.ready()
         if self.options.can_rewind:
             await self.rewind.begin_turn()
@@ -279,7 +279,7 @@ class Conversation:
             self.folder.update_meta(title=self.session.title, stop=self.session.stop_reason)
 
     async def cancel(self) -> None:
-        """Ask the agent to stop, and answer what it has asked; it ends the turn itself."""
+        """Ask the agent to stop, and answer its pending requests. The agent then ends the turn."""
         await self._connection.cancel(self._session_id)
         await self._connection.answer_pending(self._session_id)
 
@@ -289,19 +289,19 @@ class Conversation:
 
     @property
     def finds_all_changes(self) -> bool:
-        """False when `changes` misses what the agent did not announce: without git, or in a huge folder."""
+        """False if `changes` lists only files that the agent reported: without git, or in a huge folder."""
         return self._baseline.complete
 
     async def versions(self, change: FileChange) -> FileVersions:
-        """What a changed file held when the conversation began, and what it holds now."""
+        """Return the contents of a changed file: when the conversation began, and now."""
         return await self._baseline.versions(change)
 
     async def revert(self, path: Path) -> None:
-        """Put a file back as it was when the conversation began."""
+        """Restore a file as it was when the conversation began."""
         await self._baseline.revert(path)
 
     async def kill_terminal(self, terminal_id: str) -> None:
-        """End a command that runs in a terminal of ours; the agent is told its end as any other."""
+        """Kill a command, of the user or of the agent. The agent learns of the end of its own."""
         terminal = self.session.terminals.get(terminal_id)
         if terminal is not None and terminal.owner == "user":
             await self.user_commands.kill(terminal_id)
@@ -317,10 +317,10 @@ class Conversation:
             raise NotSupported(f"{self.launch.title} has no open session.")
         return self.session.session_id
 
-    # ----------------------------------------------------------------- the end
+    # ----------------------------------------------------------------- closing
 
     async def close(self) -> None:
-        """End everything this conversation started, also what is just being started. Nothing outlives it."""
+        """End everything that this conversation started, including an agent that is still starting."""
         self._closing = True
         async with self._lifecycle_lock:
             if self._closed:
@@ -349,9 +349,9 @@ class Conversation:
             )
         )
 
-    # ----------------------------------------------------------------- on the way
+    # ----------------------------------------------------------------- listeners
 
-    def _see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
+    def _track_changes(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         loaded = any(isinstance(event, SessionOpened) for event in events)
         history = loaded or self.session.replaying
         self._baseline.see(changes, history=history)

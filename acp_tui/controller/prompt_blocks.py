@@ -1,8 +1,8 @@
-"""From what the user attached to a prompt to the content blocks that an agent takes.
+"""Builds the content blocks of a prompt from its text and attachments.
 
-Files are read when the prompt is sent. A text goes as an embedded resource, an image as an image, where the
-agent takes these; anything else, and folders, as a link. Nothing is attached by half: what cannot be attached
-as it was meant is told in a sentence, and the prompt is not sent.
+Files are read when the prompt is sent. If the agent supports it, a text file becomes an embedded resource,
+and an image becomes an image block. Folders and all other files become links. If an attachment fails, the
+prompt is not sent, and the user is told why.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
     Block = dict[str, Any]
     Confirm = Callable[[str], Awaitable[bool]]
-    """Asks the user a question that has a yes and a no."""
+    """Asks the user a yes-or-no question."""
 
 TEXT_LIMIT = 1_000_000
 IMAGE_LIMIT = 10_000_000
-"""Bytes of one attachment."""
+"""The largest attachment of each kind, in bytes."""
 
 _SNIFFED = 8000
 _TEXTS = frozenset({"application/json", "application/xml", "application/toml", "image/svg+xml"})
 
 
 class PromptBlockBuilder:
-    """Makes the blocks of prompts in one workspace."""
+    """Builds the content blocks of prompts in one workspace."""
 
     def __init__(self, files: FileAccess, agent: Callable[[], Agent | None]) -> None:
         self._files = files
         self._agent = agent
 
     async def blocks(self, text: str, attachments: Iterable[Attachment], confirm: Confirm) -> list[Block]:
-        """The text, and a block for each attachment. `UserError`: one of them cannot be attached."""
+        """Return a block for the text and one for each attachment. Raises `UserError` if one fails."""
         blocks: list[Block] = [{"type": "text", "text": text}]
         for attachment in dict.fromkeys(attachments):
             match attachment:
@@ -61,7 +61,7 @@ class PromptBlockBuilder:
         return adapt_blocks(blocks, self._agent())
 
     async def _file(self, mention: FileMention, confirm: Confirm) -> Block:
-        # Not with `Path`, which makes `~x` of `./~x` and fails when there is no such user.
+        # Not `Path`: it turns `./~x` into `~x`, and fails if there is no user `x`.
         path = os.path.expanduser(mention.path)  # noqa: PTH111
         path = os.path.normpath(os.path.join(self._files.roots.cwd, path))  # noqa: PTH118
         try:
@@ -83,7 +83,7 @@ class PromptBlockBuilder:
         return {"type": "resource_link", "uri": f"{_address(path)}/", "name": f"{Path(path).name}/"}
 
     def _content(self, mention: FileMention, path: str, reading: ReadHandle) -> Block:
-        """What is in the file, as far as the agent takes it."""
+        """Return the file's content if the agent supports its type, otherwise a link."""
         agent = self._agent()
         if mention.first is not None and mention.last is not None:
             return _lines(mention.token, mention.first, mention.last, path, reading)
@@ -104,14 +104,15 @@ class PromptBlockBuilder:
 
 
 def accepts(agent: Agent | None, kind: str) -> bool:
-    """Does the agent take this kind of content? One that has not said it yet may; see `adapt_blocks`."""
+    """Return True if the agent supports this kind of content, or has not reported its capabilities yet."""
     return agent is None or agent.can("promptCapabilities", kind)
 
 
 def adapt_blocks(blocks: Iterable[Block], agent: Agent | None) -> list[Block]:
-    """The blocks as this agent takes them; a prompt may have been made before it was known, or for another.
+    """Replace blocks that the agent does not support.
 
-    A text it does not take embedded becomes a link, or words where there is nothing to link to.
+    A prompt may have been built before the agent's capabilities were known, or for another agent. An embedded
+    text becomes a link, or plain text if there is no file to link to.
     """
     return [_fitting(block, agent) for block in blocks]
 
@@ -132,7 +133,7 @@ def _fitting(block: Block, agent: Agent | None) -> Block:
 
 
 def image_type(start: bytes) -> str | None:
-    """The kind of an image by its first bytes; None for anything else."""
+    """Return the MIME type of an image by its first bytes; None for anything else."""
     if start.startswith(b"RIFF") and start[8:12] == b"WEBP":
         return "image/webp"
     signs = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
@@ -140,11 +141,11 @@ def image_type(start: bytes) -> str | None:
 
 
 async def _ask(token: str, real: Path, inside: bool, why: str | None, confirm: Confirm) -> None:
-    """What is not a plain file of the project is attached only when the user means it."""
+    """Ask the user before a sensitive file, or one outside the workspace, is attached."""
     reasons = [] if inside else ["is outside the working folder"]
     reasons += [why] if why else []
     if reasons and not await confirm(f"Attach {visible_line(str(real))}? It {' and '.join(reasons)}."):
-        raise UserError(f"Nothing was sent: {token} was not to be attached.")
+        raise UserError(f"Nothing was sent: you chose not to attach {token}.")
 
 
 def _lines(token: str, first: int, last: int, path: str, reading: ReadHandle) -> Block:
@@ -185,13 +186,13 @@ def _address(path: str) -> str:
 
 
 def _text_type(path: str) -> str:
-    """By the name, unless that says it was no text: `.ts` is also a kind of film."""
+    """Return the MIME type for a text file's name; plain text if the name says otherwise, as `.ts` does."""
     guess = mimetypes.guess_type(path)[0] or ""
     return guess if guess.startswith("text/") or guess in _TEXTS else "text/plain"
 
 
 def _decoded(data: bytes, *, cut: bool = False) -> str | None:
-    """The text; None when it is none. The last character of one that was `cut` may be incomplete."""
+    """Return the decoded text; None if it is not text. With `cut`, the last character may be incomplete."""
     try:
         return (data[: data.rfind(b"\n") + 1] if cut and b"\n" in data else data).decode()
     except UnicodeDecodeError as error:
@@ -201,5 +202,5 @@ def _decoded(data: bytes, *, cut: bool = False) -> str | None:
 def _too_large(token: str, size: int, limit: int, what: str) -> UserError:
     has = f"{size / 1_000_000:.1f} MB"
     return UserError(
-        f"{token} cannot be attached: it has {has}, and {what} may have {limit // 1_000_000} MB."
+        f"{token} cannot be attached: it has {has}, and the limit for {what} is {limit // 1_000_000} MB."
     )

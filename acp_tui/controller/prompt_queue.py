@@ -28,7 +28,7 @@ INCOMPLETE_PROMPT = "Not sent: a secret in this prompt was not saved. Write it a
 
 
 class PromptQueue:
-    """Sends the prompts of one conversation in turn. `failed` gets the error and the prompt's text."""
+    """Sends the prompts of a conversation one by one. Calls `failed` with an error and the prompt's text."""
 
     def __init__(self, conversation: Conversation, failed: Callable[[UserError, str], None]) -> None:
         self._conversation = conversation
@@ -58,7 +58,7 @@ class PromptQueue:
         self._ready = False
 
     def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Send a prompt, or queue it while a turn runs. It does not wait for a paused queue."""
+        """Send a prompt, or queue it while a turn runs. A paused queue does not hold it back."""
         session = self._conversation.session
         if self._can_send and (session.queue_paused or not session.queue):
             self._send(text, blocks)

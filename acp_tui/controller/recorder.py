@@ -1,4 +1,4 @@
-"""The path of every record: into the log, then into the state, then to the listeners."""
+"""Passes every record on: to the log, then to the state, then to the listeners."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """Writes the log of one conversation and keeps the state that is folded from it."""
+    """Writes the log of one conversation, and folds it into the state."""
 
     def __init__(
         self,
@@ -36,11 +36,11 @@ class Recorder:
         self._fold = Fold()
         self._listeners: list[Listener] = []
         folder.on_notice = lambda sentence: self.note(Noticed("warning", sentence))
-        self._go_on(past)
+        self._continue(past)
 
     @property
     def session(self) -> Session:
-        """The state. Only to be read."""
+        """The state, for reading only."""
         return self._fold.session
 
     def listen(self, listener: Listener) -> None:
@@ -48,7 +48,7 @@ class Recorder:
         self._listeners.append(listener)
 
     def observe(self, record: Record, line: str | None = None) -> None:
-        """Record a frame; `line` is its text as it crossed the wire."""
+        """Record a frame; `line` is its text as sent or received."""
         self._log.append(record.at, record.direction, record.frame, line)
         self._apply(record)
 
@@ -57,7 +57,7 @@ class Recorder:
         self.observe(self._record(event))
 
     def terminal_output(self, terminal_id: str, text: str) -> None:
-        """Output of a terminal of ours: all of it goes to the screen, the head of it into the log."""
+        """Record output of a terminal. The screen gets all of it, the log only the beginning."""
         record = self._record(TerminalOutput(terminal_id, text))
         known = self.session.terminals.get(terminal_id)
         room = MAX_KEPT_PER_END - (known.output.total if known is not None else 0)
@@ -67,7 +67,7 @@ class Recorder:
         self._apply(record)
 
     def terminal_exited(self, terminal_id: str, exit_code: int | None, signal: str | None) -> None:
-        """A command ended: now it is known which part of its output is the last."""
+        """Record the end of a command. The end of its output goes to the log now, since it is complete."""
         known = self.session.terminals.get(terminal_id)
         if known is not None and known.output.tail:
             output = known.output
@@ -75,8 +75,8 @@ class Recorder:
             self._log.append(tail.at, tail.direction, tail.frame)
         self.note(TerminalExited(terminal_id, exit_code, signal))
 
-    def _go_on(self, past: Iterable[Record]) -> None:
-        """Fold what there is. What an acp-tui that was killed ran ended with it, and nobody could say so."""
+    def _continue(self, past: Iterable[Record]) -> None:
+        """Fold the records of an earlier run, and record the end of terminals that were killed with it."""
         at = 0.0
         for record in past:
             self._fold.apply(record)

@@ -1,6 +1,6 @@
-"""The user's own commands: `!ls` in the prompt runs in the workspace, beside whatever the agent does.
+"""Runs the user's own commands: `!ls` in the prompt.
 
-The agent has no part in it: it is not told, it cannot read these terminals, and a new one finds them running.
+The agent does not see them and cannot read their terminals. They keep running if the agent is restarted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PREFIX = "user"
 
 
 class UserCommands:
-    """Runs command lines, each on a terminal of its own, recorded like everything else."""
+    """Runs command lines, each in its own terminal, and records their output."""
 
     def __init__(self, cwd: Path, recorder: Recorder) -> None:
         self._cwd = str(cwd)
@@ -34,7 +34,7 @@ class UserCommands:
         )
 
     async def run(self, line: str) -> str:
-        """Start a command line; the id of its terminal. Its output comes from then on."""
+        """Start a command line and return the id of its terminal."""
         try:
             terminal = await self._terminals.create(user_shell(self._cwd), ["-c", line], output_byte_limit=0)
         except Refusal as refusal:
@@ -43,12 +43,12 @@ class UserCommands:
         return terminal
 
     async def kill(self, terminal_id: str) -> None:
-        """End a command with everything it started; nothing when it is gone already."""
+        """Kill a command and everything it started. Do nothing if it has ended."""
         try:
             await self._terminals.kill(terminal_id)
         except Refusal:
             return
 
     async def close(self) -> None:
-        """End them all."""
+        """Kill all commands."""
         await self._terminals.close()

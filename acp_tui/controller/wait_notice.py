@@ -1,4 +1,4 @@
-"""Notices about steps of the agent that take long."""
+"""Notices about slow steps of the agent."""
 
 from __future__ import annotations
 

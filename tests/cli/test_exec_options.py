@@ -141,7 +141,7 @@ def test_an_agent_that_takes_no_further_folders_is_not_told_of_them(tmp_path: Pa
     done = execute(steps(["report_params", "session/new"]), "--add-dir", str(project(tmp_path)), cwd=tmp_path)
     assert done.code == 0
     assert json.loads(done.out) == {"cwd": str(tmp_path), "mcpServers": []}
-    assert "takes no additional directories" in done.err
+    assert "does not support additional directories" in done.err
 
 
 @pytest.mark.parametrize("option", ["--cwd", "--add-dir"])
@@ -337,7 +337,7 @@ def test_servers_are_given_when_the_agent_takes_them_and_named_when_not(tmp_path
         {"name": "files", "command": sys.executable, "args": ["-V"], "env": [{"name": "A", "value": "b"}]},
         {"type": "http", "name": "web", "url": "https://example.com/mcp", "headers": []},
     ]
-    notices = [line for line in done.err.splitlines() if "left out" in line]
+    notices = [line for line in done.err.splitlines() if "is not used" in line]
     assert ["stream" in line for line in notices] == [True, False]
     assert "NOT_SET" in notices[1]
 

@@ -169,8 +169,8 @@ async def test_servers_and_folders_that_the_agent_does_not_take_are_said(
     chat = converse(servers=from_json_file(file), directories=[tmp_path])
     await chat.open()
     first, second = chat.notices()
-    assert "takes no additional directories" in first
-    assert "The MCP server web is left out" in second
+    assert "does not support additional directories" in first
+    assert "The MCP server web is not used" in second
 
 
 async def test_servers_that_nobody_wants_are_left_out_without_a_word(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.controller.player import AT_ONCE, BATCH, LONGEST_PAUSE, Player
+from acp_tui.controller.player import BATCH, INSTANT, LONGEST_PAUSE, Player
 from acp_tui.protocol.fold import fold
 from acp_tui.session.record import Record
 from tests.support.recordings import WIRELOGS, records
@@ -37,10 +37,10 @@ def test_records_come_when_they_came() -> None:
     player = Player(at(100, 100.5, 101))
     assert player.played == 0
     player.advance(0)
-    assert (player.played, player.moment) == (1, 100)
+    assert (player.played, player.recorded_time) == (1, 100)
     player.advance(0.4)
     assert player.played == 1
-    assert player.moment == pytest.approx(100.4)
+    assert player.recorded_time == pytest.approx(100.4)
     changes = player.advance(0.1)
     assert player.played == 2
     assert [change.kind for change in changes] == ["updated"]
@@ -60,23 +60,23 @@ def test_twice_the_speed_takes_half_the_time() -> None:
 def test_long_pauses_are_shortened_and_told() -> None:
     player = Player(at(0, 60, 61))
     player.advance(0.5)
-    assert player.shortened == 60
+    assert player.shortened_pause == 60
     player.advance(LONGEST_PAUSE - 0.5)
     assert player.played == 2
-    assert not player.shortened
+    assert not player.shortened_pause
     assert player.length == LONGEST_PAUSE + 1
-    assert player.left_out == 60 - LONGEST_PAUSE
+    assert player.skipped_seconds == 60 - LONGEST_PAUSE
 
 
 def test_a_clock_that_was_set_back_costs_no_time() -> None:
     player = Player(at(100, 50, 51))
     player.advance(1)
     assert player.ended
-    assert player.left_out == 0
+    assert player.skipped_seconds == 0
 
 
 def test_at_once_needs_no_time_but_leaves_room_between_batches() -> None:
-    player = Player(at(*range(BATCH + 1)), speed=AT_ONCE)
+    player = Player(at(*range(BATCH + 1)), speed=INSTANT)
     player.advance(0.03)
     assert player.played == BATCH
     player.advance(0.03)
@@ -85,7 +85,7 @@ def test_at_once_needs_no_time_but_leaves_room_between_batches() -> None:
 
 def test_hurrying_to_the_end_needs_no_time_either_and_ends_with_the_beginning() -> None:
     player = Player(at(0, 1, 2))
-    player.hurry()
+    player.play_instantly()
     player.advance(0.01)
     assert player.ended
     player.rewind()
@@ -116,15 +116,15 @@ def test_from_the_beginning_it_is_another_session() -> None:
 
 def test_speeds_have_ends() -> None:
     player = Player([], speed=3)
-    player.faster(1)
+    player.change_speed(1)
     assert player.speed == 4
-    player.faster(-1)
+    player.change_speed(-1)
     assert player.speed == 2
     for _ in range(20):
-        player.faster(1)
-    assert player.speed == AT_ONCE
+        player.change_speed(1)
+    assert player.speed == INSTANT
     for _ in range(20):
-        player.faster(-1)
+        player.change_speed(-1)
     assert player.speed == 0.25
 
 
@@ -132,4 +132,4 @@ def test_an_empty_recording_has_ended() -> None:
     player = Player([])
     assert player.advance(1) == []
     assert player.ended
-    assert (player.length, player.moment) == (0.0, 0.0)
+    assert (player.length, player.recorded_time) == (0.0, 0.0)

@@ -15,7 +15,7 @@ from textual.strip import Strip
 import acp_tui
 from acp_tui.cli import main
 from acp_tui.cli.exec_output import ProgressPrinter
-from acp_tui.controller.player import AT_ONCE, Player
+from acp_tui.controller.player import INSTANT, Player
 from acp_tui.entry_kinds.imported import Imported
 from acp_tui.entry_kinds.kind import EntryKind
 from acp_tui.entry_kinds.table import KINDS
@@ -123,7 +123,7 @@ def conversation() -> Talk:
 
 @pytest.fixture
 def app() -> AcpTui:
-    player = Player(conversation().records, title="Recorded session", speed=AT_ONCE)
+    player = Player(conversation().records, title="Recorded session", speed=INSTANT)
     return AcpTui(lambda palette: ReplayScreen(player, palette))
 
 

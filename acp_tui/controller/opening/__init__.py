@@ -1,1 +1,1 @@
-"""Opening a session: what the agent is offered, sign-in, and the settings of a session opened again."""
+"""Opening a session: its parameters, sign-in, and restoring the settings of a reopened one."""

@@ -1,4 +1,4 @@
-"""What an agent is offered: of the client only what works, and to work with only what the agent takes."""
+"""The parameters of `initialize` and of opening a session, limited to what the agent supports."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 def client_capabilities(
     *, elicitation: Collection[str] = (), terminal_sign_in: bool = False
 ) -> dict[str, Any]:
-    """The `clientCapabilities` of `initialize`."""
+    """Return the `clientCapabilities` of `initialize`."""
     capabilities: dict[str, Any] = {
         "fs": {"readTextFile": True, "writeTextFile": True},
         "terminal": True,
         "session": {"configOptions": {"boolean": {}}},
-        # Several agents run commands themselves and send the output nowhere but here.
+        # Several agents run commands themselves and report the output only in this extension.
         "_meta": {"terminal_output": True},
     }
     if terminal_sign_in:
@@ -36,39 +36,40 @@ def client_capabilities(
 
 @dataclass(frozen=True, slots=True)
 class McpServerStatus:
-    """One MCP server of the settings, and whether the agent was given it."""
+    """An MCP server of the settings, and whether it was sent to the agent."""
 
     name: str
     transport: str
     reason_not_sent: str | None = None
-    """Why it was left out, without the first capital and the full stop; None: the agent has it."""
+    """A clause that says why it was not sent; None if it was."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionParameters:
-    """What a session is opened with, beside its folder."""
+    """The parameters for opening a session, apart from its folder."""
 
     directories: list[str]
     servers: list[dict[str, Any]]  # MCP servers in the protocol's form
-    given: list[McpServerStatus]  # all that are in the settings, with those that are left out
-    left_out: list[str]  # what the agent does not take, in sentences
+    statuses: list[McpServerStatus]  # of all MCP servers in the settings
+    warnings: list[str]  # a sentence for everything that the agent does not support
 
 
 def session_parameters(
     agent: Agent, launch: Launch, directories: Iterable[Path], servers: Sequence[Server]
 ) -> SessionParameters:
-    """The further folders and MCP servers, as this agent takes them."""
-    left_out: list[str] = []
+    """Return the additional directories and MCP servers that the agent supports; warn about the rest."""
+    warnings: list[str] = []
     names = [str(directory) for directory in directories]
     if names and not agent.can("sessionCapabilities", "additionalDirectories"):
-        told = ", ".join(names)
-        left_out.append(f"{launch.title} takes no additional directories: it is not told of {told}.")
+        warnings.append(
+            f"{launch.title} does not support additional directories; ignored: {', '.join(names)}."
+        )
         names = []
     http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
     sent, others = servers_for_agent(servers, launch.name, http=http, sse=sse)
-    given = [McpServerStatus(server["name"], server.get("type", "stdio")) for server in sent]
+    statuses = [McpServerStatus(server["name"], server.get("type", "stdio")) for server in sent]
     for server, reason, intended in others:
-        given.append(McpServerStatus(server.name, server.transport, reason))
+        statuses.append(McpServerStatus(server.name, server.transport, reason))
         if not intended:
-            left_out.append(f"The MCP server {server.name} is left out: {reason}.")
-    return SessionParameters(names, sent, given, left_out)
+            warnings.append(f"The MCP server {server.name} is not used: {reason}.")
+    return SessionParameters(names, sent, statuses, warnings)

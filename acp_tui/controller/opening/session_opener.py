@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.roots import Roots
 
 QUIET_SECONDS = 0.3
-"""A replayed history is complete when nothing has come for this long."""
+"""A replayed history is complete when nothing has arrived for this long."""
 LATE_HISTORY_SECONDS = 10.0
-"""The longest wait for a history that comes after the answer to `session/load`."""
+"""The longest wait for a history that some agents send after answering `session/load`."""
 
 
 class SessionOpener:
@@ -50,7 +50,7 @@ class SessionOpener:
         clock: Callable[[], float],
     ) -> None:
         self.mcp_servers: list[McpServerStatus] = []
-        """The MCP servers of the settings, and whether the agent got them when the session was opened."""
+        """The MCP servers of the settings, and for each whether it was sent to the agent."""
         self._launch = launch
         self._connection = connection
         self._recorder = recorder
@@ -95,7 +95,7 @@ class SessionOpener:
         await self._late_history()
 
     async def open_again(self) -> None:
-        """Reopen the session there was, or start a new one if the agent no longer knows it."""
+        """Reopen the previous session, or start a new one if the agent no longer knows it."""
         session_id = self._session.session_id
         try:
             if session_id is not None:
@@ -109,12 +109,12 @@ class SessionOpener:
         await self.open_new()
 
     def _parameters(self) -> tuple[str, list[str], list[dict[str, Any]]]:
-        """Return folder, further folders and MCP servers as this agent takes them; warn about the rest."""
+        """Return the folder, additional directories and MCP servers; warn about unsupported ones."""
         agent = self._session.agent
         assert agent is not None
         found = session_parameters(agent, self._launch, self._roots.directories[1:], self._servers)
-        self.mcp_servers = found.given
-        for sentence in found.left_out:
+        self.mcp_servers = found.statuses
+        for sentence in found.warnings:
             self._note(Noticed("warning", sentence))
         return str(self._roots.cwd), found.directories, found.servers
 
@@ -131,7 +131,7 @@ class SessionOpener:
             await restore_settings(self._connection(), self._session, self._note, timeout=self._timeout)
 
     async def _late_history(self) -> None:
-        """Wait for the end of a replay that comes after the answer: a prompt must not get in between."""
+        """Wait until a history sent after the answer is complete. No prompt may be sent in between."""
         deadline = self._clock() + LATE_HISTORY_SECONDS
         while not self._session.history_complete and self._clock() < deadline:
             heard_at = self._session.heard_at

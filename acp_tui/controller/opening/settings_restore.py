@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.state import ConfigOption, Session, Setting
 
-# A model decides which other options there are, and a mode may be changed by any of them.
+# The model comes first because it determines the other options, the mode last because they may change it.
 _ORDER = {MODEL: 0, MODE: 2}
 
 
 async def restore_settings(
     agent: AgentConnection, session: Session, note: Callable[[Event], None], *, timeout: float
 ) -> None:
-    """Set what differs from `session.settings`, and note what was set and what could not be.
+    """Set what differs from `session.settings`, and record what was restored and what was not.
 
     Raises `AgentGone`. `timeout` is for each setting, in seconds.
     """
@@ -69,10 +69,10 @@ def _has(session: Session, key: str, setting: Setting) -> bool:
 async def _set_for_sure(
     agent: AgentConnection, session: Session, option: ConfigOption, value: str | bool, timeout: float
 ) -> None:
-    """Set a value that the agent may have without knowing it.
+    """Set a value; if the agent refuses, set the value that it reports first, and try again.
 
-    Kimi Code reports its default mode for a session that is in plan mode, and refuses plan mode because it
-    has it. It agrees with itself once the value that it reports has been set.
+    Kimi Code reports its default mode for a session that is in plan mode, and refuses to change to plan mode
+    because it is already in it. Setting the reported mode first resolves this.
     """
     reported = option.current
     try:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod, Session
 
 
-class SignInNeeded(UserError):  # noqa: N818  # a state of things rather than an error
-    """The agent wants the user to sign in first; names the ways it offers."""
+class SignInNeeded(UserError):  # noqa: N818  # a state rather than an error
+    """The agent requires sign-in. The message lists its sign-in methods."""
 
     def __init__(self, title: str, methods: list[AuthMethod], said: str) -> None:
         ways = "; ".join(f"{visible_line(method.id)} ({method.name})" for method in methods)
@@ -40,6 +40,6 @@ def explain_sign_in_errors(title: str, session: Session) -> Iterator[None]:
 
 
 def terminal_command(launch: Launch, method: AuthMethod) -> tuple[list[str], dict[str, str]]:
-    """What a terminal sign-in runs: the agent's own command with the method's words and variables."""
+    """Return the command and variables of a terminal sign-in: the agent's own, with those of the method."""
     program = [method.command] if method.command else launch.command
     return [*program, *method.args], {**launch.env, **method.env}

@@ -89,7 +89,7 @@ class PermissionGate:
             self.note(Noticed(level, f"Policy changed to {policy}: {POLICY_SUMMARIES[policy]}."))
 
     def turn_ended(self) -> None:
-        """Drop the grants: a permission covers requests of the same turn only."""
+        """Drop the grants, which are valid for one turn."""
         self.grants.clear()
 
     async def _answer(self, question: Question) -> tuple[str, Verdict]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 MAX_KEPT_TEXT = 1_000_000
-"""Largest overwritten text, in characters, that is recorded for the diff."""
+"""The largest overwritten text that is recorded for the diff, in characters."""
 
 
 class RequestHandlers:
@@ -93,7 +93,7 @@ class RequestHandlers:
         }
 
     async def __call__(self, method: str, params: Any, request_id: RequestId) -> dict[str, Any]:
-        """Answer one request, or raise `Refusal`."""
+        """Return the result of a request, or raise `Refusal`."""
         serve = self._methods.get(method)
         if serve is None:
             raise Refusal(METHOD_NOT_FOUND, f"acp-tui does not know the method {method!r}")
@@ -219,7 +219,7 @@ class RequestHandlers:
         return {"terminalId": terminal}
 
     def _target(self, folder: OpenFolder) -> Target:
-        """An open folder, judged by where it is and not by its name."""
+        """Classify an open folder by where it really is, which may not be where its path leads now."""
         inside = self._files.roots.contains(folder.real)
         why = self._files.sensitive(folder.path) or self._files.sensitive(folder.real)
         return Target(folder.path, str(folder.real), inside, why, folder.identity)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Params:
-    """The parameters of a request, read with a clear refusal for what is missing or of the wrong kind."""
+    """Reads the parameters of a request. Raises `Refusal` for one that is missing or has the wrong type."""
 
     def __init__(self, method: str, values: Any, request_id: RequestId) -> None:
         self.method = method
@@ -45,11 +45,11 @@ class Params:
         return value
 
     def variables(self, name: str) -> dict[str, str]:
-        """Environment variables, in the protocol's form of a list of names and values."""
+        """Return environment variables, which the protocol sends as a list of names and values."""
         value = self.values.get(name)
         if value is None:
             return {}
-        if isinstance(value, dict):  # not the protocol's form, but unmistakable
+        if isinstance(value, dict):  # not what the protocol says, but clear
             value = [{"name": key, "value": content} for key, content in value.items()]
         pairs: list[Any] = value if isinstance(value, list) else [None]
         found: dict[str, str] = {}

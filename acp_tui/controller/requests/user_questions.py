@@ -24,12 +24,12 @@ class Question:
     whole_file_diffs: list[tuple[Diff, Diff]] = field(
         default_factory=list
     )  # its diffs, as those of whole files
-    old_text: str | None = None  # write: what stands in the file now
-    new_text: str | None = None  # write: what would
+    old_text: str | None = None  # write: the file's current text
+    new_text: str | None = None  # write: its text if the write is allowed
     rules: dict[str, Rule] = field(
         default_factory=dict
-    )  # what "always" would mean, by the kind of the option
-    rule_words: dict[str, str] = field(default_factory=dict)  # … as a person would say it
+    )  # the rule that "always" would save, by the kind of the option
+    rule_words: dict[str, str] = field(default_factory=dict)  # the same rules in words
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Answer:
     """The option the user chose; None if the question was dismissed."""
 
     option: PermissionOption | None
-    remember: bool = False  # the rule that the question proposes for an option of that kind
+    remember: bool = False  # save the rule that the question proposes for this kind of option
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class QuestionHandler(Protocol):
     """Asks the user."""
 
     elicitation_modes: frozenset[str]
-    """Which kinds of elicitation are shown: a subset of `form` and `url`."""
+    """The modes of elicitation that are supported: a subset of `form` and `url`."""
 
     async def ask(self, question: Question) -> Answer:
         """Ask a permission or guard question."""

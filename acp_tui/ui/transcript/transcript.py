@@ -52,10 +52,10 @@ class Transcript(TranscriptView):
         return self.entry_layout.blocks[-1].entry if self.entry_layout.blocks else None
 
     async def on_key(self, event: events.Key) -> None:
-        """Run the binding of a key, or pass typed text to the prompt.
+        """Run a key's binding, or forward typed text to the prompt.
 
-        Once text has been passed on, all further text is, until the transcript gets the focus again: the
-        rest of a word may arrive before the prompt has the focus.
+        After one forwarded character, the following ones are forwarded even if they are bound here, because
+        the rest of a word may arrive before the prompt has the focus.
         """
         text = (event.is_printable and event.character) or ""
         if not (text and self._typing) and forward_typeahead(self, event):

@@ -64,10 +64,10 @@ class PlayerBar(Widget):
 
     def _right(self) -> str:
         player = self._player
-        if (pause := player.shortened) is not None and not self._paused:
+        if (pause := player.shortened_pause) is not None and not self._paused:
             pauses = f"pause of {format_clock(pause)} shortened"
-        elif player.left_out >= 1:
-            pauses = f"pauses of {format_clock(player.left_out)} skipped"
+        elif player.skipped_seconds >= 1:
+            pauses = f"pauses of {format_clock(player.skipped_seconds)} skipped"
         else:
             pauses = ""
         speed = "instant" if player.speed == float("inf") else f"×{player.speed:g}"

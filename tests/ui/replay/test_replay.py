@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.controller import player as player_module
-from acp_tui.controller.player import AT_ONCE, Player
+from acp_tui.controller.player import INSTANT, Player
 from acp_tui.session.state import Permission, UserMessage
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.session import replay as replay_screen
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 EDIT = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
 
 
-def replay(speed: float = AT_ONCE) -> tuple[AcpTui, Player]:
+def replay(speed: float = INSTANT) -> tuple[AcpTui, Player]:
     player = Player(records(EDIT), title="Recorded session", speed=speed)
     return AcpTui(lambda palette: ReplayScreen(player, palette)), player
 
@@ -188,7 +188,7 @@ async def test_the_usual_keys_quit(keys: list[str]) -> None:
 
 
 async def test_unreadable_lines_are_reported() -> None:
-    player = Player(records(EDIT), speed=AT_ONCE)
+    player = Player(records(EDIT), speed=INSTANT)
     app = AcpTui(
         lambda palette: ReplayScreen(player, palette, problems=["line 3 cannot be read: [left out]."])
     )

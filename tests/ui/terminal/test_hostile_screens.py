@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 import acp_tui.ui.screens
 from acp_tui.config import early_settings
-from acp_tui.controller.player import AT_ONCE, Player
+from acp_tui.controller.player import INSTANT, Player
 from acp_tui.session.state import AgentMessage, Choice, PermissionOption, Session, Terminal
 from acp_tui.session.text import GrowingText
 from acp_tui.store.recording_reader import read_recording
@@ -100,7 +100,7 @@ BOTTOM: dict[type[Screen[Any]], Callable[[World], AcpTui]] = {
 
 
 def replayed(world: World) -> AcpTui:
-    player = Player(list(read_recording(world.foreign_log)), title=EVIL, cwd=EVIL, speed=AT_ONCE)
+    player = Player(list(read_recording(world.foreign_log)), title=EVIL, cwd=EVIL, speed=INSTANT)
     wishes = early_settings.read(world.project)
     return AcpTui(lambda palette: ReplayScreen(player, palette, problems=[EVIL]), settings=wishes)
 

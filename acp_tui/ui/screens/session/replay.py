@@ -57,7 +57,7 @@ class ReplayScreen(SessionScreen):
 
     def now(self) -> float:
         """Return the time at which the current position was recorded."""
-        return self.player.moment
+        return self.player.recorded_time
 
     # ------------------------------------------------------------------------- playing
 
@@ -65,7 +65,7 @@ class ReplayScreen(SessionScreen):
         if self.paused:  # a last tick may come after the pause
             return
         before = int(self.now())
-        if self.player.at_once:
+        if self.player.instant:
             self._fast_forward()
         else:
             self._draw_changes(self.player.advance(FRAME_SECONDS))
@@ -150,7 +150,7 @@ class ReplayScreen(SessionScreen):
 
     def action_speed(self, by: int) -> None:
         """Play faster (1) or slower (-1)."""
-        self.player.faster(by)
+        self.player.change_speed(by)
         self._update_clock()
 
     def action_start(self) -> None:
@@ -167,7 +167,7 @@ class ReplayScreen(SessionScreen):
 
     def action_finish(self) -> None:
         """Jump to the end."""
-        self.player.hurry()
+        self.player.play_instantly()
         self.transcript.follow()
         self.paused = False
         self._update_clock()
