@@ -132,7 +132,7 @@ def _lines(text: str | None) -> tuple[list[str], bool]:
 def _hunks(old: list[str], new: list[str], blocks: list[Block], first: int) -> list[Hunk]:
     hunks: list[Hunk] = []
     shown = 0  # lines of the old text up to the end of the last hunk
-    for group in _groups(blocks):
+    for group in group_blocks(blocks):
         start = max(0, group[0].i - CONTEXT_LINES)
         parts: list[Sequence[str] | LineChange] = []
         at = start
@@ -150,8 +150,8 @@ def _hunks(old: list[str], new: list[str], blocks: list[Block], first: int) -> l
     return hunks
 
 
-def _groups(blocks: list[Block]) -> Iterator[list[Block]]:
-    """Group the blocks that are close enough to share a hunk."""
+def group_blocks(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    """Yield groups of blocks that are close enough to share a hunk."""
     group: list[Block] = []
     for block in blocks:
         if group and block.i - group[-1].i_end > 2 * CONTEXT_LINES + MIN_HIDDEN_LINES - 1:

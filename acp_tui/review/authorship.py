@@ -1,0 +1,84 @@
+"""Who changed which lines of a text: the agent in one of its turns, or the user in between.
+
+Authors are bits: `YOU` for the user, `turn_bit(number)` for a turn.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from itertools import pairwise
+from operator import or_
+from typing import TYPE_CHECKING
+
+from acp_tui.diffing.line_diff import changed_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from acp_tui.diffing.line_diff import Block
+
+YOU = 1
+"""The user, or another program between turns."""
+
+
+def turn_bit(number: int) -> int:
+    """Return the author of what the agent changes in a turn, numbered from 1."""
+    return 1 << number
+
+
+def turns_of(authors: int) -> Iterator[int]:
+    """Yield the numbers of the turns among authors."""
+    return (number for number in range(1, authors.bit_length()) if authors >> number & 1)
+
+
+def block_authors(
+    versions: Sequence[Sequence[str]], authors: Sequence[int], blocks: Sequence[Block]
+) -> tuple[int, ...]:
+    """Return who changed each block of a text.
+
+    Args:
+        versions: All versions of the text, from the first to the current one.
+        authors: Who made each version but the first of the one before it.
+        blocks: The blocks in which the current version differs from another one.
+    """
+    marks = _Marks(len(versions[0]))
+    for (old, new), author in zip(pairwise(versions), authors, strict=True):
+        marks.change(changed_blocks(old, new), author)
+    return tuple(marks.of(block) for block in blocks)
+
+
+class _Marks:
+    """The authors of each line, and of the lines that were removed at each edge between two lines."""
+
+    def __init__(self, count: int) -> None:
+        self._lines = [0] * count
+        self._edges = [0] * (count + 1)
+
+    def change(self, blocks: Sequence[Block], author: int) -> None:
+        lines: list[int] = []
+        edges = [self._edges[0]]
+        at = 0
+        for block in blocks:
+            lines += self._lines[at : block.i]
+            edges += self._edges[at + 1 : block.i + 1]
+            both = author | _all(self._lines[block.i : block.i_end])
+            both |= _all(self._edges[block.i + 1 : block.i_end])
+            after = self._edges[block.i_end] if block.i_end > block.i else 0
+            if count := block.j_end - block.j:
+                lines += [both] * count
+                edges += [*([0] * (count - 1)), after]
+            else:
+                edges[-1] |= both | after
+            at = block.i_end
+        self._lines = lines + self._lines[at:]
+        self._edges = edges + self._edges[at + 1 :]
+
+    def of(self, block: Block) -> int:
+        found = _all(self._lines[block.j : block.j_end]) | _all(self._edges[block.j + 1 : block.j_end])
+        if block.i_end > block.i:
+            found |= self._edges[block.j] | self._edges[block.j_end]
+        return found
+
+
+def _all(bits: Sequence[int]) -> int:
+    return reduce(or_, bits, 0)

@@ -1,0 +1,142 @@
+"""The decisions of a review: what was accepted and reverted, in an order that can be undone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.review.changed_file import WHOLE, ChangedFile, FileVersion, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+Verb = Literal["accept", "revert"]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A file to replace on disk, unless it is no longer the expected one."""
+
+    path: Path
+    expected: FileVersion
+    wanted: FileVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Parts of one or more files that were accepted or reverted together."""
+
+    verb: Verb
+    before: tuple[ChangedFile, ...]
+    after: tuple[ChangedFile, ...]
+    parts: int
+
+    @property
+    def writes(self) -> list[Write]:
+        """What to write to carry this out."""
+        return [
+            Write(before.path, before.now, after.now)
+            for before, after in zip(self.before, self.after, strict=True)
+            if before.now != after.now
+        ]
+
+    @property
+    def undo_writes(self) -> list[Write]:
+        """What to write to undo this."""
+        return [Write(write.path, write.wanted, write.expected) for write in self.writes]
+
+
+@dataclass
+class Review:
+    """The changed files, and the decisions made so far."""
+
+    files: dict[Path, ChangedFile] = field(default_factory=dict)
+    decisions: list[Decision] = field(default_factory=list)
+    _round_began: int = 0  # the number of decisions when the comments were last sent
+
+    # ---- progress
+
+    @property
+    def reviewed(self) -> int:
+        """The number of parts decided in this round."""
+        return sum(decision.parts for decision in self.decisions[self._round_began :])
+
+    @property
+    def left(self) -> int:
+        """The number of parts that are left."""
+        return sum(len(file.parts) for file in self.files.values())
+
+    def begin_round(self) -> None:
+        """Count from here: the agent is going to work on the comments."""
+        self._round_began = len(self.decisions)
+
+    def verdict(self, path: Path) -> Verb | None:
+        """Return how a file that is done was last decided; None if it is not, or was not decided."""
+        file = self.files.get(path)
+        if file is None or not file.done:
+            return None
+        verbs = [
+            decision.verb
+            for decision in self.decisions
+            if any(before.path == path for before in decision.before)
+        ]
+        return verbs[-1] if verbs else None
+
+    # ---- deciding
+
+    def accept(self, path: Path, part: Part | None = None) -> Decision:
+        """Accept a part of a file, or all of it."""
+        return self._decide("accept", [path], part)
+
+    def revert(self, path: Path, part: Part | None = None) -> Decision:
+        """Return the decision to revert a part of a file, or all of it; `record` it once it is written."""
+        return self._decide("revert", [path], part)
+
+    def revert_all(self, paths: Iterable[Path]) -> Decision:
+        """Return the decision to revert files; `record` it once it is written."""
+        return self._decide("revert", list(paths), None)
+
+    def _decide(self, verb: Verb, paths: Sequence[Path], part: Part | None) -> Decision:
+        before = tuple(self.files[path] for path in paths)
+        after = tuple(getattr(file, verb)(part or WHOLE) for file in before)
+        count = 1 if part is not None else sum(len(file.parts) for file in before)
+        return Decision(verb, before, after, count)
+
+    def record(self, decision: Decision) -> None:
+        """Apply a decision that was carried out."""
+        self.decisions.append(decision)
+        self.files.update({file.path: file for file in decision.after})
+
+    def undo(self) -> Decision | None:
+        """Take back the last decision and return it. What it wrote must have been undone before."""
+        if not self.decisions:
+            return None
+        decision = self.decisions.pop()
+        self._round_began = min(self._round_began, len(self.decisions))
+        for before, after in zip(decision.before, decision.after, strict=True):
+            current = self.files.get(before.path, after)
+            self.files[before.path] = before if current == after else _rebase(before, current, decision.verb)
+        return decision
+
+    # ---- the disk
+
+    def update(self, file: ChangedFile) -> None:
+        """Set the current version of a file, compared with the baseline. What was accepted stays accepted."""
+        known = self.files.get(file.path)
+        if known is not None and known.now == file.now and known.obstacle == file.obstacle:
+            return
+        self.files[file.path] = file
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Remove files that no longer differ and were never decided."""
+        decided = {file.path for decision in self.decisions for file in decision.before}
+        for path in list(paths):
+            if path not in decided:
+                self.files.pop(path, None)
+
+
+def _rebase(before: ChangedFile, current: ChangedFile, verb: Verb) -> ChangedFile:
+    """Undo a decision on a file that was changed meanwhile."""
+    old, now = (before.old, current.now) if verb == "accept" else (current.old, before.now)
+    return ChangedFile.between(before.path, old, now, authors=current.authors, obstacle=current.obstacle)

@@ -1,0 +1,1 @@
+"""The review of changes, without a screen."""
