@@ -31,7 +31,7 @@ MAX_TITLE_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class AgentChoice:
-    """A known agent."""
+    """A known agent, and whether it can be started here."""
 
     name: str
     title: str

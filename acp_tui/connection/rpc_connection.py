@@ -7,10 +7,10 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Any, Self
 
-from acp_tui.connection.agent_requests import PendingRequests
 from acp_tui.connection.errors import AgentGone, AgentTimeout, RequestFailed
 from acp_tui.connection.line_splitter import MAX_LINE_BYTES
 from acp_tui.connection.params import trace_context
+from acp_tui.connection.pending_requests import PendingRequests
 from acp_tui.connection.process import AgentProcess
 from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTransport
 from acp_tui.protocol.errors import read_error
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from acp_tui.agents.launch import Launch
     from acp_tui.connection.agent_exit import AgentExit
-    from acp_tui.connection.agent_requests import Serve
+    from acp_tui.connection.pending_requests import Serve
     from acp_tui.connection.transport import Observe
     from acp_tui.session.state import Session
 

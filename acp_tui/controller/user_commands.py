@@ -50,5 +50,4 @@ class UserCommands:
             return
 
     async def close(self) -> None:
-        """Kill all commands."""
         await self._terminals.close()

@@ -101,7 +101,6 @@ class Turn:
 
     @property
     def session_id(self) -> str:
-        """The session's id."""
         return self.stored.id
 
     @property

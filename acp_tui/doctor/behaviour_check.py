@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.agent_requests import CLIENT_METHODS
+from acp_tui.connection.pending_requests import CLIENT_METHODS
 from acp_tui.doctor.tool_call_check import ToolCallCheck, check_path, objects_in
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ class Steps(NamedTuple):
 
 
 class Link(NamedTuple):
-    """An address."""
+    """The name and the URL or path of a linked resource."""
 
     uri: str
 

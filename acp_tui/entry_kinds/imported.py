@@ -18,7 +18,6 @@ class Imported:
         self._function: Callable[..., Any] | None = None
 
     def load(self) -> Callable[..., Any]:
-        """Import the function."""
         if self._function is None:
             module, _, name = self._name.partition(":")
             self._function = getattr(importlib.import_module(module), name)

@@ -134,7 +134,6 @@ def compaction_lines(compaction: Compaction, _context: TextContext) -> Iterator[
 
 
 def compaction_search_text(compaction: Compaction, _session: Session) -> Iterable[str]:
-    """Return the summary."""
     return [str(compaction.summary)]
 
 

@@ -1,4 +1,4 @@
-"""Plans."""
+"""The entry kind for plans: their text, and what the search finds in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks up the row of an entry in `table`, where all kinds are registered.
+"""Looks up the row of an entry in `kind_table`, where all kinds are registered.
 
 The table is imported with the first entry: the first frame of a new conversation does not need it.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @cache
 def kinds() -> dict[type[Entry], EntryKind]:
     """Return the rows by the type of their entries."""
-    from acp_tui.entry_kinds.table import KINDS
+    from acp_tui.entry_kinds.kind_table import KINDS
 
     return KINDS
 

@@ -109,5 +109,4 @@ def _end(terminal: Terminal) -> str:
 
 
 def code(terminal: Terminal) -> list[str]:
-    """Return the command."""
     return [terminal.command] if terminal.command else []

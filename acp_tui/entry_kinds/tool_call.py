@@ -1,4 +1,4 @@
-"""Tool calls."""
+"""The entry kind for tool calls: title, folding, text, and what the search finds in them."""
 
 from __future__ import annotations
 

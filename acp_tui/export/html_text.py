@@ -36,7 +36,7 @@ MAX_UNSCROLLED_LINES = 40
 
 
 def markdown(text: str) -> str:
-    """Render Markdown."""
+    """Render Markdown as HTML."""
     tokens = parse_blocks(text)
     if tokens is None:
         return plain(text)
@@ -117,7 +117,7 @@ def link(url: str, text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Render preformatted text."""
+    """Render preformatted text as HTML."""
     return f'<pre class="code">{escape(text)}</pre>'
 
 

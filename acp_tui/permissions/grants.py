@@ -76,7 +76,6 @@ class Grants:
         return False
 
     def clear(self) -> None:
-        """Drop all grants."""
         self._open.clear()
 
 

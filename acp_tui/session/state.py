@@ -37,7 +37,7 @@ class Annotations:
 
 @dataclass(slots=True)
 class Content:
-    """A content block."""
+    """A content block of a message or tool call."""
 
     kind: str  # text | image | audio | resource_link | resource | any word of the agent
     text: str = ""  # of a text block or an embedded text resource
@@ -320,7 +320,7 @@ class Unrecognised(Entry):
 
 @dataclass(slots=True)
 class RpcError:
-    """A JSON-RPC error."""
+    """A JSON-RPC error in the agent's answer."""
 
     code: int
     message: str
@@ -454,7 +454,7 @@ class QueuedPrompt:
 
 @dataclass(slots=True)
 class Process:
-    """The agent's process."""
+    """The agent's process: its command, and how it ended."""
 
     command: list[str] = field(default_factory=list)
     cwd: str = ""
@@ -520,7 +520,7 @@ class ReducerState:
 
 @dataclass(slots=True)
 class Session:
-    """One conversation."""
+    """The state of one conversation, built from its records."""
 
     entries: list[Entry] = field(default_factory=list)
 

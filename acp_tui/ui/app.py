@@ -35,7 +35,7 @@ QUIT_CONFIRM_SECONDS = 3.0
 
 
 class MakeLauncher(Protocol):
-    """Makes the launcher."""
+    """Creates the launcher screen when it is first needed."""
 
     def __call__(self, palette: Palette, *, over: BaseScreen | None = None) -> BaseScreen:
         """Return a launcher; `over` is the screen that it will be opened over."""

@@ -18,7 +18,7 @@ from acp_tui.cli.exec_output import ProgressPrinter
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.entry_kinds.imported import Imported
 from acp_tui.entry_kinds.kind import EntryKind
-from acp_tui.entry_kinds.table import KINDS
+from acp_tui.entry_kinds.kind_table import KINDS
 from acp_tui.protocol import updates
 from acp_tui.protocol.fold import fold
 from acp_tui.session import state

@@ -49,7 +49,7 @@ class ElicitationAnswer:
 
 
 class QuestionHandler(Protocol):
-    """Asks the user."""
+    """Asks the user for permission, or to fill in an elicitation."""
 
     elicitation_modes: frozenset[str]
     """The modes of elicitation that are supported: a subset of `form` and `url`."""

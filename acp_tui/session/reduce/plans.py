@@ -1,4 +1,4 @@
-"""Plans and compactions."""
+"""Reduces plan and compaction events."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class StartQuestion(Protocol):
 
     @property
     def text(self) -> str:
-        """The question."""
+        """The question, one sentence."""
 
     @property
     def yes(self) -> str:

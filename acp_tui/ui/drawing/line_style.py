@@ -23,7 +23,6 @@ class LineStyle:
         self._background = background
         self._filters = filters
         self.blank = self.apply_filters(Strip.blank(width, style))
-        """An empty line."""
 
     def matches(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> bool:
         """Return True if this was made from the same values."""

@@ -68,7 +68,6 @@ class MessageParts:
             index, row = index + 1, 0
 
     def line(self, number: int) -> Strip:
-        """Draw one line."""
         index, row = self._heights.at(number)
         if index < len(self._parts):
             row -= self._gaps[index]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 def body(entry: Thought, context: DrawContext) -> Body:
-    """Draw a thought."""
     return ThoughtBody(entry, context)
 
 
@@ -50,7 +49,6 @@ class ThoughtBody:
             self._text.settle(max(0, first - 1), last - 1)
 
     def line(self, number: int) -> Strip:
-        """Draw one line."""
         if number > 0 and self._text is not None:
             return self._text.line(number - 1)
         sign = FOLDED if self._text is None else OPEN

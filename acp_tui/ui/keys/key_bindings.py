@@ -523,7 +523,6 @@ TABLE: tuple[Key, ...] = (
 )
 
 KEYS: dict[str, Key] = {key.id: key for key in TABLE}
-"""Keys by id."""
 
 
 def bindings(*scopes: ScopeName) -> list[BindingType]:

@@ -57,7 +57,6 @@ class Pane(PaneList):
     # ------------------------------------------------------------------------- content
 
     def refresh_items(self) -> None:
-        """Rebuild all items."""
         self.show(self.build_items())
 
     def apply_changes(self, changes: Sequence[Change]) -> None:

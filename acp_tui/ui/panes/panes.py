@@ -59,7 +59,6 @@ class Panes(Vertical):
 
     @property
     def current(self) -> Pane:
-        """The visible pane."""
         return self._panes[self._current]
 
     def pane(self, kind: type[Kind]) -> Kind:

@@ -55,7 +55,7 @@ MIN_CONVERSATION_ROWS = 2
 
 @dataclass(frozen=True, slots=True)
 class PermissionAnswer:
-    """The user's answer."""
+    """The option the user chose, and whether acp-tui saves a rule for it."""
 
     option: PermissionOption
     remember: bool  # True for the "always" options

@@ -1,1 +1,1 @@
-"""The screens."""
+"""The screens of the app, and the dialogs they open."""

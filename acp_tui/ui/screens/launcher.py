@@ -216,7 +216,6 @@ class LauncherScreen(BaseScreen):
     # ------------------------------------------------------------------------- keys
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter the list."""
         self._query = event.value.strip()
         self._show()
         self.refresh_bindings()

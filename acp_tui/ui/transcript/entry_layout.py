@@ -68,7 +68,6 @@ class EntryLayout:
     # ------------------------------------------------------------------------- changes
 
     def append(self, entry: Entry) -> None:
-        """Append an entry."""
         before = self.blocks[-1].entry if self.blocks else None
         block = EntryBlock(entry, gap=gap_between(before, entry))
         self._indexes[entry.id] = len(self.blocks)

@@ -46,7 +46,6 @@ class TranscriptSearch:
         self._view.refresh()
 
     def clear(self) -> None:
-        """End the search."""
         self.search("")
 
     def _count(self) -> None:

@@ -83,7 +83,6 @@ class FindLine(Horizontal):
         self.query_one("#hits", Static).update(position)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Search while typing."""
         event.stop()
         self.post_message(self.Changed(event.value))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.entry_kinds.table import KINDS
+from acp_tui.entry_kinds.kind_table import KINDS
 from acp_tui.export.as_html import as_html
 from acp_tui.export.as_markdown import as_markdown
 from acp_tui.export.as_text import transcript_lines

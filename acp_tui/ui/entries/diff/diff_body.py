@@ -103,7 +103,6 @@ class DiffBody:
         return self._heights.total
 
     def line(self, number: int) -> Strip:
-        """Draw one line."""
         index, part = self._heights.at(number)
         strips = self._drawn.get(index)
         if strips is None:

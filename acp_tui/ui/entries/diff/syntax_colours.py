@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 CHUNK_LINES = 32
-"""Lines coloured together."""
+"""The number of lines that are coloured at a time."""
 LEAD_LINES = 24
 """Lines before a chunk that are lexed too, so that a string or comment that begins there is recognised."""
 MAX_LINE_LENGTH = 2_000

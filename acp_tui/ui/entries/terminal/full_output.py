@@ -40,7 +40,6 @@ class FullOutput:
         return self._heights.total
 
     def line(self, number: int) -> Strip:
-        """Draw one line."""
         index, part = self._heights.at(number)
         wrapped = hard_wrap(line_segments(self._lines[index], self._context.palette), self._width)
         return make_strip(wrapped[part], self._indent)
@@ -50,7 +49,7 @@ class FullOutput:
         return "\n".join(map(_text, self._lines))
 
     def update(self) -> bool:
-        """Read new output."""
+        """Read new output if the terminal wrote any."""
         if self._output.follow():
             self._read()
         return True

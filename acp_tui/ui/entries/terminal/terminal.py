@@ -48,7 +48,6 @@ class OutputBody:
         return len(self._lines())
 
     def line(self, number: int) -> Strip:
-        """Draw one line."""
         return self._lines()[number]
 
     def copy_text(self) -> str:

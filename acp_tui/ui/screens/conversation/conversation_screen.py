@@ -155,7 +155,7 @@ class ConversationScreen(SessionScreen):
         self.frames.add(changes)
 
     def start_failed(self, error: UserError) -> None:
-        """Leave this screen."""
+        """Tell the app that the agent did not start. It shows the launcher again."""
         self.post_message(self.Failed(error))
 
     def open_failed(self, *, session_lost: bool) -> None:
@@ -373,7 +373,6 @@ class ConversationScreen(SessionScreen):
         self._settings.choose_policy()
 
     def action_export(self) -> None:
-        """Export the conversation."""
         self._export.open()
 
     def action_restart_agent(self) -> None:

@@ -1,4 +1,4 @@
-"""The yes-or-no dialog."""
+"""The dialog for a yes-or-no question."""
 
 from __future__ import annotations
 

@@ -36,7 +36,6 @@ class Find:
         return was_open
 
     def search(self, text: str) -> None:
-        """Find a text."""
         self._search.search(text)
         self._show_count()
 
@@ -50,7 +49,6 @@ class Find:
         self._show_count()
 
     def clear(self) -> None:
-        """Forget the matches."""
         self._search.clear()
 
     def on_closed(self) -> None:

@@ -50,7 +50,6 @@ class ReplayScreen(SessionScreen):
         return (PlayerBar(self.player, self.palette),)
 
     def on_mount(self) -> None:
-        """Start playing."""
         self._clock = self.set_interval(FRAME_SECONDS, self._tick)
         for problem in self._problems:
             self.notify(problem, severity="warning", markup=False)

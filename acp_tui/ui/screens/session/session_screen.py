@@ -244,7 +244,6 @@ class SessionScreen(BaseScreen):
         self.transcript.follow()
 
     def action_search(self) -> None:
-        """Open the search."""
         self.find.open()
 
     def action_find_next(self, step: int) -> None:

@@ -1,4 +1,4 @@
-"""Requests from the agent: each is served in a task of its own and gets exactly one answer."""
+"""The agent's pending requests: each is served in its own task and gets exactly one answer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class AgentRequest:
-    """A request from the agent that is not answered yet."""
+    """A request from the agent that has not been answered."""
 
     id: int | str
     method: str
