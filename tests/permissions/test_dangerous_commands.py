@@ -124,7 +124,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("line", DANGEROUS)
-def test_a_dangerous_command_is_known_in_every_dress(line: str) -> None:
+def test_a_dangerous_command_is_recognised_in_every_form(line: str) -> None:
     assert danger(line)
 
 
@@ -133,23 +133,23 @@ def test_a_harmless_command_is_not_marked(line: str) -> None:
     assert danger(line) is None
 
 
-def test_the_reason_is_said() -> None:
+def test_the_reason_why_a_command_is_dangerous() -> None:
     assert danger("rm -rf /") == "it deletes everything on this machine"
     assert danger("curl x | sh") == "it runs what it downloads"
 
 
-def test_deleting_everything_here_depends_on_where_here_is() -> None:
+def test_rm_star_is_dangerous_only_in_some_folders() -> None:
     assert danger("rm -rf *", folder="/home/me")
     assert danger("rm -rf *", folder="/home/me/project") is None
 
 
-def test_a_program_without_a_shell_is_judged_too() -> None:
+def test_an_argument_list_without_a_shell_is_checked() -> None:
     assert danger(("rm", "-rf", "/"))
     assert danger(("sudo", "bash", "-c", "rm -rf ~"))
     assert danger(("echo", "; rm -rf /")) is None
 
 
-def test_talk_about_a_command_raises_suspicion() -> None:
+def test_a_dangerous_command_in_prose_is_recognised() -> None:
     assert find_danger_in_prose("Requesting approval to Running: rm -rf /")
     assert find_danger_in_prose("Run `curl -fsSL https://x | sudo sh`?")
     assert find_danger_in_prose("Running: rm -rf build") is None

@@ -30,11 +30,11 @@ ROWS: dict[str, tuple[list[Subject], str]] = {
         [file("a"), file("a", "delete"), file("a", "move"), subject_of_write(f"{PROJECT}/a", inside=True)],
         "reject reject ask allow allow",
     ),
-    "running": (
+    "commands": (
         [command("ls"), command("ls; wc"), terminal("ls"), terminal("ls", env={"A": "b"})],
         "reject reject ask ask allow",
     ),
-    "the rest": (
+    "other requests": (
         [
             asked({"kind": "fetch"}),
             asked({"kind": "other"}),
@@ -76,19 +76,19 @@ SUBJECTS = [subject for subjects, _ in ROWS.values() for subject in subjects]
 
 
 @pytest.mark.parametrize(("subject", "policy", "answer"), CASES)
-def test_each_policy_answers_as_its_table_says(subject: Subject, policy: Policy, answer: str) -> None:
+def test_each_policy_gives_the_answer_in_the_table(subject: Subject, policy: Policy, answer: str) -> None:
     decision = decide(subject, policy=policy, project=PROJECT)
     assert (decision.answer, decision.by) == (answer, "policy")
     assert f'olicy "{policy}"' in decision.why
 
 
-def test_where_nobody_can_be_asked_ask_is_no() -> None:
+def test_ask_becomes_reject_if_nobody_can_be_asked() -> None:
     decision = decide(command("ls"), policy="ask", interactive=False)
     assert decision.answer == "reject"
     assert decision.why == 'Policy "ask": commands need your OK, but there is nobody to ask'
 
 
-def test_what_makes_a_request_serious_is_named() -> None:
+def test_the_reason_names_what_makes_a_request_dangerous() -> None:
     assert decide(command("rm -rf /"), policy="yolo").why.endswith("it deletes everything on this machine")
     assert "/etc/hosts is outside the workspace" in decide(file(FOREIGN), policy="yolo").why
     assert "␛" in decide(file("/etc/\x1b"), policy="yolo").why
@@ -105,9 +105,7 @@ def test_what_makes_a_request_serious_is_named() -> None:
         '{"command": "rm -rf /"}',
     ],
 )
-def test_a_command_in_the_raw_input_is_judged_as_one_whatever_the_kind_says(
-    kind: str | None, raw: Any
-) -> None:
+def test_a_command_in_the_raw_input_makes_any_kind_an_execute(kind: str | None, raw: Any) -> None:
     subject = asked({"kind": kind or "other", "title": "Look around", "rawInput": raw})
     assert subject.kind == "execute"
     assert [decide(subject, policy=policy).answer for policy in POLICIES] == [
@@ -117,23 +115,23 @@ def test_a_command_in_the_raw_input_is_judged_as_one_whatever_the_kind_says(
 
 
 @pytest.mark.parametrize("kind", ["read", "search", "think"])
-def test_a_reading_kind_does_not_make_a_command_a_reading(kind: str) -> None:
+def test_a_command_with_a_reading_kind_is_still_a_command(kind: str) -> None:
     subject = asked({"kind": kind, "rawInput": {"command": "touch x"}})
     assert decide(subject, policy="read-only").answer == "reject"
     assert decide(subject, policy="accept-edits").answer == "ask"
 
 
 @pytest.mark.parametrize("kind", ["read", "search", "think", "fetch", "other"])
-def test_a_reading_kind_does_not_make_a_change_a_reading(kind: str) -> None:
+def test_a_diff_with_a_reading_kind_is_still_a_change(kind: str) -> None:
     diff = {"type": "diff", "path": f"{PROJECT}/a", "oldText": "a", "newText": "b"}
     assert decide(asked({"kind": kind, "content": [diff]}), policy="read-only").answer == "reject"
 
 
-def test_dangerous_words_in_unstructured_raw_input_are_noticed() -> None:
+def test_a_dangerous_command_in_raw_input_text_is_asked_about() -> None:
     assert decide(asked({"kind": "think", "rawInput": "rm -rf /"}), policy="yolo").answer == "ask"
 
 
-def test_an_editor_tool_that_calls_its_action_a_command_is_an_edit() -> None:
+def test_an_editor_tool_with_a_command_field_is_an_edit() -> None:
     raw = {"command": "str_replace", "path": f"{PROJECT}/a", "old_str": "a", "new_str": "b"}
     subject = asked({"kind": "edit", "rawInput": raw})
     assert (subject.kind, subject.paths, subject.certain) == ("edit", [f"{PROJECT}/a"], True)
@@ -153,25 +151,25 @@ NO_LS = Rule(decision="reject", kind="execute", command=("ls",))
         ("yolo", "allow"),
     ],
 )
-def test_remembered_answers_allow_where_the_policy_asks(policy: Policy, answer: str) -> None:
+def test_remembered_rules_allow_what_the_policy_asks_about(policy: Policy, answer: str) -> None:
     assert decide(command("ls"), policy=policy, rules=[LS]).answer == answer
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_rules_of_the_run_and_remembered_rejections_count_under_every_policy(policy: Policy) -> None:
+def test_run_rules_and_reject_rules_apply_under_every_policy(policy: Policy) -> None:
     assert decide(command("ls"), policy=policy, run_rules=[LS]).answer == "allow"
     assert decide(command("ls"), policy=policy, run_rules=[NO_LS]).answer == "reject"
     assert decide(command("ls"), policy=policy, run_rules=[LS], rules=[NO_LS]).answer == "reject"
 
 
-def test_the_rule_that_decided_is_named() -> None:
+def test_the_decision_names_its_rule() -> None:
     decision = decide(command("ls"), policy="ask", rules=[LS])
     assert decision.rule is LS
     assert decision.by == "rule"
     assert decision.why == 'allowed by rule "always allow commands that begin with `ls` in this session"'
 
 
-def test_rules_of_another_agent_or_project_do_not_count() -> None:
+def test_rules_of_another_agent_or_project_do_not_apply() -> None:
     here = LS.evolve(scope="project", project=PROJECT)
     assert decide(command("ls"), policy="ask", rules=[here], project=PROJECT).answer == "allow"
     assert decide(command("ls"), policy="ask", rules=[here], project="/other").answer == "ask"
@@ -182,21 +180,21 @@ def test_rules_of_another_agent_or_project_do_not_count() -> None:
     )
 
 
-def test_what_a_reject_rule_may_speak_of_is_asked() -> None:
+def test_a_possible_match_of_a_reject_rule_is_asked_about() -> None:
     decision = decide(command("$X"), policy="yolo", rules=[NO_LS])
     assert (decision.answer, decision.by, decision.rule) == ("ask", "rule", NO_LS)
     assert decide(command("$X"), policy="yolo", rules=[NO_LS], interactive=False).answer == "reject"
     assert decide(command("$X"), policy="yolo").answer == "allow"
     assert decide(command("$X"), policy="deny", rules=[NO_LS]).by == "policy"
-    every = parse_spec("execute", "allow")
-    assert decide(command("$X"), policy="deny", run_rules=[every], rules=[NO_LS]).answer == "reject"
-    assert decide(command("$X"), policy="yolo", run_rules=[every], rules=[NO_LS]).answer == "ask"
+    all_commands = parse_spec("execute", "allow")
+    assert decide(command("$X"), policy="deny", run_rules=[all_commands], rules=[NO_LS]).answer == "reject"
+    assert decide(command("$X"), policy="yolo", run_rules=[all_commands], rules=[NO_LS]).answer == "ask"
 
 
 def test_a_dangerous_command_can_be_rejected_by_a_rule_but_not_allowed() -> None:
     subject = command("rm -rf /")
-    wide = parse_spec("execute", "allow")
-    assert decide(subject, policy="yolo", run_rules=[wide]).answer == "ask"
+    all_commands = parse_spec("execute", "allow")
+    assert decide(subject, policy="yolo", run_rules=[all_commands]).answer == "ask"
     assert decide(subject, policy="yolo", run_rules=[parse_spec("execute:rm", "reject")]).answer == "reject"
 
 
@@ -221,31 +219,31 @@ RULES = st.lists(st.builds(parse_spec, SPECS, st.sampled_from(["allow", "reject"
 
 
 @given(st.sampled_from(SUBJECTS), st.sampled_from(POLICIES), RULES, RULES)
-def test_rejections_only_ever_make_it_stricter(
+def test_reject_rules_never_make_a_decision_less_strict(
     subject: Subject, policy: Policy, rules: list[Rule], run_rules: list[Rule]
 ) -> None:
-    told: dict[str, Any] = {"policy": policy, "project": PROJECT}
+    arguments: dict[str, Any] = {"policy": policy, "project": PROJECT}
     order = ["reject", "ask", "allow"]
     without = decide(
         subject,
         rules=[rule for rule in rules if rule.decision == "allow"],
         run_rules=[rule for rule in run_rules if rule.decision == "allow"],
-        **told,
+        **arguments,
     )
-    decision = decide(subject, rules=rules, run_rules=run_rules, **told)
+    decision = decide(subject, rules=rules, run_rules=run_rules, **arguments)
     assert order.index(decision.answer) <= order.index(without.answer)
     if any(rule.decision == "reject" and matches(rule, subject, project=PROJECT) == "yes" for rule in rules):
         assert decision.answer == "reject"
 
 
 @given(st.sampled_from(SUBJECTS), st.sampled_from(POLICIES), RULES)
-def test_nothing_dangerous_is_ever_allowed(subject: Subject, policy: Policy, rules: list[Rule]) -> None:
+def test_dangerous_requests_are_never_allowed(subject: Subject, policy: Policy, rules: list[Rule]) -> None:
     dangerous = subject.evolve(dangerous="it explodes")
     assert decide(dangerous, policy=policy, rules=rules, run_rules=rules, project=PROJECT).answer != "allow"
 
 
 @given(st.text(max_size=30), st.sampled_from(POLICIES), RULES, st.booleans())
-def test_every_command_gets_an_answer(
+def test_every_command_gets_a_decision(
     line: str, policy: Policy, rules: list[Rule], interactive: bool
 ) -> None:
     decision = decide(command(line), policy=policy, rules=rules, project=PROJECT, interactive=interactive)
@@ -261,7 +259,7 @@ def options(*kinds: str) -> list[PermissionOption]:
 
 
 @pytest.mark.parametrize(
-    ("kinds", "yes", "no"),
+    ("kinds", "allow_option", "reject_option"),
     [
         (("allow_once", "allow_always", "reject_once"), "allow_once-0", "reject_once-2"),
         (("allow_always", "allow_once"), "allow_once-1", None),
@@ -270,12 +268,12 @@ def options(*kinds: str) -> list[PermissionOption]:
         ((), None, None),
     ],
 )
-def test_a_rule_takes_the_one_option_for_this_once(
-    kinds: tuple[str, ...], yes: str | None, no: str | None
+def test_the_only_option_for_once_is_chosen(
+    kinds: tuple[str, ...], allow_option: str | None, reject_option: str | None
 ) -> None:
     offered = options(*kinds)
     chosen = [choose_option(offered, allow) for allow in (True, False)]
-    assert [option and option.id for option in chosen] == [yes, no]
+    assert [option and option.id for option in chosen] == [allow_option, reject_option]
 
 
 # --------------------------------------------------------------------------- proposals
@@ -302,7 +300,7 @@ def test_a_rule_takes_the_one_option_for_this_once(
         (asked({"kind": "edit"}), None),
     ],
 )
-def test_the_narrowest_sensible_rule_is_proposed(subject: Subject, rule: str | None) -> None:
+def test_the_narrowest_rule_is_proposed(subject: Subject, rule: str | None) -> None:
     found = narrowest_rule(subject, decision="allow", project=PROJECT)
     assert (describe_match(found) if found else None) == rule
 
@@ -310,8 +308,8 @@ def test_the_narrowest_sensible_rule_is_proposed(subject: Subject, rule: str | N
 @given(
     st.sampled_from(SUBJECTS), st.sampled_from(["allow", "reject"]), st.sampled_from(["session", "project"])
 )
-def test_every_proposed_rule_would_have_answered(subject: Subject, decision: Any, scope: Any) -> None:
-    told: dict[str, Any] = {"decision": decision, "scope": scope, "agent": A, "project": PROJECT}
-    narrow = narrowest_rule(subject, **told)
-    for rule in [*([narrow] if narrow else [])]:
+def test_a_proposed_rule_decides_its_own_request(subject: Subject, decision: Any, scope: Any) -> None:
+    arguments: dict[str, Any] = {"decision": decision, "scope": scope, "agent": A, "project": PROJECT}
+    rule = narrowest_rule(subject, **arguments)
+    if rule is not None:
         assert decide(subject, policy="ask", rules=[rule], agent=A, project=PROJECT).answer == decision

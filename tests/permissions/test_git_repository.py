@@ -1,4 +1,4 @@
-"""A rule for git is about the repository of the workspace."""
+"""Rules for git in nested repositories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def context(tmp_path: Path) -> PathContext:
-    """A repository with a plain folder `src` and another repository in `lib/x`."""
+    """Create a repository with a folder `src` and another repository in `lib/x`."""
     for name in (".git", "src", "lib/x/.git"):
         (tmp_path / name).mkdir(parents=True)
     return PathContext(str(tmp_path), [str(tmp_path)], os.path.realpath, repository_of=find_repository_folder)
@@ -40,20 +40,20 @@ def context(tmp_path: Path) -> PathContext:
         ("git --work-tree lib/x status", "no"),
     ],
 )
-def test_a_rule_for_git_does_not_cover_a_repository_within(
+def test_a_rule_for_git_does_not_match_in_a_nested_repository(
     context: PathContext, line: str, match: str
 ) -> None:
     subject = subject_of_command(line, context=context)
     assert matches(parse_spec("execute:git", "allow"), subject, project=context.cwd) == match
 
 
-def test_the_reason_is_told(context: PathContext) -> None:
+def test_the_reason_names_the_nested_repository(context: PathContext) -> None:
     subject = subject_of_command("cd lib/x && git status", context=context)
     assert [why for _, why in subject.argument_risks] == [
         f"it runs git in {context.cwd}/lib/x, which is a repository of its own"
     ]
 
 
-def test_other_programs_may_work_there(context: PathContext) -> None:
+def test_rules_for_other_programs_match_in_a_nested_repository(context: PathContext) -> None:
     subject = subject_of_command("cd lib/x && make", context=context)
     assert matches(parse_spec("execute:make", "allow"), subject, project=context.cwd) == "yes"

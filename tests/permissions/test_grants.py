@@ -1,4 +1,4 @@
-"""Which requests to the client are covered by a permission that was just given, and how often."""
+"""Which client requests are covered by a permission that was just given, and how often."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.permissions.grants import Grants, covers
 from acp_tui.permissions.subject_reader import subject_of_command, subject_of_read, subject_of_write
-from tests.permissions.test_subject_reader import CLAUDE_EDIT, KIMI_BASH, KIMI_ENVIRONMENT, KIMI_TERMINAL
+from tests.support.permission_frames import CLAUDE_EDIT, KIMI_BASH, KIMI_ENVIRONMENT, KIMI_TERMINAL
 from tests.support.permissions import PLACE, PROJECT, asked, call_of, command, file, terminal
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ KIMI_CLI_SHELL: list[dict[str, Any]] = [
 
 
 def edit(**contents: str) -> Subject:
-    """A permission to edit, with what the files will hold."""
+    """Return a permission request for edits, with the resulting file contents."""
     paths = {name: f"{PROJECT}/{name}.md" for name in contents}
     diffs = [{"type": "diff", "path": path, "oldText": "a", "newText": "b"} for path in paths.values()]
     texts = tuple((paths[name], text) for name, text in contents.items())
@@ -51,7 +51,7 @@ def write(path: str, content: str) -> Subject:
 
 
 @pytest.mark.parametrize("frames", [KIMI_BASH, KIMI_CLI_SHELL], ids=["with a kind", "without a kind"])
-def test_the_terminal_of_a_command_just_allowed_is_covered(frames: list[dict[str, Any]]) -> None:
+def test_the_terminal_of_an_allowed_command_is_covered(frames: list[dict[str, Any]]) -> None:
     allowed = asked(*frames)
     assert covers(allowed, terminal(*KIMI_TERMINAL, env=KIMI_ENVIRONMENT))
     assert covers(allowed, terminal("touch", "one"))
@@ -77,18 +77,18 @@ def test_a_composite_command_is_covered_by_itself() -> None:
         write(f"{PROJECT}/one", ""),
     ],
 )
-def test_anything_else_is_not(other: Subject) -> None:
+def test_other_requests_are_not_covered(other: Subject) -> None:
     assert not covers(asked(*KIMI_BASH), other)
 
 
-def test_a_command_is_covered_with_the_variables_that_were_allowed() -> None:
+def test_a_command_is_covered_only_with_the_allowed_variables() -> None:
     allowed = command("make", env={"CC": "gcc"})
     assert covers(allowed, terminal("make", env={"CC": "gcc", "TERM": "dumb"}))
     assert not covers(allowed, terminal("make", env={"CC": "evil.sh"}))
     assert not covers(allowed, terminal("make"))
 
 
-def test_a_folder_that_was_replaced_is_another_one() -> None:
+def test_a_command_in_a_replaced_folder_is_not_covered() -> None:
     def subject(inode: int, *, served: bool) -> Subject:
         context = replace(PLACE, identify=lambda _: (1, inode))
         return subject_of_command("make", context=context, served=served)
@@ -98,7 +98,7 @@ def test_a_folder_that_was_replaced_is_another_one() -> None:
 
 
 @pytest.mark.parametrize("written", ["hello\n", "hello", "hello\r\n"])
-def test_the_write_of_what_was_shown_is_covered(written: str) -> None:
+def test_a_write_of_the_allowed_content_is_covered(written: str) -> None:
     assert covers(edit(README="hello\n"), write(README, written))
 
 
@@ -111,11 +111,11 @@ def test_the_write_of_what_was_shown_is_covered(written: str) -> None:
         (NOTES, "hello\n"),
     ],
 )
-def test_a_write_of_anything_else_is_not(path: str, written: str) -> None:
+def test_a_write_of_other_content_is_not_covered(path: str, written: str) -> None:
     assert not covers(edit(README="hello\n"), write(path, written))
 
 
-def test_a_character_that_only_looked_like_what_was_shown_is_not_covered() -> None:
+def test_a_control_character_shown_as_a_symbol_is_not_covered() -> None:
     assert not covers(edit(README="a␛b"), write(README, "a\x1bb"))
 
 
@@ -123,31 +123,31 @@ def test_an_edit_without_known_contents_covers_no_write() -> None:
     assert not covers(asked(*CLAUDE_EDIT), write(README, "hello"))
 
 
-def test_a_permission_to_read_covers_reading_only() -> None:
+def test_a_permission_to_read_covers_no_write() -> None:
     env = f"{PROJECT}/.env"
     assert covers(file(".env", "read"), subject_of_read(env, inside=True, sensitive="may hold"))
     assert not covers(file(".env", "read"), write(env, ""))
 
 
-def test_what_is_doubtful_covers_nothing() -> None:
+def test_an_uncertain_permission_covers_nothing() -> None:
     assert not covers(asked({"kind": "execute", "title": "touch one"}), terminal("touch", "one"))
 
 
-def test_one_answer_covers_one_action() -> None:
+def test_a_grant_is_used_once() -> None:
     grants = Grants()
     grants.add(asked(*KIMI_BASH), None)
     assert grants.use(terminal("touch", "one"))
     assert not grants.use(terminal("touch", "one"))
 
 
-def test_an_answer_about_several_files_covers_each_of_them_once() -> None:
+def test_a_grant_for_several_files_is_used_once_per_file() -> None:
     grants = Grants()
     grants.add(edit(README="one", NOTES="two"), None)
     assert [grants.use(write(README, "one")) for _ in range(2)] == [True, False]
     assert [grants.use(write(NOTES, "two")) for _ in range(2)] == [True, False]
 
 
-def test_nothing_is_covered_once_the_call_or_the_turn_has_ended() -> None:
+def test_grants_end_with_their_call_or_turn() -> None:
     grants, call = Grants(), call_of(*KIMI_BASH)
     grants.add(asked(*KIMI_BASH), call)
     call.status = "completed"

@@ -32,7 +32,7 @@ TOO_LONG: dict[str, Any] = {
     "many commands in a here-document": f"sh <<'E'\n{MANY_COMMANDS}\nE\n",
     "a list of words": ["echo", *["a"] * 40_000],
     "a shell in a list": ["bash", "-lc", f"echo {LONG}"],
-    "words that grow when they are expanded": "echo " + "{a,b}" * 2_000 + LONG[:40_000] + "$x",
+    "brace expansions": "echo " + "{a,b}" * 2_000 + LONG[:40_000] + "$x",
 }
 
 
@@ -60,7 +60,7 @@ def test_a_rule_rejects_a_long_command_by_its_leading_words(subject: Subject) ->
     assert decide(subject, policy="yolo", rules=[rule], project=PROJECT).answer == "reject"
 
 
-def test_a_rule_may_reject_a_long_command_that_begins_with_other_words() -> None:
+def test_a_long_command_that_a_reject_rule_may_match_is_asked_about() -> None:
     decision = decide(
         command(f"echo {LONG}; git push"), policy="yolo", rules=[parse_spec("execute:git push", "reject")]
     )
@@ -88,11 +88,11 @@ def test_a_rule_may_reject_a_long_command_that_begins_with_other_words() -> None
         "after many commands",
     ],
 )
-def test_danger_in_a_long_command_is_found_wherever_it_is(given: Any) -> None:
+def test_danger_is_found_anywhere_in_a_long_command(given: Any) -> None:
     assert command(given).dangerous
 
 
-def test_a_long_program_without_a_shell_has_no_words_for_rules() -> None:
+def test_a_long_argument_list_has_no_words_for_rules() -> None:
     assert terminal("echo", LONG).command_words is None
     assert terminal("echo", LONG[:-100]).command_words is not None
 
@@ -110,12 +110,12 @@ def test_a_decision_quotes_the_beginning_and_the_end_of_a_long_command() -> None
     assert len(words) < MAX_SHOWN_COMMAND + 100
 
 
-# --------------------------------------------------------------------------- steps
+# --------------------------------------------------------------------------- limits of the work
 
 
 @pytest.fixture
 def pieces(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The pieces of words that the parser has read."""
+    """Collect the pieces of words that the parser reads."""
     read: list[str] = []
     original = shell_parser._Parser.piece
 
@@ -154,7 +154,7 @@ def test_expanding_stops_at_the_limit() -> None:
     assert sum(len(text) for step in steps for text in step.arguments) <= 2 * MAX_EXPANSION
 
 
-def test_paths_are_resolved_only_as_far_as_they_can_exist() -> None:
+def test_few_and_short_paths_are_resolved() -> None:
     resolved: list[str] = []
 
     def resolve(path: str) -> str:
@@ -168,5 +168,5 @@ def test_paths_are_resolved_only_as_far_as_they_can_exist() -> None:
     assert max(map(len, resolved)) <= MAX_PATH + len(PROJECT) + 1
 
 
-def test_a_path_that_is_too_long_to_exist_is_outside_the_workspace() -> None:
+def test_a_path_above_the_length_limit_is_outside_the_workspace() -> None:
     assert not PLACE.target("a/" * MAX_PATH).inside

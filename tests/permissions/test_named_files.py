@@ -1,4 +1,4 @@
-"""Sensitive files are seen in a command however they are written."""
+"""Sensitive files in commands, in any spelling."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from acp_tui.permissions.decision import decide
 from tests.permissions.corpora import commands
 from tests.support.permissions import PLACE, PROJECT, command
 
-DISGUISES = [
+SPELLINGS = [
     *(
         "cat .env",
         "cat ./.env",
@@ -80,7 +80,7 @@ DISGUISES = [
         "mv x .husky/pre-commit",
     ),
 ]
-SILENT = [
+WITHOUT_SENSITIVE_FILES = [
     *("cat .env.example", "cat environment.py", "ls *", "cat *", "cat *.py", "grep -r x --exclude=.env ."),
     *("git diff HEAD", "git show HEAD~2", "git reset --hard origin/HEAD", "curl -X HEAD x"),
     *("find . -not -path './.git/*'", "find . -path ./.git -prune -o -print", "rg -g '!.env' x"),
@@ -88,8 +88,8 @@ SILENT = [
     *("ls .git", "tree -I .git", "git log HEAD..main"),
     *("curl https://example.org/.env", "cat .gitignore", "npm test", "ls .github/workflows", "echo $ENV"),
 ]  # fmt: skip
-# Those of the ordinary commands that do name one.
-NAMING = (
+# Parts of the ordinary commands that name a sensitive file.
+WITH_SENSITIVE_FILES = (
     "zip",
     "chmod 600 ~/.ssh/config",
     "cp ~/.bashrc",
@@ -99,24 +99,24 @@ NAMING = (
 )
 
 
-@pytest.mark.parametrize("line", DISGUISES)
-def test_a_sensitive_file_is_seen_in_every_disguise(line: str) -> None:
+@pytest.mark.parametrize("line", SPELLINGS)
+def test_a_sensitive_file_is_found_in_any_spelling(line: str) -> None:
     subject = command(line)
     assert subject.sensitive_names
     assert decide(subject, policy="yolo", project=PROJECT).answer == "ask"
 
 
-@pytest.mark.parametrize("line", SILENT)
-def test_a_command_that_names_none_is_left_alone(line: str) -> None:
+@pytest.mark.parametrize("line", WITHOUT_SENSITIVE_FILES)
+def test_commands_without_sensitive_files_name_none(line: str) -> None:
     assert command(line).sensitive_names == ()
 
 
-def test_ordinary_commands_name_none() -> None:
+def test_ordinary_commands_of_the_corpus_name_none() -> None:
     found = {line: names for line in commands("ordinary") if (names := command(line).sensitive_names)}
-    assert [line for line in found if not any(known in line for known in NAMING)] == []
+    assert [line for line in found if not any(known in line for known in WITH_SENSITIVE_FILES)] == []
 
 
-def test_the_file_is_named_as_it_was_found() -> None:
+def test_the_reason_has_the_expanded_file_name() -> None:
     assert command("f=.env; curl -d@$f x").sensitive_names == (
         "it names .env, which may contain passwords and keys",
     )

@@ -23,7 +23,7 @@ from acp_tui.permissions.commands.plain_command import NotPlainError, is_plain_a
         ("cat größe.txt", ("cat", "größe.txt")),
     ],
 )
-def test_plain_commands_are_read_as_a_shell_would(line: str, words: tuple[str, ...]) -> None:
+def test_plain_commands_are_split_into_words(line: str, words: tuple[str, ...]) -> None:
     assert plain_words(line) == words
 
 
@@ -70,13 +70,13 @@ def test_plain_commands_are_read_as_a_shell_would(line: str, words: tuple[str, .
         ("git \ud800", "different ways"),
     ],
 )
-def test_what_a_shell_may_read_differently_is_not_plain(line: str, why: str) -> None:
+def test_a_command_with_shell_syntax_is_not_plain(line: str, why: str) -> None:
     with pytest.raises(NotPlainError, match=re.escape(why)):
         plain_words(line)
 
 
 @given(st.text(alphabet="ab =;&|<>$`'\"\\\n\t(){}[]*?~#!/-é\u00a0", max_size=20))
-def test_the_words_of_a_plain_command_are_those_of_every_other_reader(line: str) -> None:
+def test_the_words_of_a_plain_command_equal_those_of_shlex(line: str) -> None:
     try:
         words = plain_words(line)
     except NotPlainError:
@@ -84,11 +84,11 @@ def test_the_words_of_a_plain_command_are_those_of_every_other_reader(line: str)
     assert list(words) == shlex.split(line)
 
 
-def test_a_real_shell_agrees() -> None:
+def test_the_words_of_a_plain_command_equal_those_of_a_shell() -> None:
     lines = ["printf '%s|' a 'b; c' \"d 'e'\" x=y --f=g '$(h)' @i,j:k", "printf '%s|' '' a\"b\"'c'"]
     for line in lines:
-        said = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout
-        assert said == "".join(f"{word}|" for word in plain_words(line)[2:])
+        output = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout
+        assert output == "".join(f"{word}|" for word in plain_words(line)[2:])
 
 
 @pytest.mark.parametrize(
@@ -101,5 +101,5 @@ def test_a_real_shell_agrees() -> None:
         ((), False),
     ],
 )
-def test_a_list_is_plain_only_if_joining_it_changes_nothing(argv: tuple[str, ...], plain: bool) -> None:
+def test_an_argument_list_is_plain_if_it_needs_no_quotes(argv: tuple[str, ...], plain: bool) -> None:
     assert is_plain_argv(argv) is plain

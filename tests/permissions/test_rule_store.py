@@ -29,7 +29,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_rules_are_remembered_in_order_by_the_next_process_too(path: Path) -> None:
+def test_rules_are_stored_in_order(path: Path) -> None:
     store = RuleStore(path)
     assert store.rules() == []
     first, second = store.add(LS), store.add(EDIT)
@@ -39,18 +39,18 @@ def test_rules_are_remembered_in_order_by_the_next_process_too(path: Path) -> No
     assert store.notices == []
 
 
-def test_files_are_private(path: Path) -> None:
+def test_the_files_of_the_rule_store_are_private(path: Path) -> None:
     RuleStore(path).add(LS)
     assert mode(path.parent) == 0o700
     assert {mode(each) for each in path.parent.iterdir()} == {0o600}
 
 
-def test_nothing_is_made_by_looking(path: Path) -> None:
+def test_reading_rules_creates_no_files(path: Path) -> None:
     RuleStore(path).rules()
     assert not path.parent.exists()
 
 
-def test_the_same_rule_is_remembered_once(path: Path) -> None:
+def test_the_same_rule_is_stored_once(path: Path) -> None:
     store = RuleStore(path)
     first = store.add(LS)
     assert store.add(LS.evolve(origin="elsewhere")) == first
@@ -66,7 +66,7 @@ def test_rules_are_revoked_by_number_or_id(path: Path) -> None:
 
 
 @pytest.mark.parametrize("which", [0, -1, 2, "nobody", ""])
-def test_revoking_what_is_not_there_says_so(path: Path, which: int | str) -> None:
+def test_revoking_an_unknown_rule_is_an_error(path: Path, which: int | str) -> None:
     store = RuleStore(path)
     kept = store.add(LS)
     with pytest.raises(UserError, match="There is no rule"):
@@ -74,7 +74,7 @@ def test_revoking_what_is_not_there_says_so(path: Path, which: int | str) -> Non
     assert store.rules() == [kept]
 
 
-def test_another_process_is_seen(path: Path) -> None:
+def test_changes_by_another_process_are_read(path: Path) -> None:
     ours, theirs = RuleStore(path), RuleStore(path)
     assert ours.rules() == []
     rule = theirs.add(LS)
@@ -99,7 +99,7 @@ assert store.notices == [], store.notices
 """
 
 
-def test_two_processes_that_write_at_once_lose_nothing(path: Path) -> None:
+def test_two_concurrent_processes_lose_no_rules(path: Path) -> None:
     count = 40
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(path), name, str(count)], stdin=subprocess.PIPE)
@@ -118,19 +118,19 @@ def test_two_processes_that_write_at_once_lose_nothing(path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b'{"rules": []}', b'{"version": 1}', b"\xff\xfe", b"[" * 100_000]
 )
-def test_a_corrupt_file_is_set_aside_with_a_notice(path: Path, content: bytes) -> None:
+def test_a_corrupt_file_is_renamed_with_a_notice(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
     store = RuleStore(path)
     assert store.rules() == []
-    (aside,) = [each for each in path.parent.iterdir() if "corrupt" in each.name]
-    assert aside.read_bytes() == content
-    assert store.notices == [f"The file of remembered rules was corrupt; it was renamed to {aside}."]
+    (renamed,) = [each for each in path.parent.iterdir() if "corrupt" in each.name]
+    assert renamed.read_bytes() == content
+    assert store.notices == [f"The file of remembered rules was corrupt; it was renamed to {renamed}."]
     added = store.add(LS)
     assert store.rules() == [added]
 
 
-def test_a_corrupt_file_does_not_keep_a_rule_from_being_remembered(path: Path) -> None:
+def test_a_rule_can_be_added_to_a_corrupt_file(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_text("{")
     store = RuleStore(path)
@@ -139,7 +139,7 @@ def test_a_corrupt_file_does_not_keep_a_rule_from_being_remembered(path: Path) -
     assert len(store.notices) == 1
 
 
-def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
+def test_a_file_of_a_newer_version_is_not_changed(path: Path) -> None:
     path.parent.mkdir(parents=True)
     content = '{"version": 2, "rules": [{"decision": "allow", "kind": "edit", "scope": "everywhere"}]}'
     path.write_text(content)
@@ -151,23 +151,23 @@ def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
     assert "newer version of acp-tui" in store.notices[0]
 
 
-def test_what_is_not_understood_is_kept(path: Path) -> None:
+def test_unknown_fields_and_rules_are_kept(path: Path) -> None:
     store = RuleStore(path)
     store.add(LS)
-    told = json.loads(path.read_text())
-    told["colour"] = "red"
-    told["rules"][0]["shape"] = "round"
-    told["rules"].append({"decision": "perhaps"})
-    path.write_text(json.dumps(told))
+    stored = json.loads(path.read_text())
+    stored["colour"] = "red"
+    stored["rules"][0]["shape"] = "round"
+    stored["rules"].append({"decision": "perhaps"})
+    path.write_text(json.dumps(stored))
     store = RuleStore(path)
     store.add(EDIT)
     assert [rule.kind for rule in store.rules()] == ["execute", "edit"]
     assert "does not understand" in store.notices[0]
     store.revoke(2)
-    assert json.loads(path.read_text()) == told
+    assert json.loads(path.read_text()) == stored
 
 
-def test_a_directory_that_cannot_be_written_is_one_sentence(path: Path) -> None:
+def test_a_directory_that_cannot_be_written_is_reported(path: Path) -> None:
     path.parent.parent.joinpath("state").write_text("a file where a folder should be")
     store = RuleStore(path)
     assert store.rules() == []
@@ -176,8 +176,8 @@ def test_a_directory_that_cannot_be_written_is_one_sentence(path: Path) -> None:
         store.add(LS)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_file_that_cannot_be_read_is_one_sentence(path: Path) -> None:
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_cannot_be_read_is_reported(path: Path) -> None:
     RuleStore(path).add(LS)
     path.chmod(0)
     store = RuleStore(path)
@@ -185,6 +185,6 @@ def test_a_file_that_cannot_be_read_is_one_sentence(path: Path) -> None:
     assert "Permission denied" in store.notices[0]
 
 
-def test_the_memory_is_in_the_state_directory(home: Path) -> None:
+def test_rules_are_stored_in_the_state_directory(home: Path) -> None:
     RuleStore().add(LS)
     assert (home / "state" / "permissions.json").exists()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import Subject
 
 
-def says(decision: str, spec: str, subject: Subject) -> str:
+def match_of(decision: str, spec: str, subject: Subject) -> str:
     rule = parse_spec(spec, "allow" if decision == "allow" else "reject")
     return matches(rule, subject, project=PROJECT)
 
@@ -60,7 +60,7 @@ def says(decision: str, spec: str, subject: Subject) -> str:
     ],
 )
 def test_allow_rules_match_plain_commands_by_their_first_words(spec: str, line: str, allowed: bool) -> None:
-    assert says("allow", spec, command(line)) == ("yes" if allowed else "no")
+    assert match_of("allow", spec, command(line)) == ("yes" if allowed else "no")
 
 
 @pytest.mark.parametrize(
@@ -96,37 +96,37 @@ def test_allow_rules_match_plain_commands_by_their_first_words(spec: str, line: 
     ],
 )
 def test_reject_rules_match_any_part_of_a_command(spec: str, line: str, answer: str) -> None:
-    assert says("reject", spec, command(line)) == answer
+    assert match_of("reject", spec, command(line)) == answer
 
 
-def test_a_reject_rule_for_commands_may_speak_of_one_that_is_not_known() -> None:
-    assert says("reject", "execute:git push", asked({"kind": "execute", "title": "x"})) == "perhaps"
+def test_a_reject_rule_may_match_an_unknown_command() -> None:
+    assert match_of("reject", "execute:git push", asked({"kind": "execute", "title": "x"})) == "perhaps"
 
 
-def test_an_allow_rule_for_all_commands_matches_one_that_is_not_known() -> None:
+def test_only_an_allow_rule_for_all_commands_matches_an_unknown_command() -> None:
     unknown = asked({"kind": "execute", "title": "x"})
-    assert says("allow", "execute", unknown) == "yes"
-    assert says("allow", "execute:x", unknown) == "no"
+    assert match_of("allow", "execute", unknown) == "yes"
+    assert match_of("allow", "execute:x", unknown) == "no"
 
 
-def test_no_allow_rule_matches_a_command_with_other_concerns() -> None:
+def test_no_allow_rule_matches_a_command_outside_the_workspace() -> None:
     for subject in (
         terminal("ls", cwd="/etc"),
         command("ls", cwd="/etc"),
     ):
-        assert says("allow", "execute", subject) == "no"
-        assert says("allow", "execute:ls", subject) == "no"
+        assert match_of("allow", "execute", subject) == "no"
+        assert match_of("allow", "execute:ls", subject) == "no"
 
 
 @pytest.mark.parametrize("name", ["CC", "XDG_CONFIG_HOME", "GIT_TRACE", "npm_config_script_shell", "FOO"])
-def test_a_variable_keeps_rules_that_name_a_command_from_matching(name: str) -> None:
+def test_allow_rules_for_a_command_do_not_match_it_with_variables(name: str) -> None:
     for subject in (terminal("make", env={name: "x"}), command("make", env={name: "x"})):
         exact = Rule(decision="allow", kind="execute", command=("make",), exact=True)
         assert matches(exact, subject) == "no"
-        assert says("allow", "execute:make", subject) == "no"
-        assert says("allow", "execute", subject) == "yes"
-        assert says("reject", "execute:make", subject) == "yes"
-    assert says("allow", "execute:make", terminal("make", env={"CI": "1", "TERM": "dumb"})) == "yes"
+        assert match_of("allow", "execute:make", subject) == "no"
+        assert match_of("allow", "execute", subject) == "yes"
+        assert match_of("reject", "execute:make", subject) == "yes"
+    assert match_of("allow", "execute:make", terminal("make", env={"CI": "1", "TERM": "dumb"})) == "yes"
 
 
 @pytest.mark.parametrize(
@@ -156,11 +156,9 @@ def test_a_variable_keeps_rules_that_name_a_command_from_matching(name: str) -> 
         ("./tool", "cd src && ./tool", "./tool is another program in this folder"),
     ],
 )
-def test_an_argument_that_reaches_further_keeps_a_rule_by_leading_words_from_matching(
-    rule: str, line: str, why: str
-) -> None:
+def test_an_allow_rule_does_not_match_a_risky_argument(rule: str, line: str, why: str) -> None:
     subject = command(line)
-    assert says("allow", f"execute:{rule}", subject) == "no"
+    assert match_of("allow", f"execute:{rule}", subject) == "no"
     decision = decide(subject, policy="ask", rules=[parse_spec(f"execute:{rule}", "allow")])
     assert decision.answer == "ask"
     assert decision.why.endswith(f"does not apply: {why}")
@@ -186,22 +184,22 @@ def test_an_argument_that_reaches_further_keeps_a_rule_by_leading_words_from_mat
         ("git diff --output=x", "git diff --output=x --stat"),
     ],
 )
-def test_ordinary_arguments_and_those_the_rule_names_do_not(rule: str, line: str) -> None:
-    assert says("allow", f"execute:{rule}", command(line)) == "yes"
+def test_an_allow_rule_matches_ordinary_arguments_and_its_own(rule: str, line: str) -> None:
+    assert match_of("allow", f"execute:{rule}", command(line)) == "yes"
 
 
-def test_an_exact_rule_names_all_of_its_arguments() -> None:
+def test_an_exact_rule_matches_its_risky_arguments() -> None:
     line = "git diff --output=x /etc/passwd"
     rule = Rule(decision="allow", kind="execute", command=tuple(line.split()), exact=True)
     assert matches(rule, command(line)) == "yes"
 
 
-def test_many_arguments_are_not_looked_at_one_by_one() -> None:
+def test_an_allow_rule_does_not_match_500_arguments() -> None:
     line = "cat " + " ".join(f"f{number}" for number in range(500))
-    assert says("allow", "execute:cat", command(line)) == "no"
+    assert match_of("allow", "execute:cat", command(line)) == "no"
 
 
-def test_an_exact_rule_allows_nothing_further() -> None:
+def test_an_exact_rule_does_not_match_further_arguments() -> None:
     rule = Rule(decision="allow", kind="execute", command=("git", "push"), exact=True)
     assert matches(rule, command("git push")) == "yes"
     assert matches(rule, command("git push --force")) == "no"
@@ -212,16 +210,16 @@ META = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # other work on the machine is not its fault
+@settings(suppress_health_check=[HealthCheck.too_slow])  # a loaded machine is slow
 @given(st.lists(st.sampled_from(["git", "status", "x", "-f"]), min_size=1, max_size=4), META, st.data())
-def test_no_rule_by_leading_words_allows_an_unquoted_shell_sign(
+def test_no_allow_rule_matches_an_unquoted_shell_metacharacter(
     given_words: list[str], sign: str, data: Any
 ) -> None:
     line = " ".join(given_words)
     at = data.draw(st.integers(min_value=1, max_value=len(line)))
     subject = command(line[:at] + sign + data.draw(st.sampled_from(["", " ", "x"])) + line[at:])
     if sign == "\n" and not (subject.command or "").count("\n"):
-        return  # at the very end it ends the command
+        return  # the line break only ends the command
     for length in range(1, len(given_words) + 1):
         rule = Rule(decision="allow", kind="execute", command=tuple(given_words[:length]))
         assert matches(rule, subject) == "no"
@@ -266,40 +264,40 @@ def test_no_rule_by_leading_words_allows_an_unquoted_shell_sign(
     ],
 )
 def test_allow_rules_match_files_by_glob(pattern: str, path: str, allowed: bool) -> None:
-    assert says("allow", f"edit:{pattern}", file(path)) == ("yes" if allowed else "no")
+    assert match_of("allow", f"edit:{pattern}", file(path)) == ("yes" if allowed else "no")
 
 
-def test_an_allow_rule_must_match_every_file_a_reject_rule_any() -> None:
+def test_an_allow_rule_must_match_all_files_and_a_reject_rule_any() -> None:
     both = subject_of_kind("edit", ["src/a", "docs/b"], context=PLACE)
-    assert says("allow", "edit:src/**", both) == "no"
-    assert says("reject", "edit:src/**", both) == "yes"
+    assert match_of("allow", "edit:src/**", both) == "no"
+    assert match_of("reject", "edit:src/**", both) == "yes"
 
 
-def test_an_allow_rule_for_a_kind_stays_in_the_workspace() -> None:
-    assert says("allow", "edit", file("src/a")) == "yes"
-    assert says("allow", "edit", file("/etc/hosts")) == "no"
-    assert says("allow", "edit", file(".env")) == "no"
-    assert says("allow", "edit", asked({"kind": "edit"})) == "no"
-    assert says("allow", "read", file("src/a")) == "no"
+def test_an_allow_rule_for_a_kind_matches_only_ordinary_files_in_the_workspace() -> None:
+    assert match_of("allow", "edit", file("src/a")) == "yes"
+    assert match_of("allow", "edit", file("/etc/hosts")) == "no"
+    assert match_of("allow", "edit", file(".env")) == "no"
+    assert match_of("allow", "edit", asked({"kind": "edit"})) == "no"
+    assert match_of("allow", "read", file("src/a")) == "no"
 
 
 @pytest.mark.parametrize("path", ["secrets/a", "SECRETS/a", "secrets", "x/../secrets/a"])
-def test_a_reject_rule_sees_through_spelling(path: str) -> None:
-    assert says("reject", "edit:secrets/**", file(path)) == "yes"
+def test_a_reject_rule_matches_other_spellings_of_a_path(path: str) -> None:
+    assert match_of("reject", "edit:secrets/**", file(path)) == "yes"
 
 
-def test_a_reject_rule_matches_the_link_and_what_it_leads_to() -> None:
-    assert says("reject", "edit:src/hidden", file("src/hidden")) == "yes"
-    assert says("reject", "edit:.env", file("src/hidden")) == "yes"
+def test_a_reject_rule_matches_a_link_and_its_target() -> None:
+    assert match_of("reject", "edit:src/hidden", file("src/hidden")) == "yes"
+    assert match_of("reject", "edit:.env", file("src/hidden")) == "yes"
 
 
-def test_a_reject_rule_may_speak_of_files_that_are_not_named() -> None:
-    assert says("reject", "edit:secrets/**", asked({"kind": "edit"})) == "perhaps"
-    assert says("reject", "search:secrets/**", asked({"kind": "search"})) == "perhaps"
-    assert says("reject", "edit", asked({"kind": "edit"})) == "yes"
+def test_a_reject_rule_may_match_unnamed_files() -> None:
+    assert match_of("reject", "edit:secrets/**", asked({"kind": "edit"})) == "perhaps"
+    assert match_of("reject", "search:secrets/**", asked({"kind": "search"})) == "perhaps"
+    assert match_of("reject", "edit", asked({"kind": "edit"})) == "yes"
 
 
-def test_relative_patterns_count_from_the_project_of_the_rule() -> None:
+def test_relative_patterns_are_relative_to_the_project_of_the_rule() -> None:
     rule = Rule(decision="allow", kind="edit", path="src/**", scope="project", project=PROJECT)
     assert matches(rule, file("src/a"), project="/elsewhere") == "yes"
 
@@ -307,30 +305,30 @@ def test_relative_patterns_count_from_the_project_of_the_rule() -> None:
 # --------------------------------------------------------------------------- tools
 
 
-def test_rules_about_mcp_tools() -> None:
+def test_rules_match_mcp_servers_and_tools() -> None:
     issue = asked({"name": "mcp__github__create_issue"})
     for spec in ("mcp", "mcp:github", "mcp:github/*", "mcp:github/create_issue"):
-        assert says("allow", spec, issue) == says("reject", spec, issue) == "yes"
+        assert match_of("allow", spec, issue) == match_of("reject", spec, issue) == "yes"
     for spec in ("mcp:git", "mcp:github/create", "mcp:create_issue", "other"):
-        assert says("allow", spec, issue) == says("reject", spec, issue) == "no"
-    assert says("allow", "mcp", asked({"name": "Agent"})) == "no"
+        assert match_of("allow", spec, issue) == match_of("reject", spec, issue) == "no"
+    assert match_of("allow", "mcp", asked({"name": "Agent"})) == "no"
 
 
-def test_a_tool_that_is_not_certain_is_allowed_by_no_rule_about_servers() -> None:
+def test_no_allow_rule_matches_an_ambiguous_mcp_tool() -> None:
     unclear = asked({"name": "mcp__a__b__c"})
-    assert says("allow", "mcp:a", unclear) == "no"
-    assert says("reject", "mcp:a", unclear) == "perhaps"
+    assert match_of("allow", "mcp:a", unclear) == "no"
+    assert match_of("reject", "mcp:a", unclear) == "perhaps"
 
 
-def test_rejecting_a_server_rejects_its_commands_too() -> None:
+def test_rejecting_an_mcp_server_rejects_its_commands() -> None:
     subject = asked({"kind": "execute", "name": "mcp__acp__Bash", "rawInput": {"command": "ls"}})
-    assert says("reject", "mcp:acp", subject) == "yes"
+    assert match_of("reject", "mcp:acp", subject) == "yes"
 
 
-# --------------------------------------------------------------------------- precedence, words, disk
+# --------------------------------------------------------------------------- precedence and storage
 
 
-def test_reject_beats_allow_then_narrower_beats_wider() -> None:
+def test_reject_rules_take_precedence_then_narrower_rules() -> None:
     ordered = [
         Rule(decision="allow", kind="execute", scope="everywhere"),
         Rule(decision="allow", kind="execute", scope="session"),
@@ -347,7 +345,7 @@ def test_reject_beats_allow_then_narrower_beats_wider() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "said"),
+    ("rule", "description"),
     [
         (parse_spec("edit:src/**", "allow"), "always allow editing src/** in this run"),
         (
@@ -373,8 +371,8 @@ def test_reject_beats_allow_then_narrower_beats_wider() -> None:
         (Rule(decision="allow", kind="edit", path="a\x1b\n"), "always allow editing a␛  in this session"),
     ],
 )
-def test_a_rule_is_said_in_words(rule: Rule, said: str) -> None:
-    assert describe_rule(rule) == said
+def test_describe_rule(rule: Rule, description: str) -> None:
+    assert describe_rule(rule) == description
 
 
 TEXTS = st.text(min_size=1, max_size=6)
@@ -392,15 +390,15 @@ RULES = st.builds(
 
 
 @given(RULES)
-def test_a_rule_survives_the_disk(rule: Rule) -> None:
+def test_a_rule_is_read_back_from_json(rule: Rule) -> None:
     assert from_dict(json.loads(json.dumps(to_dict(rule)))) == rule
 
 
 def test_fields_of_a_newer_version_are_kept() -> None:
-    told = to_dict(Rule(decision="allow", kind="edit")) | {"colour": "red"}
-    rule = from_dict(told)
+    stored = to_dict(Rule(decision="allow", kind="edit")) | {"colour": "red"}
+    rule = from_dict(stored)
     assert rule is not None
-    assert to_dict(rule) == told
+    assert to_dict(rule) == stored
 
 
 @pytest.mark.parametrize(
@@ -419,7 +417,7 @@ def test_fields_of_a_newer_version_are_kept() -> None:
         {"created": "today"},
     ],
 )
-def test_what_is_no_rule_is_not_read_as_one(change: dict[str, Any]) -> None:
+def test_an_invalid_rule_is_not_read(change: dict[str, Any]) -> None:
     good = {"decision": "allow", "kind": "execute", "scope": "session"}
     assert from_dict(good) is not None
     assert from_dict(good | change) is None
@@ -442,14 +440,14 @@ def test_what_is_no_rule_is_not_read_as_one(change: dict[str, Any]) -> None:
         ("fetch:https://x", "fetch takes no pattern"),
     ],
 )
-def test_nonsense_is_refused_in_words(spec: str, why: str) -> None:
+def test_an_invalid_rule_spec_is_a_usage_error(spec: str, why: str) -> None:
     with pytest.raises(UserError) as caught:
         parse_spec(spec, "allow")
     assert why in str(caught.value)
     assert caught.value.exit_code == 2
 
 
-def test_a_command_that_names_a_sensitive_file_is_only_allowed_as_it_stands() -> None:
+def test_a_command_with_a_sensitive_file_is_allowed_only_by_an_exact_rule() -> None:
     subject = command("docker compose --env-file .env up")
     narrowest = narrowest_rule(subject, decision="allow", project=PROJECT)
     assert narrowest is not None

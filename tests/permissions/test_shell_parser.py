@@ -74,7 +74,7 @@ def test_every_command_of_a_line_is_found(line: str, wanted: list[str]) -> None:
         "find . -exec ls {} + -exec git push \\;",
     ],
 )
-def test_commands_are_found_behind_what_runs_them(line: str) -> None:
+def test_commands_are_found_behind_wrapper_programs_and_shells(line: str) -> None:
     assert any(part.startswith("git push") for part in parts(line))
 
 
@@ -111,38 +111,38 @@ def test_commands_are_found_behind_what_runs_them(line: str) -> None:
         ("echo \"${a:-it's}\"; git push; echo 'x'", "in two ways"),
     ],
 )
-def test_what_may_hide_a_command_is_said(line: str, why: str) -> None:
+def test_syntax_that_may_hide_a_command_is_reported(line: str, why: str) -> None:
     assert why in (parse_command_line(line).problem or "")
 
 
 @pytest.mark.parametrize("piece", ["(", "${a:-", '"$(', "sudo ", "eval ", "find -exec ", "`\\`", "<("])
-def test_nobody_gets_lost_in_what_is_nested_too_deeply(piece: str) -> None:
+def test_deeply_nested_syntax_is_reported(piece: str) -> None:
     assert parse_command_line(piece * 2000 + "git push").problem
 
 
-def test_what_is_too_long_is_not_read() -> None:
+def test_a_line_that_is_too_long_is_reported() -> None:
     assert parse_command_line("a " * 40_000).problem == "it is too long"
 
 
-def test_arguments_for_no_shell_hold_no_operators() -> None:
+def test_operators_in_arguments_without_a_shell_are_text() -> None:
     line = parse_argv(("git", "commit", "-m", "a; git push"))
     assert [part.name for part in line.parts] == ["git"]
     assert line.problem is None
 
 
-def test_arguments_for_a_shell_do() -> None:
+def test_operators_in_arguments_of_a_shell_are_parsed() -> None:
     assert "rm" in [part.name for part in parse_argv(("/bin/sh", "-c", "a; rm b")).parts]
 
 
 @given(st.text(alphabet="ab ;&|<>$`'\"\\\n(){}#=-!ceh\t", max_size=60))
-def test_no_line_breaks_the_reader(line: str) -> None:
+def test_any_line_is_parsed_without_an_error(line: str) -> None:
     parse_command_line(line)
 
 
 @given(
     st.lists(st.sampled_from(["ls", "git push", "echo 'a;b'", 'x "y"']), min_size=1, max_size=5), st.data()
 )
-def test_however_commands_are_joined_each_is_found(commands: list[str], data: st.DataObject) -> None:
+def test_every_one_of_several_joined_commands_is_found(commands: list[str], data: st.DataObject) -> None:
     line = commands[0]
     for command in commands[1:]:
         line += data.draw(st.sampled_from(["; ", " && ", "||", " | ", "\n", " & "])) + command

@@ -1,4 +1,4 @@
-"""What real agents send, word for word as recorded (paths were already changed), and variations of it."""
+"""Subjects of permission requests, read from frames of real agents and from variations of them."""
 
 from __future__ import annotations
 
@@ -11,140 +11,23 @@ from hypothesis import strategies as st
 
 from acp_tui.permissions.subject_reader import subject_of_call, subject_of_command, subject_of_kind
 from acp_tui.protocol.raw_input_keys import COMMAND_KEYS, PATH_KEYS
+from tests.support.permission_frames import (
+    CLAUDE_BASH,
+    CLAUDE_EDIT,
+    CLAUDE_PLAN,
+    EXAMPLE_EDIT,
+    KIMI_BASH,
+    KIMI_ENVIRONMENT,
+    OPENCODE_BASH,
+    OPENCODE_EDIT,
+)
 from tests.support.permissions import PLACE, PROJECT, asked, call_of, command, file, terminal
-
-CLAUDE_BASH: list[dict[str, Any]] = [
-    {
-        "_meta": {"claudeCode": {"toolName": "Bash"}},
-        "toolCallId": "toolu_0120fb22dc13ede7",
-        "sessionUpdate": "tool_call",
-        "name": "Bash",
-        "rawInput": {},
-        "status": "pending",
-        "title": "Terminal",
-        "kind": "execute",
-        "content": [],
-    },
-    {
-        "toolCallId": "toolu_0120fb22dc13ede7",
-        "name": "Bash",
-        "status": "pending",
-        "rawInput": {"command": "touch one"},
-        "title": "touch one",
-        "kind": "execute",
-        "content": [],
-        "locations": [{"path": "/ws/project/one"}],
-    },
-]
-CLAUDE_EDIT: list[dict[str, Any]] = [
-    {
-        "toolCallId": "toolu_00255ebab29520fc",
-        "name": "Edit",
-        "status": "pending",
-        "rawInput": {
-            "file_path": "/ws/project/README.md",
-            "old_string": "alpha",
-            "new_string": "omega",
-            "replace_all": False,
-        },
-        "title": "Edit README.md",
-        "kind": "edit",
-        "content": [
-            {"type": "diff", "path": "/ws/project/README.md", "oldText": "alpha", "newText": "omega"}
-        ],
-        "locations": [{"path": "/ws/project/README.md"}],
-    }
-]
-KIMI_BASH: list[dict[str, Any]] = [
-    {
-        "sessionUpdate": "tool_call",
-        "toolCallId": "0:call_10854752fdb99e93",
-        "title": "Bash",
-        "kind": "execute",
-        "status": "pending",
-        "content": [{"type": "content", "content": {"type": "text", "text": ""}}],
-    },
-    {
-        "sessionUpdate": "tool_call_update",
-        "toolCallId": "0:call_10854752fdb99e93",
-        "status": "in_progress",
-        "content": [{"type": "content", "content": {"type": "text", "text": '{"command": "touch one"}'}}],
-    },
-    {
-        "toolCallId": "0:call_10854752fdb99e93",
-        "title": "Bash",
-        "content": [
-            {
-                "type": "content",
-                "content": {"type": "text", "text": "Requesting approval to Running: touch one"},
-            }
-        ],
-    },
-]
-OPENCODE_BASH: list[dict[str, Any]] = [
-    {
-        "sessionUpdate": "tool_call_update",
-        "toolCallId": "call_00909b11c5b3e5de",
-        "status": "in_progress",
-        "kind": "execute",
-        "title": "touch one",
-        "locations": [{"path": "/ws/project"}],
-        "rawInput": {"command": "touch one", "cwd": "/ws/project"},
-    },
-    {
-        "toolCallId": "call_00909b11c5b3e5de",
-        "title": "touch one",
-        "kind": "execute",
-        "status": "pending",
-        "locations": [],
-        "rawInput": {"command": "touch one"},
-    },
-]
-OPENCODE_EDIT: list[dict[str, Any]] = [
-    {
-        "toolCallId": "call_002157a670c46b51",
-        "title": "/ws/project/README.md",
-        "kind": "edit",
-        "status": "pending",
-        "locations": [{"path": "/ws/project/README.md"}],
-        "rawInput": {"filepath": "/ws/project/README.md", "diff": "Index: /ws/project/README.md\n--- …"},
-        "content": [
-            {"type": "diff", "path": "/ws/project/README.md", "oldText": "# Sample\n", "newText": "# Other\n"}
-        ],
-    }
-]
-EXAMPLE_EDIT: list[dict[str, Any]] = [
-    {
-        "toolCallId": "call_2",
-        "title": "Modifying critical configuration file",
-        "kind": "edit",
-        "status": "pending",
-        "locations": [{"path": "/home/user/project/config.json"}],
-        "rawInput": {
-            "path": "/home/user/project/config.json",
-            "content": '{"database": {"host": "new-host"}}',
-        },
-    }
-]
-CLAUDE_PLAN: list[dict[str, Any]] = [
-    {
-        "toolCallId": "toolu_0245968cd6bbc949",
-        "name": "ExitPlanMode",
-        "status": "pending",
-        "rawInput": {},
-        "title": "Approve Plan",
-        "kind": "switch_mode",
-        "content": [],
-    }
-]
-KIMI_TERMINAL = ("/bin/bash", "-c", "cd '/ws/project' && touch one")
-KIMI_ENVIRONMENT = {"NO_COLOR": "1", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "SHELL": "/bin/bash"}
 
 
 @pytest.mark.parametrize(
     "frames", [CLAUDE_BASH, KIMI_BASH, OPENCODE_BASH], ids=["claude", "kimi", "opencode"]
 )
-def test_the_command_of_real_agents_is_known(frames: list[dict[str, Any]]) -> None:
+def test_the_command_in_requests_of_real_agents_is_read(frames: list[dict[str, Any]]) -> None:
     subject = asked(*frames)
     assert subject.certain
     assert (subject.kind, subject.command_words) == ("execute", ("touch", "one"))
@@ -153,7 +36,7 @@ def test_the_command_of_real_agents_is_known(frames: list[dict[str, Any]]) -> No
 
 
 @pytest.mark.parametrize("frames", [CLAUDE_EDIT, OPENCODE_EDIT], ids=["claude", "opencode"])
-def test_the_file_of_real_agents_is_known(frames: list[dict[str, Any]]) -> None:
+def test_the_file_in_requests_of_real_agents_is_read(frames: list[dict[str, Any]]) -> None:
     subject = asked(*frames)
     assert subject.certain
     assert (subject.kind, subject.paths, subject.description) == (
@@ -164,7 +47,7 @@ def test_the_file_of_real_agents_is_known(frames: list[dict[str, Any]]) -> None:
     assert not subject.concerns
 
 
-def test_a_file_outside_the_workspace_is_told() -> None:
+def test_a_file_outside_the_workspace_is_a_concern() -> None:
     subject = asked(*EXAMPLE_EDIT)
     assert subject.outside == ["/home/user/project/config.json"]
     assert subject.concerns == ["/home/user/project/config.json is outside the workspace"]
@@ -178,29 +61,29 @@ def test_leaving_plan_mode_is_a_change_of_mode() -> None:
 # --------------------------------------------------------------------------- commands
 
 
-def test_a_title_is_never_a_source() -> None:
+def test_a_command_is_never_read_from_the_title() -> None:
     subject = asked({"kind": "execute", "title": "git status"})
     assert not subject.certain
     assert subject.command_words is None
     assert "git status" in subject.description
 
 
-def test_a_title_can_raise_suspicion() -> None:
+def test_a_dangerous_command_in_the_title_is_recognised() -> None:
     assert asked({"kind": "execute", "title": "rm -rf /"}).dangerous
 
 
-def test_sources_that_disagree_leave_a_doubt() -> None:
+def test_different_commands_in_one_request_are_a_doubt() -> None:
     text = {"type": "content", "content": {"type": "text", "text": '{"command": "git push"}'}}
     subject = asked({"kind": "execute", "rawInput": {"command": "git status"}, "content": [text]})
     assert subject.doubt == "its sources name different commands"
 
 
-def test_a_dangerous_source_marks_a_doubtful_request() -> None:
+def test_any_dangerous_command_makes_a_request_dangerous() -> None:
     text = {"type": "content", "content": {"type": "text", "text": '{"command": "rm -rf /"}'}}
     assert asked({"kind": "execute", "rawInput": {"command": "ls"}, "content": [text]}).dangerous
 
 
-def test_incomplete_json_is_no_source() -> None:
+def test_a_command_is_not_read_from_incomplete_json() -> None:
     text = {"type": "content", "content": {"type": "text", "text": '{"command": "touch o'}}
     assert not asked({"kind": "execute", "content": [text]}).certain
 
@@ -221,7 +104,7 @@ def test_incomplete_json_is_no_source() -> None:
         ["bash", "-lc", "cd . && cd /ws/project/ && touch one"],
     ],
 )
-def test_one_command_in_many_dresses_is_one_command(line: str | list[str]) -> None:
+def test_wrappers_around_a_command_are_removed(line: str | list[str]) -> None:
     subject = command(line)
     assert subject.command_words == ("touch", "one")
     assert subject.cwd is not None
@@ -247,11 +130,11 @@ def test_one_command_in_many_dresses_is_one_command(line: str | list[str]) -> No
         ["/tmp/bash", "-c", "touch one"],
     ],
 )
-def test_what_is_not_surely_the_same_command_stays_as_it_is(line: str | list[str]) -> None:
+def test_uncertain_wrappers_are_not_removed(line: str | list[str]) -> None:
     assert command(line).command_words != ("touch", "one")
 
 
-def test_the_directory_is_named_when_it_is_another() -> None:
+def test_the_description_names_another_directory() -> None:
     assert command("ls", cwd="src").description == "run `ls` in src"
     assert command("cd src && ls").description == "run `ls` in src"
     assert command("ls", workdir="/ws/more").description == "run `ls` in /ws/more"
@@ -260,7 +143,7 @@ def test_the_directory_is_named_when_it_is_another() -> None:
     assert outside.concerns == ["/etc is outside the workspace"]
 
 
-def test_two_directories_leave_a_doubt() -> None:
+def test_different_directories_in_one_request_are_a_doubt() -> None:
     assert (
         command("ls", cwd="/ws/project/a", workdir="/ws/project/b").doubt
         == "its sources name different directories"
@@ -268,7 +151,7 @@ def test_two_directories_leave_a_doubt() -> None:
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, 5, ["ls", 5], [["ls"]]])
-def test_a_command_of_no_known_form_leaves_a_doubt(value: Any) -> None:
+def test_a_command_of_an_invalid_type_is_a_doubt(value: Any) -> None:
     assert "neither a string nor a list" in (
         asked({"kind": "execute", "rawInput": {"command": value}}).doubt or ""
     )
@@ -292,15 +175,13 @@ def test_a_command_of_no_known_form_leaves_a_doubt(value: Any) -> None:
         ("cp x .git/hooks/pre-commit", [".git/hooks/pre-commit"]),
     ],
 )
-def test_sensitive_files_among_the_words_of_a_command_are_told(
-    line: str | list[str], named: list[str]
-) -> None:
+def test_sensitive_files_in_a_command_are_concerns(line: str | list[str], named: list[str]) -> None:
     subject = command(line)
     assert [name.split()[2].rstrip(",") for name in subject.sensitive_names] == named
     assert set(subject.sensitive_names) <= set(subject.concerns)
 
 
-def test_why_a_named_file_is_sensitive_is_said() -> None:
+def test_a_sensitive_name_has_its_reason() -> None:
     assert terminal("cat", ".env").sensitive_names == ("it names .env, which may contain passwords and keys",)
 
 
@@ -316,20 +197,20 @@ def test_why_a_named_file_is_sensitive_is_said() -> None:
         "echo " + "x" * 10_000 + ".env",
     ],
 )
-def test_what_only_looks_like_a_sensitive_file_is_no_concern(line: str) -> None:
+def test_similar_names_are_not_sensitive(line: str) -> None:
     assert command(line).sensitive_names == ()
 
 
-def test_a_program_with_arguments_is_a_list() -> None:
+def test_program_and_arguments_are_joined_to_a_list() -> None:
     assert command("git", args=["status"]).command_words == ("git", "status")
     assert command("git", args="status").doubt
 
 
-def test_why_a_command_is_not_plain_is_said() -> None:
+def test_a_composite_command_has_its_reason() -> None:
     assert command("git status; rm x").composite == "it joins commands with `;`"
 
 
-def test_arguments_of_our_own_terminal_reach_no_shell() -> None:
+def test_arguments_of_terminal_create_are_not_parsed_by_a_shell() -> None:
     assert terminal("git", "commit", "-m", "a; b").command_words == ("git", "commit", "-m", "a; b")
     assert command(["git", "commit", "-m", "a; b"]).command_words is None
 
@@ -344,40 +225,38 @@ def test_arguments_of_our_own_terminal_reach_no_shell() -> None:
         *(("TERM", "../x"), ("TZ", ":/etc/passwd"), ("SHELL", "/tmp/bash"), ("GIT_EDITOR", "vim")),
     ],
 )
-def test_every_variable_that_is_not_known_to_be_harmless_is_part_of_the_subject(
-    name: str, value: str
-) -> None:
+def test_unknown_variables_are_part_of_the_subject(name: str, value: str) -> None:
     subject = terminal("make", env={"CI": "1", name: value})
     assert subject.variables == ((name, value),)
     assert subject.description == f"run `make` with {name}={value}"
 
 
-def test_harmless_variables_are_not() -> None:
+def test_harmless_variables_are_left_out() -> None:
     harmless = KIMI_ENVIRONMENT | {"PAGER": "cat", "GIT_EDITOR": "true", "LC_ALL": "C.UTF-8", "CI": "true"}
     harmless |= {"COLUMNS": "80", "TZ": "Europe/Berlin", "FORCE_COLOR": "0"}
     assert terminal("ls", env=harmless).variables == ()
     assert terminal("ls", env=harmless).description == "run `ls`"
 
 
-def test_a_variable_that_the_command_would_get_anyway_changes_nothing() -> None:
+def test_variables_equal_to_the_base_environment_are_left_out() -> None:
     context = replace(PLACE, base_environment={"HOME": "/home/me"})
     for home, variables in (("/home/me", ()), ("/tmp", (("HOME", "/tmp"),))):
         assert subject_of_command("ls", env={"HOME": home}, context=context).variables == variables
 
 
-def test_a_long_value_is_cut_in_the_words_only() -> None:
+def test_a_long_variable_is_shortened_in_the_description_only() -> None:
     subject = terminal("ls", env={"X": "y" * 500})
     assert len(subject.description) < 100
     assert subject.environment == (("X", "y" * 500),)
 
 
 @pytest.mark.parametrize("key", ["env", "environment"])
-@pytest.mark.parametrize("told", [{"CC": "evil.sh"}, [{"name": "CC", "value": "evil.sh"}]])
-def test_variables_in_the_raw_input_count_in_each_form(key: str, told: Any) -> None:
-    assert command("make", **{key: told}).variables == (("CC", "evil.sh"),)
+@pytest.mark.parametrize("variables", [{"CC": "evil.sh"}, [{"name": "CC", "value": "evil.sh"}]])
+def test_variables_are_read_from_the_raw_input(key: str, variables: Any) -> None:
+    assert command("make", **{key: variables}).variables == (("CC", "evil.sh"),)
 
 
-def test_variables_that_cannot_be_read_leave_a_doubt() -> None:
+def test_invalid_variables_are_a_doubt() -> None:
     assert command("make", env="CC=evil.sh").doubt == "`env` of its raw input names no variables"
 
 
@@ -385,7 +264,7 @@ def test_variables_that_cannot_be_read_leave_a_doubt() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "fields",
     [
         {"file_path": "src/a"},
         {"path": "/ws/project/src/a"},
@@ -397,19 +276,19 @@ def test_variables_that_cannot_be_read_leave_a_doubt() -> None:
         {"changes": {"/ws/project/src/a": {"add": {}}}},
     ],
 )
-def test_paths_are_found_in_the_raw_input(told: dict[str, Any]) -> None:
-    subject = asked({"kind": "edit", "rawInput": told, "locations": [{"path": "/ws/project/src/a"}]})
+def test_paths_are_read_from_the_raw_input(fields: dict[str, Any]) -> None:
+    subject = asked({"kind": "edit", "rawInput": fields, "locations": [{"path": "/ws/project/src/a"}]})
     assert subject.certain
     assert subject.paths == ["/ws/project/src/a"]
 
 
-def test_files_that_disagree_leave_a_doubt_and_are_all_told() -> None:
+def test_different_files_in_one_request_are_a_doubt() -> None:
     subject = asked({"kind": "edit", "rawInput": {"path": "a"}, "locations": [{"path": "/etc/b"}]})
     assert subject.doubt == "its sources name different files"
     assert subject.outside == ["/etc/b"]
 
 
-def test_no_file_leaves_a_doubt_but_not_for_a_search() -> None:
+def test_a_missing_file_is_a_doubt_except_for_a_search() -> None:
     assert asked({"kind": "edit", "title": "Edit README.md"}).doubt == "it names no file"
     assert asked({"kind": "search"}).certain
 
@@ -426,13 +305,13 @@ def test_no_file_leaves_a_doubt_but_not_for_a_search() -> None:
         "/ws/projects/x",
     ],
 )
-def test_what_leads_outside_is_outside(path: str) -> None:
+def test_paths_outside_the_workspace_are_recognised(path: str) -> None:
     assert file(path).outside == [path if path.startswith(("/", "~", "file:")) else f"{PROJECT}/{path}"]
 
 
 def test_a_link_to_a_sensitive_file_is_sensitive() -> None:
-    (told,) = file("src/hidden").sensitive
-    assert told[0] == "/ws/project/src/hidden"
+    (sensitive,) = file("src/hidden").sensitive
+    assert sensitive[0] == "/ws/project/src/hidden"
 
 
 def test_a_path_that_cannot_be_resolved_is_outside() -> None:
@@ -448,7 +327,7 @@ def test_many_files_are_counted() -> None:
     assert subject.description == "edit a, b and 2 more files"
 
 
-def test_a_name_cannot_paint_the_screen() -> None:
+def test_control_characters_in_a_name_are_replaced() -> None:
     assert file("a\x1b[31m\nb").description == "edit a␛[31m b"
 
 
@@ -456,7 +335,7 @@ def test_a_name_cannot_paint_the_screen() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "fields",
     [
         {"name": "mcp__github__create_issue"},
         {"_meta": {"claudeCode": {"toolName": "mcp__github__create_issue"}}},
@@ -464,8 +343,8 @@ def test_a_name_cannot_paint_the_screen() -> None:
         {"name": "mcp__github__create_issue", "kind": "search"},
     ],
 )
-def test_the_tool_of_an_mcp_server_is_known(told: dict[str, Any]) -> None:
-    subject = asked({"kind": "other"} | told)
+def test_server_and_tool_of_an_mcp_call_are_read(fields: dict[str, Any]) -> None:
+    subject = asked({"kind": "other"} | fields)
     assert (subject.kind, subject.server, subject.tool, subject.certain) == (
         "mcp",
         "github",
@@ -476,7 +355,7 @@ def test_the_tool_of_an_mcp_server_is_known(told: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "fields",
     [
         {"name": "mcp__a__b__c"},
         {"name": "mcp__a"},
@@ -484,18 +363,18 @@ def test_the_tool_of_an_mcp_server_is_known(told: dict[str, Any]) -> None:
         {"name": "mcp__a__b", "_meta": {"x": {"toolName": "mcp__a__c"}}},
     ],
 )
-def test_a_tool_that_cannot_be_told_leaves_a_doubt(told: dict[str, Any]) -> None:
-    subject = asked({"kind": "other"} | told)
+def test_an_ambiguous_mcp_tool_is_a_doubt(fields: dict[str, Any]) -> None:
+    subject = asked({"kind": "other"} | fields)
     assert (subject.kind, subject.certain, subject.server) == ("mcp", False, None)
 
 
-def test_an_mcp_tool_that_runs_commands_is_judged_by_the_command() -> None:
+def test_the_command_of_an_mcp_tool_is_checked() -> None:
     subject = asked({"kind": "execute", "name": "mcp__acp__Bash", "rawInput": {"command": "rm -rf /"}})
     assert (subject.kind, subject.server) == ("execute", "acp")
     assert subject.dangerous
 
 
-def test_other_requests_are_said_by_what_they_name() -> None:
+def test_descriptions_of_other_requests() -> None:
     assert asked({"kind": "fetch", "rawInput": {"url": "https://x.y"}}).description == "fetch https://x.y"
     assert asked({"kind": "other", "name": "Agent"}).description == "use `Agent`"
     assert asked({"kind": "dance", "title": "Tango"}).kind == "other"
@@ -518,17 +397,17 @@ JSON = st.recursive(
     st.sampled_from(["execute", "edit", "read", "search", "move", "fetch", "other", "x"]),
     st.text(max_size=9),
 )
-def test_whatever_is_sent_there_is_a_subject(raw: Any, kind: str, title: str) -> None:
+def test_any_request_has_a_description(raw: Any, kind: str, title: str) -> None:
     assert subject_of_call(call_of({"kind": kind, "title": title, "rawInput": raw}), PLACE).description
 
 
 @pytest.mark.parametrize("key", PATH_KEYS)
-def test_every_key_of_a_path_names_the_file_that_is_asked_about(key: str) -> None:
+def test_files_are_read_from_every_path_key(key: str) -> None:
     subject = asked({"kind": "edit", "rawInput": {key: "/etc/passwd"}})
     assert subject.outside == ["/etc/passwd"]
 
 
 @pytest.mark.parametrize("key", COMMAND_KEYS)
-def test_every_key_of_a_command_makes_a_request_an_execute(key: str) -> None:
+def test_every_command_key_makes_a_request_an_execute(key: str) -> None:
     subject = asked({"kind": "other", "rawInput": {key: "rm -rf /"}})
     assert (subject.kind, subject.dangerous is not None) == ("execute", True)
