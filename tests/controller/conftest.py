@@ -1,4 +1,4 @@
-"""Conversations for one test, ended with it."""
+"""Fixture for conversations, which are closed at the end of the test."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ async def restart(conversation: Conversation) -> None:
 
 
 class Converse(Protocol):
-    """Takes the module in `tests/fake_agents`, its arguments and the options of the conversation."""
+    """A function that creates a conversation with a module of `tests/fake_agents`."""
 
     def __call__(self, module: str = "script", *args: str, **options: Any) -> ScriptedConversation: ...
 
 
 @pytest.fixture
 async def converse(tmp_path: Path) -> AsyncIterator[Converse]:
-    """Makes conversations; nothing of them may live when the test is over."""
-    made: list[ScriptedConversation] = []
+    """Create conversations, close them after the test, and check that they leave no process."""
+    created: list[ScriptedConversation] = []
 
     def make(module: str = "script", *args: str, **options: Any) -> ScriptedConversation:
-        made.append(scripted_conversation(tmp_path / "project", module, *args, **options))
-        return made[-1]
+        created.append(scripted_conversation(tmp_path / "project", module, *args, **options))
+        return created[-1]
 
     (tmp_path / "project").mkdir()
     yield make
-    for one in made:
-        await one.conversation.close()
-        assert one.left_behind() == []
+    for chat in created:
+        await chat.conversation.close()
+        assert chat.left_behind() == []

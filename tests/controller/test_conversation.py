@@ -1,4 +1,4 @@
-"""A conversation from its start to its end, with real agents and nobody in front of a screen."""
+"""Conversations from start to end, with real agent processes and without a screen."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from acp_tui.session.text import MAX_KEPT_PER_END
 from acp_tui.store.secret_patterns import MASK
 from acp_tui.store.wire_log import read_log
 from tests.controller.conftest import restart
-from tests.support.scripted_conversation import ScriptedUser
+from tests.support.scripted_conversation import RememberingUser, ScriptedUser
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 CALL = {"toolCallId": "call", "title": "Run it", "kind": "execute", "rawInput": {"command": "make"}}
 
 
-def shown(entry: Entry) -> str:
-    """All of an entry; output comes back in other pieces, so not how often it changed."""
+def comparable(entry: Entry) -> str:
+    """Return an entry as text, without the version of terminals: output is replayed in other chunks."""
     return repr(dataclasses.replace(entry, version=0) if isinstance(entry, Terminal) else entry)
 
 
-def same(live: Session, replayed: Session) -> None:
-    """Every entry and every fact of the two sessions."""
-    assert [shown(entry) for entry in live.entries] == [shown(entry) for entry in replayed.entries]
+def assert_same(live: Session, replayed: Session) -> None:
+    """Compare all entries and fields of two sessions."""
+    assert [comparable(entry) for entry in live.entries] == [comparable(entry) for entry in replayed.entries]
     for name in (
         "agent",
         "phase",
@@ -60,10 +60,10 @@ def same(live: Session, replayed: Session) -> None:
         assert getattr(live, name) == getattr(replayed, name), name
 
 
-# --------------------------------------------------------------------------- what is kept
+# --------------------------------------------------------------------------- the log
 
 
-async def test_folding_the_log_gives_the_session_that_was_lived(converse: Converse) -> None:
+async def test_the_log_of_a_turn_replays_to_the_same_session(converse: Converse) -> None:
     chat = converse(policy="yolo")
     await chat.open()
     await chat.prompt(
@@ -83,20 +83,20 @@ async def test_folding_the_log_gives_the_session_that_was_lived(converse: Conver
     )
     await chat.conversation.close()
     assert chat.session.stop_reason == "max_tokens"
-    same(chat.session, chat.replayed())
+    assert_same(chat.session, chat.replayed())
 
 
-async def test_what_an_agent_that_died_left_is_the_same_in_the_log(converse: Converse) -> None:
+async def test_the_log_of_an_agent_that_died_replays_to_the_same_session(converse: Converse) -> None:
     chat = converse()
     await chat.open()
     with pytest.raises(AgentGone):
         await chat.prompt(["say", "then"], ["stderr", "last words"], ["exit", 9])
     await chat.conversation.close()
     assert chat.session.phase == "dead"
-    same(chat.session, chat.replayed())
+    assert_same(chat.session, chat.replayed())
 
 
-async def test_of_much_terminal_output_the_head_and_the_tail_are_kept(converse: Converse) -> None:
+async def test_head_and_tail_of_long_terminal_output_are_kept(converse: Converse) -> None:
     chat = converse(policy="yolo")
     await chat.open()
     lines = "import sys\nfor n in range(300000): sys.stdout.write('line %d\\n' % n)"
@@ -123,7 +123,7 @@ async def test_of_much_terminal_output_the_head_and_the_tail_are_kept(converse: 
     assert os.path.getsize(chat.conversation.log_path or "") < 4 * MAX_KEPT_PER_END  # noqa: PTH202
 
 
-async def test_a_session_that_goes_on_keeps_its_past_and_gives_new_terminals(
+async def test_a_resumed_session_keeps_its_entries_and_gives_new_terminal_ids(
     converse: Converse, home: Path
 ) -> None:
     offers = json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})
@@ -146,10 +146,10 @@ async def test_a_session_that_goes_on_keeps_its_past_and_gives_new_terminals(
         ("term-1", "one"),
         ("term-2", "one"),
     ]
-    same(second.session, second.replayed())
+    assert_same(second.session, second.replayed())
 
 
-async def test_without_a_log_all_works(converse: Converse) -> None:
+async def test_a_conversation_works_without_a_log(converse: Converse) -> None:
     chat = converse(keep_log=False)
     await chat.open()
     await chat.prompt(["write_file", str(chat.conversation.cwd / "new.txt"), "x"], ["say", "hello"])
@@ -161,7 +161,7 @@ async def test_without_a_log_all_works(converse: Converse) -> None:
 # --------------------------------------------------------------------------- opening
 
 
-async def test_servers_and_folders_that_the_agent_does_not_take_are_said(
+async def test_notices_name_servers_and_directories_that_the_agent_does_not_support(
     converse: Converse, tmp_path: Path
 ) -> None:
     file = tmp_path / "mcp.json"
@@ -173,20 +173,18 @@ async def test_servers_and_folders_that_the_agent_does_not_take_are_said(
     assert "The MCP server web is not used" in second
 
 
-async def test_servers_that_nobody_wants_are_left_out_without_a_word(
-    converse: Converse, tmp_path: Path
-) -> None:
+async def test_disabled_servers_are_left_out_without_a_notice(converse: Converse, tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     servers = {"off": {"command": sys.executable, "disabled": True}, "on": {"command": sys.executable}}
     file.write_text(json.dumps({"mcpServers": servers}))
     chat = converse(servers=from_json_file(file))
     await chat.open()
     assert chat.notices() == []
-    told = {server.name: server.reason_not_sent for server in chat.conversation.mcp_servers}
-    assert told == {"off": "it is disabled", "on": None}
+    reasons = {server.name: server.reason_not_sent for server in chat.conversation.mcp_servers}
+    assert reasons == {"off": "it is disabled", "on": None}
 
 
-async def test_updates_of_another_session_are_kept_apart(converse: Converse) -> None:
+async def test_updates_of_another_session_are_not_shown(converse: Converse) -> None:
     chat = converse()
     await chat.open()
     text = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "for somebody"}}
@@ -194,14 +192,14 @@ async def test_updates_of_another_session_are_kept_apart(converse: Converse) -> 
     assert chat.said() == "for us"
 
 
-async def test_nothing_can_be_asked_before_the_agent_runs(converse: Converse) -> None:
+async def test_requests_fail_before_the_agent_is_started(converse: Converse) -> None:
     chat = converse()
     for call in (chat.conversation.open_new, chat.conversation.cancel):
         with pytest.raises((NotSupported, AssertionError, UserError)):
             await call()
 
 
-async def test_a_program_that_is_missing_is_in_the_log(converse: Converse) -> None:
+async def test_starting_a_missing_program_fails(converse: Converse) -> None:
     chat = converse()
     chat.conversation.launch.command[:] = ["no-such-program"]
     with pytest.raises(ConnectionFault, match="not found in PATH"):
@@ -209,7 +207,7 @@ async def test_a_program_that_is_missing_is_in_the_log(converse: Converse) -> No
     assert chat.session.phase == "dead"
 
 
-async def test_a_sign_in_is_asked_for_with_the_ways_to_do_it(converse: Converse) -> None:
+async def test_sign_in_needed_has_the_methods_of_the_agent(converse: Converse) -> None:
     chat = converse("faulty", "demands_authentication")
     await chat.conversation.start()
     with pytest.raises(SignInNeeded) as caught:
@@ -220,35 +218,35 @@ async def test_a_sign_in_is_asked_for_with_the_ways_to_do_it(converse: Converse)
     assert chat.session.session_id == "session-1"
 
 
-# --------------------------------------------------------------------------- asking
+# --------------------------------------------------------------------------- questions
 
 
-async def test_a_person_is_asked_and_their_answer_is_the_agents_option(converse: Converse) -> None:
-    person = ScriptedUser("allow_always", "reject_once")
-    chat = converse(question_handler=person)
+async def test_the_answer_of_the_user_is_sent_as_an_option_of_the_agent(converse: Converse) -> None:
+    user = ScriptedUser("allow_always", "reject_once")
+    chat = converse(question_handler=user)
     await chat.open()
     await chat.prompt(["permission", CALL], ["permission", {**CALL, "toolCallId": "second"}])
     assert '"optionId": "allow_always"' in chat.said()
     assert '"optionId": "reject_once"' in chat.said()
-    assert person.asked[0].subject.description == "run `make`"
-    assert person.asked[0].why
+    assert user.asked[0].subject.description == "run `make`"
+    assert user.asked[0].why
     permissions = [entry for entry in chat.session.entries if isinstance(entry, Permission)]
     assert [entry.option.kind for entry in permissions if entry.option] == ["allow_always", "reject_once"]
 
 
-async def test_a_write_is_asked_about_with_what_stands_there(converse: Converse) -> None:
-    person = ScriptedUser("allow_once")
-    chat = converse(question_handler=person)
+async def test_the_question_about_a_write_has_the_old_and_the_new_text(converse: Converse) -> None:
+    user = ScriptedUser("allow_once")
+    chat = converse(question_handler=user)
     path = chat.conversation.cwd / "notes.txt"
     path.write_text("before\n")
     await chat.open()
     await chat.prompt(["ask", "fs/write_text_file", {"path": str(path), "content": "after\n"}])
-    [question] = person.asked
+    [question] = user.asked
     assert (question.kind, question.old_text, question.new_text) == ("write", "before\n", "after\n")
     assert path.read_text() == "after\n"
 
 
-async def test_a_write_without_a_call_is_shown_with_its_difference_and_in_the_log(converse: Converse) -> None:
+async def test_a_write_without_a_tool_call_is_shown_with_its_diff(converse: Converse) -> None:
     chat = converse(policy="accept-edits")
     path = chat.conversation.cwd / "notes.txt"
     path.write_text("before\n")
@@ -266,18 +264,18 @@ async def test_a_write_without_a_call_is_shown_with_its_difference_and_in_the_lo
         assert write.content == [Diff(str(path), "before\n", "after\n")]
 
 
-class Slow(ScriptedUser):
-    """Takes its time."""
+class SlowUser(ScriptedUser):
+    """A user who takes 20 ms to answer."""
 
     async def ask(self, question: Question) -> Answer:
         began = time.time()
-        while time.time() - began < 0.02:  # noqa: ASYNC110  # time is what it waits for
+        while time.time() - began < 0.02:  # noqa: ASYNC110  # waits for a duration, not for a condition
             await asyncio.sleep(0)
         return await super().ask(question)
 
 
-async def test_how_long_an_answer_took_is_kept_from_the_time_of_the_call(converse: Converse) -> None:
-    chat = converse(question_handler=Slow("allow_once"))
+async def test_the_duration_of_a_question_is_recorded_for_its_call(converse: Converse) -> None:
+    chat = converse(question_handler=SlowUser("allow_once"))
     await chat.open()
     begun = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Write", "kind": "edit"}
     path = str(chat.conversation.cwd / "new.txt")
@@ -293,58 +291,55 @@ async def test_how_long_an_answer_took_is_kept_from_the_time_of_the_call(convers
 
 
 @pytest.mark.parametrize(
-    ("old", "more", "whole"),
+    ("old", "more", "whole_file"),
     [
         ("two", {}, ("one two\nthree\nthree\n", "one 2\nthree\nthree\n")),
         ("three", {"replace_all": True}, ("one two\nthree\nthree\n", "one two\n2\n2\n")),
-        ("three", {}, None),  # which of them?
+        ("three", {}, None),  # found twice
         ("four", {}, None),
     ],
 )
-async def test_words_to_be_replaced_are_asked_about_in_their_file(
-    converse: Converse, old: str, more: dict[str, Any], whole: tuple[str, str] | None
+async def test_the_question_about_an_edit_has_a_diff_of_the_whole_file(
+    converse: Converse, old: str, more: dict[str, Any], whole_file: tuple[str, str] | None
 ) -> None:
-    person = ScriptedUser("allow_once")
-    chat = converse(question_handler=person)
+    user = ScriptedUser("allow_once")
+    chat = converse(question_handler=user)
     path = chat.conversation.cwd / "notes.txt"
     path.write_bytes(b"one two\r\nthree\r\nthree\r\n")
     await chat.open()
     diff = {"type": "diff", "path": str(path), "oldText": old, "newText": "2"}
     call = {"title": "Edit", "kind": "edit", "content": [diff], "rawInput": {"old_string": old, **more}}
     await chat.prompt(["permission", call])
-    [question] = person.asked
-    assert [(diff.old, diff.new) for _, diff in question.whole_file_diffs] == ([whole] if whole else [])
+    [question] = user.asked
+    assert [(diff.old, diff.new) for _, diff in question.whole_file_diffs] == (
+        [whole_file] if whole_file else []
+    )
 
 
-async def test_no_file_is_read_for_a_question_that_may_not_be(converse: Converse, tmp_path: Path) -> None:
-    person = ScriptedUser("reject_once", "reject_once")
-    chat = converse(question_handler=person)
+async def test_files_outside_or_sensitive_are_not_read_for_a_question(
+    converse: Converse, tmp_path: Path
+) -> None:
+    user = ScriptedUser("reject_once", "reject_once")
+    chat = converse(question_handler=user)
     await chat.open()
     for path in (tmp_path / "outside.txt", chat.conversation.cwd / ".env"):
         path.write_text("KEY=two, and more\n")
         diff = {"type": "diff", "path": str(path), "oldText": "two", "newText": "2"}
         await chat.prompt(["permission", {"title": "Edit", "kind": "edit", "content": [diff]}])
-    assert [question.whole_file_diffs for question in person.asked] == [[], []]
+    assert [question.whole_file_diffs for question in user.asked] == [[], []]
 
 
-class Remembering(ScriptedUser):
-    """Says “always”."""
-
-    async def ask(self, question: Question) -> Answer:
-        return dataclasses.replace(await super().ask(question), remember=True)
-
-
-async def test_an_answer_is_remembered_for_what_it_was_given(converse: Converse) -> None:
-    person = Remembering("allow_always", "reject_always")
-    chat = converse(question_handler=person)
+async def test_remembered_answers_decide_the_same_requests(converse: Converse) -> None:
+    user = RememberingUser("allow_always", "reject_always")
+    chat = converse(question_handler=user)
     await chat.open()
     listing = {**CALL, "toolCallId": "ls", "rawInput": {"command": "ls"}}
     await chat.prompt(*[["permission", call] for call in (CALL, listing, CALL, listing)])
-    assert len(person.asked) == 2
+    assert len(user.asked) == 2
     assert [
         json.loads(line)["outcome"]["optionId"] for line in chat.said().replace("}{", "}\n{").splitlines()
     ] == [
-        "allow_once",  # the rule is ours: nothing is written into the agent's own memory
+        "allow_once",  # acp-tui remembers the rule, so the agent need not
         "reject_once",
         "allow_once",
         "reject_once",
@@ -353,39 +348,37 @@ async def test_an_answer_is_remembered_for_what_it_was_given(converse: Converse)
     assert [(rule.decision, rule.scope) for rule in rules] == [("allow", "project"), ("reject", "project")]
 
 
-async def test_an_answer_that_cannot_be_written_down_counts_all_the_same(
-    converse: Converse, home: Path
-) -> None:
+async def test_an_answer_that_cannot_be_stored_applies_to_the_session(converse: Converse, home: Path) -> None:
     home.mkdir(exist_ok=True)
-    (home / "state").write_text("in the way")
-    person = Remembering("allow_always")
-    chat = converse(question_handler=person)
+    (home / "state").write_text("not a folder")
+    user = RememberingUser("allow_always")
+    chat = converse(question_handler=user)
     await chat.open()
     await chat.prompt(["permission", CALL], ["permission", CALL])
     assert chat.said().count('"optionId": "allow_') == 2
-    assert len(person.asked) == 1
+    assert len(user.asked) == 1
     assert any("applies to this session only" in text for text in chat.notices())
 
 
-async def test_a_form_is_put_to_the_person(converse: Converse) -> None:
-    person = ScriptedUser()
-    chat = converse(question_handler=person)
+async def test_the_user_is_asked_to_fill_in_a_form(converse: Converse) -> None:
+    user = ScriptedUser()
+    chat = converse(question_handler=user)
     await chat.open()
     form = {"mode": "form", "message": "Name?", "requestedSchema": {"type": "object", "properties": {}}}
     await chat.prompt(["ask", "elicitation/create", form])
     assert json.loads(chat.said()) == {"action": "accept", "content": {"name": "value"}}
-    assert isinstance(person.elicited[0], Elicitation)
+    assert isinstance(user.elicited[0], Elicitation)
 
 
 # --------------------------------------------------------------------------- stopping
 
 
-async def test_cancelling_answers_what_is_pending_before_the_turn_ends(converse: Converse) -> None:
-    person = ScriptedUser(thinking=asyncio.Event())
-    chat = converse(question_handler=person)
+async def test_cancelling_a_turn_answers_its_pending_question(converse: Converse) -> None:
+    user = ScriptedUser(thinking=asyncio.Event())
+    chat = converse(question_handler=user)
     await chat.open()
     turn = asyncio.ensure_future(chat.prompt(["permission", CALL], ["wait_for_cancel"]))
-    await until(lambda: person.asked)
+    await until(lambda: user.asked)
     await chat.conversation.cancel()
     await turn
     assert json.loads(chat.said()) == {"outcome": {"outcome": "cancelled"}}
@@ -394,15 +387,15 @@ async def test_cancelling_answers_what_is_pending_before_the_turn_ends(converse:
     [call] = [entry for entry in chat.session.entries if isinstance(entry, ToolCall)]
     assert call.done
     await chat.conversation.close()
-    same(chat.session, chat.replayed())
+    assert_same(chat.session, chat.replayed())
 
 
-async def test_closing_answers_what_is_pending_and_ends_the_turn(converse: Converse) -> None:
-    person = ScriptedUser(thinking=asyncio.Event())
-    chat = converse(question_handler=person)
+async def test_closing_answers_the_pending_question_and_ends_the_turn(converse: Converse) -> None:
+    user = ScriptedUser(thinking=asyncio.Event())
+    chat = converse(question_handler=user)
     await chat.open()
     turn = asyncio.ensure_future(chat.prompt(["permission", CALL], ["ignore_client"]))
-    await until(lambda: person.asked)
+    await until(lambda: user.asked)
     await chat.conversation.close()
     with pytest.raises(AgentGone):
         await turn
@@ -412,7 +405,7 @@ async def test_closing_answers_what_is_pending_and_ends_the_turn(converse: Conve
     assert answers[-1]["result"] == {"outcome": {"outcome": "cancelled"}}
 
 
-async def test_closing_while_the_agent_starts_leaves_nothing(converse: Converse) -> None:
+async def test_closing_during_the_start_leaves_no_process(converse: Converse) -> None:
     chat = converse("faulty", "never_answers")
     starting = asyncio.ensure_future(chat.conversation.start())
     await asyncio.sleep(0)
@@ -422,7 +415,7 @@ async def test_closing_while_the_agent_starts_leaves_nothing(converse: Converse)
     assert chat.left_behind() == []
 
 
-async def test_a_closed_conversation_stays_closed(converse: Converse) -> None:
+async def test_a_closed_conversation_cannot_be_started(converse: Converse) -> None:
     chat = converse()
     await chat.open()
     await asyncio.gather(chat.conversation.close(), chat.conversation.close())
@@ -430,7 +423,7 @@ async def test_a_closed_conversation_stays_closed(converse: Converse) -> None:
         await chat.conversation.start()
 
 
-async def test_giving_up_a_start_leaves_nothing(converse: Converse) -> None:
+async def test_cancelling_the_start_leaves_no_process(converse: Converse) -> None:
     chat = converse("faulty", "never_answers")
     starting = asyncio.ensure_future(chat.conversation.start())
     await until(chat.left_behind)
@@ -441,10 +434,10 @@ async def test_giving_up_a_start_leaves_nothing(converse: Converse) -> None:
     assert chat.left_behind() == []
 
 
-# --------------------------------------------------------------------------- death and return
+# --------------------------------------------------------------------------- exit and restart of the agent
 
 
-async def test_an_agent_that_died_can_be_started_again_and_goes_on(converse: Converse) -> None:
+async def test_an_agent_that_died_can_be_restarted(converse: Converse) -> None:
     offers = json.dumps({"capabilities": {"loadSession": True}})
     chat = converse("script", offers, policy="yolo")
     await chat.open()
@@ -458,10 +451,10 @@ async def test_an_agent_that_died_can_be_started_again_and_goes_on(converse: Con
     assert chat.said().endswith("back again")
     assert sum(isinstance(entry, UserMessage) for entry in chat.session.entries) >= 2
     await chat.conversation.close()
-    same(chat.session, chat.replayed())
+    assert_same(chat.session, chat.replayed())
 
 
-async def test_a_restart_ends_the_terminals_of_the_agent_that_is_gone(converse: Converse) -> None:
+async def test_a_restart_ends_the_terminals_of_the_agent(converse: Converse) -> None:
     chat = converse(policy="yolo")
     await chat.open()
     with pytest.raises(AgentGone):
@@ -472,7 +465,7 @@ async def test_a_restart_ends_the_terminals_of_the_agent_that_is_gone(converse: 
     assert terminal.ended_at is not None
 
 
-async def test_an_agent_that_dies_between_turns_is_seen(converse: Converse) -> None:
+async def test_an_agent_that_dies_between_turns_is_noticed(converse: Converse) -> None:
     chat = converse()
     await chat.open()
     assert chat.session.process is not None
@@ -484,14 +477,14 @@ async def test_an_agent_that_dies_between_turns_is_seen(converse: Converse) -> N
         await chat.prompt(["say", "hello"])
 
 
-async def test_an_agent_that_dies_while_it_starts_says_so(converse: Converse) -> None:
+async def test_an_agent_that_dies_during_initialize_is_an_error(converse: Converse) -> None:
     chat = converse("faulty", "dies_before_initialize")
     with pytest.raises(AgentGone, match="exited with code 3"):
         await chat.conversation.start()
     assert chat.session.phase == "dead"
 
 
-async def test_an_error_of_the_agent_is_raised_and_kept(converse: Converse) -> None:
+async def test_an_error_of_the_agent_is_raised_and_stored(converse: Converse) -> None:
     chat = converse("faulty", "errors")
     await chat.open()
     with pytest.raises(RequestFailed, match="it broke"):
@@ -500,7 +493,7 @@ async def test_an_error_of_the_agent_is_raised_and_kept(converse: Converse) -> N
     assert chat.session.phase == "idle"
 
 
-async def test_what_files_hold_that_the_settings_call_sensitive_is_in_no_log(
+async def test_contents_of_files_that_match_sensitive_patterns_are_not_logged(
     converse: Converse, home: Path
 ) -> None:
     (home / "config").mkdir(parents=True)
@@ -531,7 +524,7 @@ async def test_what_files_hold_that_the_settings_call_sensitive_is_in_no_log(
     assert (answers, written) == ([MASK, MASK], [MASK])
 
 
-async def test_the_copies_of_the_project_are_kept_until_the_conversation_is_closed(
+async def test_the_baseline_is_kept_until_the_conversation_is_closed(
     converse: Converse,
 ) -> None:
     chat = converse()
@@ -549,7 +542,7 @@ async def test_the_copies_of_the_project_are_kept_until_the_conversation_is_clos
     }
 
 
-async def test_closing_at_once_leaves_no_copies_of_the_project(converse: Converse) -> None:
+async def test_closing_at_once_leaves_no_baseline(converse: Converse) -> None:
     chat = converse()
     for number in range(500):
         (chat.conversation.cwd / str(number)).write_text(str(number))
@@ -559,7 +552,7 @@ async def test_closing_at_once_leaves_no_copies_of_the_project(converse: Convers
     assert not (chat.conversation.folder.path / "baseline.git").exists()
 
 
-async def test_what_was_changed_before_a_session_was_loaded_is_no_change_of_now(
+async def test_edits_from_before_a_loaded_session_are_not_listed_as_changes(
     converse: Converse, tmp_path: Path
 ) -> None:
     early, late, offers = tmp_path / "early", tmp_path / "late", {"capabilities": {"loadSession": True}}
@@ -588,14 +581,14 @@ async def test_what_was_changed_before_a_session_was_loaded_is_no_change_of_now(
     ]
 
 
-async def test_a_write_that_has_begun_when_the_turn_is_cancelled_is_answered_as_it_ends(
+async def test_a_running_write_is_completed_when_the_turn_is_cancelled(
     converse: Converse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, may_end, rename = threading.Event(), threading.Event(), os.rename
+    started, may_finish, rename = threading.Event(), threading.Event(), os.rename
 
     def slow_rename(*args: Any, **named: Any) -> None:
-        begun.set()
-        may_end.wait()
+        started.set()
+        may_finish.wait()
         rename(*args, **named)
 
     monkeypatch.setattr(os, "rename", slow_rename)
@@ -605,19 +598,17 @@ async def test_a_write_that_has_begun_when_the_turn_is_cancelled_is_answered_as_
     turn = asyncio.create_task(
         chat.prompt(["ask", "fs/write_text_file", {"path": str(file), "content": "new"}], ["wait_for_cancel"])
     )
-    await until(begun.is_set)
+    await until(started.is_set)
     cancel = asyncio.create_task(chat.conversation.cancel())
     await until(lambda: chat.session.cancelling or turn.done())
     assert not file.exists()
-    may_end.set()
+    may_finish.set()
     await asyncio.gather(cancel, turn)
     assert json.loads(chat.said()) == {}
     assert file.read_text() == "new"
 
 
-async def test_what_a_killed_client_left_open_is_closed_when_its_session_goes_on(
-    converse: Converse, home: Path
-) -> None:
+async def test_resuming_closes_what_a_killed_client_left_open(converse: Converse, home: Path) -> None:
     offers = json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})
     first = converse("script", offers, policy="yolo")
     await first.open()
@@ -644,4 +635,4 @@ async def test_what_a_killed_client_left_open_is_closed_when_its_session_goes_on
     assert {terminal.owner for terminal in terminals} == {"client", "user"}
     assert all(terminal.ended_at is not None for terminal in terminals)
     assert second.session.tool_calls["call"].status == "unfinished"
-    same(second.session, second.replayed())
+    assert_same(second.session, second.replayed())

@@ -1,4 +1,4 @@
-"""Diffs that agents send without a place are found in their files, and stay there on replay."""
+"""Line numbers of diffs that agents send without a position."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXT = "# Sample\n\nalpha\n\nlast line\n"
 
 
 def edit(path: Path, old: str, new: str, status: str = "in_progress") -> list[Any]:
-    """A call with one diff, as Codex sends it."""
+    """Return a step with a tool call with one diff, as Codex sends it."""
     content = [{"type": "diff", "path": str(path), "oldText": old, "newText": new}]
     update = {"toolCallId": "edit", "title": "Editing files", "kind": "edit", "status": status}
     return ["update", {"sessionUpdate": "tool_call", **update, "content": content}]
@@ -33,36 +33,36 @@ def line_of_edit(session: Session) -> int:
 
 
 @pytest.mark.parametrize(
-    ("held_text", "old", "line"),
+    ("text_of_file", "old", "line"),
     [
         (TEXT, "\nalpha\n\n", 2),
         (TEXT, TEXT, 1),
         (TEXT + "alpha\n", "alpha", 0),
         (TEXT.replace("alpha", "omega"), "\nalpha\n\n", 2),
     ],
-    ids=["a snippet", "the whole file", "in two places", "already written"],
+    ids=["snippet", "whole file", "found twice", "already written"],
 )
-async def test_a_diff_is_numbered_as_in_its_file(
-    tmp_path: Path, converse: Converse, held_text: str, old: str, line: int
+async def test_a_diff_gets_its_line_number_from_the_file(
+    tmp_path: Path, converse: Converse, text_of_file: str, old: str, line: int
 ) -> None:
     path = tmp_path / "project" / "README.md"
-    path.write_text(held_text)
-    one = converse()
-    await one.open()
-    await one.prompt(edit(path, old, old.replace("alpha", "omega")))
-    await until(lambda: line_of_edit(one.session) == line)
+    path.write_text(text_of_file)
+    chat = converse()
+    await chat.open()
+    await chat.prompt(edit(path, old, old.replace("alpha", "omega")))
+    await until(lambda: line_of_edit(chat.session) == line)
     path.write_text("something else\n" * 5)
-    assert line_of_edit(one.session) == line
-    assert line_of_edit(one.replayed()) == line
+    assert line_of_edit(chat.session) == line
+    assert line_of_edit(chat.replayed()) == line
 
 
-async def test_files_outside_the_workspace_are_not_read_for_it(tmp_path: Path, converse: Converse) -> None:
+async def test_files_outside_the_workspace_are_not_searched(tmp_path: Path, converse: Converse) -> None:
     (tmp_path / "outside").write_text(TEXT)
     (tmp_path / "project" / "inside").write_text(TEXT)
-    one = converse()
-    await one.open()
-    await one.prompt(edit(tmp_path / "outside", "\nalpha\n\n", "\nomega\n\n"))
-    await one.prompt(edit(tmp_path / "project" / "inside", "\nalpha\n\n", "\nomega\n\n"))
-    await until(lambda: line_of_edit(one.session) == 2)
-    first = next(entry for entry in one.session.entries if isinstance(entry, ToolCall))
+    chat = converse()
+    await chat.open()
+    await chat.prompt(edit(tmp_path / "outside", "\nalpha\n\n", "\nomega\n\n"))
+    await chat.prompt(edit(tmp_path / "project" / "inside", "\nalpha\n\n", "\nomega\n\n"))
+    await until(lambda: line_of_edit(chat.session) == 2)
+    first = next(entry for entry in chat.session.entries if isinstance(entry, ToolCall))
     assert [item.line for item in first.content if isinstance(item, Diff)] == [None]

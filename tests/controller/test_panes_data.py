@@ -1,4 +1,4 @@
-"""What a screen beside the conversation shows and does: files, terminals, servers."""
+"""Data and actions for the panes: changed files, terminals and MCP servers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 SLEEP = ["ask", "terminal/create", {"command": sys.executable, "args": ["-c", "input()"]}]
 
 
-async def changed(converse: Converse, before: bytes | None, after: str | None) -> tuple[FileVersions, Path]:
-    """The versions of a file that a turn changed."""
+async def change_and_revert(
+    converse: Converse, before: bytes | None, after: str | None
+) -> tuple[FileVersions, Path]:
+    """Let a turn change a file, revert it if possible, and return its versions."""
     chat = converse()
     path = chat.conversation.cwd / "file.txt"
     if before is not None:
@@ -40,31 +42,31 @@ async def changed(converse: Converse, before: bytes | None, after: str | None) -
     return found, path
 
 
-async def test_a_changed_file_has_two_versions_and_goes_back(converse: Converse) -> None:
-    found, path = await changed(converse, b"one\n", "two\n")
+async def test_a_changed_file_has_two_versions_and_can_be_reverted(converse: Converse) -> None:
+    found, path = await change_and_revert(converse, b"one\n", "two\n")
     assert found == FileVersions("one\n", "two\n")
     assert path.read_bytes() == b"one\n"
 
 
-async def test_a_new_file_has_one_version_and_goes_away(converse: Converse) -> None:
-    found, path = await changed(converse, None, "two\n")
+async def test_a_new_file_is_deleted_by_a_revert(converse: Converse) -> None:
+    found, path = await change_and_revert(converse, None, "two\n")
     assert found == FileVersions(None, "two\n")
     assert not path.exists()
 
 
-async def test_a_deleted_file_has_one_version_and_comes_back(converse: Converse) -> None:
-    found, path = await changed(converse, b"one\n", None)
+async def test_a_deleted_file_is_restored_by_a_revert(converse: Converse) -> None:
+    found, path = await change_and_revert(converse, b"one\n", None)
     assert found == FileVersions("one\n", None)
     assert path.read_bytes() == b"one\n"
 
 
-async def test_bytes_that_are_no_text_have_no_versions_but_go_back(converse: Converse) -> None:
-    found, path = await changed(converse, b"\xff\xfe\x00", "two\n")
+async def test_a_binary_file_has_no_versions_but_can_be_reverted(converse: Converse) -> None:
+    found, path = await change_and_revert(converse, b"\xff\xfe\x00", "two\n")
     assert found.revert_obstacle == "Not a text file."
     assert path.read_bytes() == b"\xff\xfe\x00"
 
 
-async def test_a_file_without_a_copy_says_why_and_cannot_go_back(converse: Converse) -> None:
+async def test_a_file_without_a_copy_cannot_be_reverted(converse: Converse) -> None:
     chat = converse()
     await chat.open()
     await chat.prompt(["say", "hello"])
@@ -75,7 +77,7 @@ async def test_a_file_without_a_copy_says_why_and_cannot_go_back(converse: Conve
         await chat.conversation.revert(change.path)
 
 
-async def test_a_terminal_can_be_ended_by_the_user(converse: Converse) -> None:
+async def test_the_user_can_kill_a_terminal_of_the_agent(converse: Converse) -> None:
     chat = converse(policy="yolo")
     await chat.open()
     wait = ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}]
@@ -88,14 +90,14 @@ async def test_a_terminal_can_be_ended_by_the_user(converse: Converse) -> None:
     assert json.loads(chat.said().partition("}")[2])["signal"] == terminal.signal
 
 
-async def test_a_terminal_that_is_not_ours_cannot_be_ended(converse: Converse) -> None:
+async def test_killing_an_unknown_terminal_is_an_error(converse: Converse) -> None:
     chat = converse()
     await chat.open()
     with pytest.raises(UserError, match="no terminal 'theirs'"):
         await chat.conversation.kill_terminal("theirs")
 
 
-async def test_servers_given_and_left_out_are_known(converse: Converse, tmp_path: Path) -> None:
+async def test_server_statuses_name_those_that_were_not_sent(converse: Converse, tmp_path: Path) -> None:
     servers = {"web": {"type": "http", "url": "https://example.com"}, "files": {"command": sys.executable}}
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": servers}))
@@ -108,7 +110,7 @@ async def test_servers_given_and_left_out_are_known(converse: Converse, tmp_path
     ]
 
 
-async def test_a_command_of_the_users_own_can_be_ended_too(converse: Converse) -> None:
+async def test_the_user_can_kill_their_own_command(converse: Converse) -> None:
     chat = converse()
     await chat.open()
     terminal = await chat.conversation.user_commands.run(f"{sys.executable} -c 'input()'")

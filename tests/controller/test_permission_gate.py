@@ -1,19 +1,18 @@
-"""Who answers a question, and which of the agent's options the answer becomes."""
+"""Which option of the agent is chosen for an answer, and which rules are remembered."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from acp_tui.controller.requests.permission_gate import PermissionGate
-from acp_tui.controller.requests.user_questions import Answer, Question
+from acp_tui.controller.requests.user_questions import Question
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.subject_reader import subject_of_call
 from acp_tui.session.state import PermissionOption
 from tests.support.permissions import PLACE, PROJECT, call_of
-from tests.support.scripted_conversation import ScriptedUser
+from tests.support.scripted_conversation import RememberingUser, ScriptedUser
 
 if TYPE_CHECKING:
     from acp_tui.session.events import Event
@@ -31,37 +30,30 @@ def question(frame: dict[str, Any], *options: PermissionOption) -> Question:
     return Question("p1", "permission", subject_of_call(call, PLACE), list(options), why="", call=call)
 
 
-class Always(ScriptedUser):
-    """Says "always", to be remembered."""
-
-    async def ask(self, question: Question) -> Answer:
-        return dataclasses.replace(await super().ask(question), remember=True)
-
-
-def gate(person: ScriptedUser) -> tuple[PermissionGate, list[Event]]:
-    noted: list[Event] = []
-    made = PermissionGate(
+def gate(user: ScriptedUser) -> tuple[PermissionGate, list[Event]]:
+    events: list[Event] = []
+    permission_gate = PermissionGate(
         "ask",
         lambda: AgentIdentity("claude-code"),
         PROJECT,
-        noted.append,
+        events.append,
         lambda: 0.0,
-        question_handler=person,
+        question_handler=user,
     )
-    return made, noted
+    return permission_gate, events
 
 
 @pytest.mark.parametrize("word", ["allow", "reject"])
-async def test_always_is_remembered_by_us_and_sent_to_the_agent_as_once(word: str) -> None:
-    person = Always(f"{word}_always")
+async def test_always_is_remembered_as_a_rule_and_sent_as_once(word: str) -> None:
+    user = RememberingUser(f"{word}_always")
     asked = question(EDIT, option("allow_always"), option("allow_once"), option("reject_once"))
     asked.options.append(option("reject_always"))
-    made, _ = gate(person)
-    verdict = await made.answer(asked)
+    permission_gate, _ = gate(user)
+    verdict = await permission_gate.answer(asked)
     assert verdict.option is not None
     assert verdict.option.kind == f"{word}_once"
     assert verdict.allowed is (word == "allow")
-    assert [(rule.decision, rule.path) for rule in made.session_rules] == [(word, "src/app.py")]
+    assert [(rule.decision, rule.path) for rule in permission_gate.session_rules] == [(word, "src/app.py")]
 
 
 @pytest.mark.parametrize(
@@ -71,19 +63,19 @@ async def test_always_is_remembered_by_us_and_sent_to_the_agent_as_once(word: st
         [option("allow_once", "one"), option("allow_once", "two"), option("allow_always")],
     ],
 )
-async def test_an_agent_that_offers_no_single_once_gets_its_always(
+async def test_always_is_sent_if_there_is_no_single_option_for_once(
     offered: list[PermissionOption],
 ) -> None:
     asked = question(EDIT, *offered)
-    verdict = await gate(Always("allow_always"))[0].answer(asked)
+    verdict = await gate(RememberingUser("allow_always"))[0].answer(asked)
     assert verdict.option is not None
     assert verdict.option.kind == "allow_always"
 
 
-async def test_an_always_that_no_rule_of_ours_can_remember_goes_to_the_agent_as_it_is() -> None:
+async def test_always_is_sent_if_no_rule_can_remember_it() -> None:
     asked = question(UNCERTAIN, option("allow_once"), option("allow_always"))
-    made, _ = gate(Always("allow_always"))
-    verdict = await made.answer(asked)
+    permission_gate, _ = gate(RememberingUser("allow_always"))
+    verdict = await permission_gate.answer(asked)
     assert verdict.option is not None
     assert verdict.option.kind == "allow_always"
-    assert made.session_rules == []
+    assert permission_gate.session_rules == []

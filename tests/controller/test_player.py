@@ -1,4 +1,4 @@
-"""The player: a recorded session that happens again."""
+"""The player of recorded sessions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def at(*times: float) -> list[Record]:
 
 
 @pytest.mark.parametrize("path", WIRELOGS[::7], ids=lambda path: path.stem)
-def test_what_was_played_is_what_was_recorded(path: object) -> None:
+def test_playing_a_recording_gives_the_recorded_session(path: object) -> None:
     recorded = records(path)  # type: ignore[arg-type]
     player = Player(recorded)
     while not player.ended:
@@ -33,7 +33,7 @@ def test_what_was_played_is_what_was_recorded(path: object) -> None:
     assert player.elapsed == pytest.approx(player.length)
 
 
-def test_records_come_when_they_came() -> None:
+def test_records_are_played_at_their_recorded_times() -> None:
     player = Player(at(100, 100.5, 101))
     assert player.played == 0
     player.advance(0)
@@ -57,7 +57,7 @@ def test_twice_the_speed_takes_half_the_time() -> None:
     assert player.ended
 
 
-def test_long_pauses_are_shortened_and_told() -> None:
+def test_long_pauses_are_shortened_and_reported() -> None:
     player = Player(at(0, 60, 61))
     player.advance(0.5)
     assert player.shortened_pause == 60
@@ -68,14 +68,14 @@ def test_long_pauses_are_shortened_and_told() -> None:
     assert player.skipped_seconds == 60 - LONGEST_PAUSE
 
 
-def test_a_clock_that_was_set_back_costs_no_time() -> None:
+def test_a_clock_that_was_set_back_adds_no_time() -> None:
     player = Player(at(100, 50, 51))
     player.advance(1)
     assert player.ended
     assert player.skipped_seconds == 0
 
 
-def test_at_once_needs_no_time_but_leaves_room_between_batches() -> None:
+def test_instant_speed_plays_a_batch_at_a_time() -> None:
     player = Player(at(*range(BATCH + 1)), speed=INSTANT)
     player.advance(0.03)
     assert player.played == BATCH
@@ -83,7 +83,7 @@ def test_at_once_needs_no_time_but_leaves_room_between_batches() -> None:
     assert player.ended
 
 
-def test_hurrying_to_the_end_needs_no_time_either_and_ends_with_the_beginning() -> None:
+def test_play_instantly_plays_to_the_end_until_rewound() -> None:
     player = Player(at(0, 1, 2))
     player.play_instantly()
     player.advance(0.01)
@@ -93,7 +93,7 @@ def test_hurrying_to_the_end_needs_no_time_either_and_ends_with_the_beginning() 
     assert player.played == 1
 
 
-def test_a_step_goes_to_the_next_change() -> None:
+def test_step_goes_to_the_next_change() -> None:
     nothing = Record(0.5, "sent", {"jsonrpc": "2.0", "method": "_unknown/to-everybody"})
     player = Player([*at(0), nothing, *at(1)])
     assert player.step()
@@ -104,7 +104,7 @@ def test_a_step_goes_to_the_next_change() -> None:
     assert player.step() == []
 
 
-def test_from_the_beginning_it_is_another_session() -> None:
+def test_rewind_starts_with_a_new_session() -> None:
     player = Player(at(0, 1))
     player.advance(1)
     before = player.session
@@ -114,7 +114,7 @@ def test_from_the_beginning_it_is_another_session() -> None:
     assert player.session.entries == []
 
 
-def test_speeds_have_ends() -> None:
+def test_the_speed_has_limits() -> None:
     player = Player([], speed=3)
     player.change_speed(1)
     assert player.speed == 4

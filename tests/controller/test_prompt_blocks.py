@@ -1,4 +1,4 @@
-"""What is attached to a prompt becomes what the agent takes."""
+"""Prompt blocks for attachments, depending on the capabilities of the agent."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ ALL = Agent(capabilities={"promptCapabilities": {"embeddedContext": True, "image
 NOTHING = Agent(capabilities={"promptCapabilities": {"image": False}})
 
 
-class Desk:
-    """A folder, an agent, and a user who is asked."""
+class PromptHelper:
+    """Builds the blocks of a prompt for an agent, and answers the questions about attachments."""
 
-    def __init__(self, folder: Path, agent: Agent | None = ALL, *, says: bool = True) -> None:
+    def __init__(self, folder: Path, agent: Agent | None = ALL, *, confirms: bool = True) -> None:
         self.folder = folder
         self.asked: list[str] = []
-        self.says = says
-        self.attaching = PromptBlockBuilder(FileAccess(Roots(folder)), lambda: agent)
+        self.confirms = confirms
+        self.builder = PromptBlockBuilder(FileAccess(Roots(folder)), lambda: agent)
 
     async def confirm(self, question: str) -> bool:
         self.asked.append(question)
-        return self.says
+        return self.confirms
 
     async def blocks(self, text: str, *more: Attachment) -> list[dict[str, Any]]:
-        """What comes after the text."""
+        """Return the blocks after the text block."""
         found: list[Attachment] = [
             mention.file for mention in find_mentions(text, lambda path: (self.folder / path).exists())
         ]
-        first, *others = await self.attaching.blocks(text, [*found, *more], self.confirm)
+        first, *others = await self.builder.blocks(text, [*found, *more], self.confirm)
         assert first == {"type": "text", "text": text}
         return others
 
@@ -67,8 +67,8 @@ def project(tmp_path: Path) -> Path:
     return project
 
 
-async def test_a_text_is_embedded(project: Path) -> None:
-    (block,) = await Desk(project).blocks('read @"my notes.md", please')
+async def test_a_text_file_is_embedded(project: Path) -> None:
+    (block,) = await PromptHelper(project).blocks('read @"my notes.md", please')
     assert block == {
         "type": "resource",
         "resource": {
@@ -79,105 +79,105 @@ async def test_a_text_is_embedded(project: Path) -> None:
     }
 
 
-async def test_only_the_lines_that_were_named_are_attached(project: Path) -> None:
-    ten, one = await Desk(project).blocks("@src/app.py:10-12 and (@src/app.py:30)")
+async def test_only_the_named_lines_are_attached(project: Path) -> None:
+    ten, one = await PromptHelper(project).blocks("@src/app.py:10-12 and (@src/app.py:30)")
     assert ten["resource"]["text"] == "line 10\nline 11\nline 12\n"
     assert ten["resource"]["uri"].endswith("/src/app.py#L10-L12")
     assert one["resource"]["text"] == "line 30\n"
-    (rest,) = await Desk(project).blocks("@src/app.py:29-900")
+    (rest,) = await PromptHelper(project).blocks("@src/app.py:29-900")
     assert rest["resource"]["uri"].endswith("/src/app.py#L29-L30")
 
 
-ODD = pytest.mark.skipif(sys.platform == "darwin", reason="all names are UTF-8 there")
+NOT_UTF8 = pytest.mark.skipif(sys.platform == "darwin", reason="all names are UTF-8 there")
 
 
 @pytest.mark.parametrize(
     "name",
-    ['say "hi".txt', "two\nlines.txt", "~nobody", "-rf", pytest.param("\udcff\u202e.txt", marks=ODD)],
+    ['say "hi".txt', "two\nlines.txt", "~nobody", "-rf", pytest.param("\udcff\u202e.txt", marks=NOT_UTF8)],
 )
-async def test_a_file_may_be_called_anything(project: Path, name: str) -> None:
+async def test_a_file_with_any_name_can_be_attached(project: Path, name: str) -> None:
     (project / name).write_text("text", encoding="utf-8")
-    (block,) = await Desk(project).blocks("", FileMention(format_mention(name), f"./{name}"))
+    (block,) = await PromptHelper(project).blocks("", FileMention(format_mention(name), f"./{name}"))
     assert block["resource"]["text"] == "text"
     assert block["resource"]["uri"] == "file://" + quote(os.fsencode(project / name))
     (project / name).unlink()
     with pytest.raises(UserError, match="not found") as error:
-        await Desk(project).blocks("", FileMention(format_mention(name), f"./{name}"))
+        await PromptHelper(project).blocks("", FileMention(format_mention(name), f"./{name}"))
     assert visible_line(str(error.value)) == str(error.value)
 
 
-async def test_an_agent_without_embedded_texts_gets_links(project: Path) -> None:
-    whole, part = await Desk(project, NOTHING).blocks("@src/app.py @src/app.py:2-3")
+async def test_files_are_links_for_agents_without_embedded_context(project: Path) -> None:
+    whole, part = await PromptHelper(project, NOTHING).blocks("@src/app.py @src/app.py:2-3")
     assert whole["type"] == part["type"] == "resource_link"
     assert whole["uri"] == f"{project.as_uri()}/src/app.py"
     assert (whole["name"], whole["size"]) == ("app.py", (project / "src/app.py").stat().st_size)
     assert (part["name"], part["uri"]) == ("app.py:2-3", f"{project.as_uri()}/src/app.py#L2-L3")
 
 
-async def test_images_go_as_images_only_to_agents_that_take_them(project: Path) -> None:
-    (image,) = await Desk(project).blocks("@logo.png")
+async def test_images_are_links_for_agents_without_image_support(project: Path) -> None:
+    (image,) = await PromptHelper(project).blocks("@logo.png")
     assert (image["type"], image["mimeType"]) == ("image", "image/png")
     assert base64.b64decode(image["data"]) == PNG
-    (link,) = await Desk(project, NOTHING).blocks("@logo.png")
+    (link,) = await PromptHelper(project, NOTHING).blocks("@logo.png")
     assert (link["type"], link["name"], link["mimeType"]) == ("resource_link", "logo.png", "image/png")
 
 
 @pytest.mark.parametrize("name", ["data.bin", "latin.txt"])
-async def test_what_is_no_text_is_never_sent_as_text(project: Path, name: str) -> None:
-    (block,) = await Desk(project).blocks(f"@{name}")
+async def test_a_file_that_is_not_utf8_text_is_a_link(project: Path, name: str) -> None:
+    (block,) = await PromptHelper(project).blocks(f"@{name}")
     assert (block["type"], block["name"]) == ("resource_link", name)
 
 
-async def test_a_text_that_calls_itself_an_image_is_a_text(project: Path) -> None:
+async def test_a_text_file_with_an_image_extension_is_text(project: Path) -> None:
     (project / "fake.png").write_text("no picture", encoding="utf-8")
-    (block,) = await Desk(project).blocks("@fake.png")
+    (block,) = await PromptHelper(project).blocks("@fake.png")
     assert (block["type"], block["resource"]["mimeType"]) == ("resource", "text/plain")
 
 
 async def test_a_folder_is_a_link(project: Path) -> None:
-    (block,) = await Desk(project).blocks("@src/")
+    (block,) = await PromptHelper(project).blocks("@src/")
     assert block == {"type": "resource_link", "uri": f"{project.as_uri()}/src/", "name": "src/"}
 
 
 async def test_the_same_file_is_attached_once(project: Path) -> None:
-    assert len(await Desk(project).blocks("@src/app.py is not @src/app.py")) == 1
+    assert len(await PromptHelper(project).blocks("@src/app.py is not @src/app.py")) == 1
 
 
-async def test_what_is_outside_or_sensitive_is_attached_when_the_user_means_it(project: Path) -> None:
+async def test_outside_or_sensitive_files_are_attached_if_the_user_confirms(project: Path) -> None:
     outside = project.parent / "outside.txt"
     outside.write_text("far", encoding="utf-8")
     (project / "harmless.txt").symlink_to(project / ".env")
-    desk = Desk(project)
-    far, env, link, folder = await desk.blocks(f"@{outside} @.env @harmless.txt @..")
+    helper = PromptHelper(project)
+    far, env, link, folder = await helper.blocks(f"@{outside} @.env @harmless.txt @..")
     assert far["resource"]["text"] == "far"
     assert env["resource"]["text"] == link["resource"]["text"] == "PASSWORD=hunter2hunter2\n"
     assert folder["type"] == "resource_link"
-    assert [question.partition("? It ")[0] for question in desk.asked] == [
+    assert [question.partition("? It ")[0] for question in helper.asked] == [
         f"Attach {path}" for path in (outside, project / ".env", project / ".env", project.parent)
     ]
-    assert "outside the working folder" in desk.asked[0]
-    assert "may contain passwords and keys" in desk.asked[1]
+    assert "outside the working folder" in helper.asked[0]
+    assert "may contain passwords and keys" in helper.asked[1]
 
 
 @pytest.mark.parametrize("name", [".env", "../outside.txt"])
-async def test_else_nothing_is_sent(project: Path, name: str) -> None:
+async def test_nothing_is_sent_if_the_user_does_not_confirm(project: Path, name: str) -> None:
     (project.parent / "outside.txt").write_text("far", encoding="utf-8")
     with pytest.raises(UserError, match="Nothing was sent"):
-        await Desk(project, says=False).blocks(f"@{name}")
+        await PromptHelper(project, confirms=False).blocks(f"@{name}")
 
 
-async def test_what_is_too_large_is_a_sentence(project: Path) -> None:
+async def test_a_file_that_is_too_large_is_an_error(project: Path) -> None:
     (project / "big.log").write_text("x" * 99 + "\n" + "y" * (TEXT_LIMIT + 1), encoding="utf-8")
     (project / "big.png").write_bytes(PNG + bytes(IMAGE_LIMIT))
     with pytest.raises(UserError, match=r"@big.log cannot be attached: it has 1.0 MB.*@big.log:1-200"):
-        await Desk(project).blocks("@big.log")
+        await PromptHelper(project).blocks("@big.log")
     with pytest.raises(UserError, match=r"@big.log:2 cannot be attached"):
-        await Desk(project).blocks("@big.log:2")
+        await PromptHelper(project).blocks("@big.log:2")
     with pytest.raises(UserError, match=r"@big.png cannot be attached: it has 10.0 MB"):
-        await Desk(project).blocks("@big.png")
-    (line,) = await Desk(project).blocks("@big.log:1")
+        await PromptHelper(project).blocks("@big.png")
+    (line,) = await PromptHelper(project).blocks("@big.log:1")
     assert line["resource"]["text"] == "x" * 99 + "\n"
-    (link,) = await Desk(project, NOTHING).blocks("@big.log")
+    (link,) = await PromptHelper(project, NOTHING).blocks("@big.log")
     assert link["type"] == "resource_link"
 
 
@@ -190,22 +190,24 @@ async def test_what_is_too_large_is_a_sentence(project: Path) -> None:
         (FileMention("@data.bin:1", "data.bin", 1, 1), "binary"),
     ],
 )
-async def test_what_cannot_be_attached_is_a_sentence(project: Path, mention: FileMention, why: str) -> None:
+async def test_a_file_that_cannot_be_attached_is_an_error(
+    project: Path, mention: FileMention, why: str
+) -> None:
     with pytest.raises(UserError, match=f"{mention.token} cannot be attached: .*{why}"):
-        await Desk(project).blocks("", mention)
+        await PromptHelper(project).blocks("", mention)
 
 
-async def test_what_a_command_wrote_is_attached_in_either_form(project: Path) -> None:
+async def test_command_output_is_embedded_or_sent_as_text(project: Path) -> None:
     output = CommandOutput("[output of ls -la]", "ls -la", "$ ls -la\na\nb\n")
-    (embedded,) = await Desk(project).blocks("look", output)
+    (embedded,) = await PromptHelper(project).blocks("look", output)
     assert embedded["resource"]["text"] == output.text
     assert embedded["resource"]["uri"] == "terminal:ls%20-la"
-    (text,) = await Desk(project, NOTHING).blocks("look", output)
+    (text,) = await PromptHelper(project, NOTHING).blocks("look", output)
     assert (text["type"], text["text"].strip()) == ("text", output.text.strip())
 
 
-async def test_a_picture_of_no_file_is_an_image(project: Path) -> None:
-    (image,) = await Desk(project).blocks("look", Picture("[image 1]", PNG, "image/png"))
+async def test_a_pasted_picture_is_an_image_block(project: Path) -> None:
+    (image,) = await PromptHelper(project).blocks("look", Picture("[image 1]", PNG, "image/png"))
     assert image == {"type": "image", "data": base64.b64encode(PNG).decode(), "mimeType": "image/png"}
 
 
@@ -229,9 +231,9 @@ async def test_a_picture_of_no_file_is_an_image(project: Path) -> None:
         ),
     ],
 )
-def test_only_what_exists_is_a_mention(text: str, tokens: list[str]) -> None:
-    there = {"a.py", "b.py", "c.py", "two words.py", 'say "hi".txt', r"a\b.txt"}
-    found = list(find_mentions(text, lambda path: path in there))
+def test_only_existing_files_are_mentions(text: str, tokens: list[str]) -> None:
+    existing = {"a.py", "b.py", "c.py", "two words.py", 'say "hi".txt', r"a\b.txt"}
+    found = list(find_mentions(text, lambda path: path in existing))
     assert [mention.file.token for mention in found] == tokens
     assert all(text[mention.start : mention.end] == mention.file.token for mention in found)
 
@@ -242,7 +244,7 @@ def test_only_what_exists_is_a_mention(text: str, tokens: list[str]) -> None:
 )
 @example("\u202e", b"\xff\xfe")
 @example('a"b\\n\nc', b"")
-def test_any_name_can_be_written_and_is_found_again(name: str, odd: bytes) -> None:
+def test_any_file_name_can_be_mentioned(name: str, odd: bytes) -> None:
     path = name + odd.replace(b"/", b"").replace(b"\0", b"").decode(errors="surrogateescape")
     for token in (format_mention(path), format_mention(path, ":3")):
         assert visible_line(token) == token
@@ -250,41 +252,41 @@ def test_any_name_can_be_written_and_is_found_again(name: str, odd: bytes) -> No
         assert (mention.file.token, mention.file.path) == (token, path)
 
 
-# --------------------------------------------------------------------------- all the way
+# --------------------------------------------------------------------------- in a conversation
 
 
-async def test_a_prompt_made_before_the_agent_was_known_is_made_to_fit_it(
+async def test_blocks_made_before_the_start_are_adapted_to_the_agent(
     converse: Converse, project: Path
 ) -> None:
-    one = converse()
-    (one.conversation.cwd / "a.py").write_text("secret text", encoding="utf-8")
+    chat = converse()
+    (chat.conversation.cwd / "a.py").write_text("secret text", encoding="utf-8")
 
-    async def yes(_: str) -> bool:
+    async def confirm(_: str) -> bool:
         return True
 
-    blocks = await one.conversation.blocks_for("@a.py", [FileMention("@a.py", "a.py")], yes)
+    blocks = await chat.conversation.blocks_for("@a.py", [FileMention("@a.py", "a.py")], confirm)
     assert blocks[1]["type"] == "resource"
-    await one.open()
-    await one.conversation.prompt(blocks)
-    (message,) = [entry for entry in one.session.entries if isinstance(entry, UserMessage)]
+    await chat.open()
+    await chat.conversation.prompt(blocks)
+    (message,) = [entry for entry in chat.session.entries if isinstance(entry, UserMessage)]
     (link,) = [part for part in message.parts if isinstance(part, Content)]
     assert (link.kind, link.name) == ("resource_link", "a.py")
 
 
-async def test_the_contents_of_sensitive_files_stay_out_of_the_log(converse: Converse) -> None:
+async def test_attached_sensitive_files_are_not_logged(converse: Converse) -> None:
     capabilities = {"promptCapabilities": {"embeddedContext": True}}
-    one = converse("script", json.dumps({"capabilities": capabilities}))
-    await one.open()
-    (one.conversation.cwd / ".env").write_text("COLOUR=particularly-blue\n", encoding="utf-8")
+    chat = converse("script", json.dumps({"capabilities": capabilities}))
+    await chat.open()
+    (chat.conversation.cwd / ".env").write_text("COLOUR=particularly-blue\n", encoding="utf-8")
 
-    async def yes(_: str) -> bool:
+    async def confirm(_: str) -> bool:
         return True
 
     mention = FileMention("@.env:1", ".env", 1, 1)
-    await one.conversation.prompt(await one.conversation.blocks_for("@.env:1", [mention], yes))
-    (message,) = [entry for entry in one.session.entries if isinstance(entry, UserMessage)]
+    await chat.conversation.prompt(await chat.conversation.blocks_for("@.env:1", [mention], confirm))
+    (message,) = [entry for entry in chat.session.entries if isinstance(entry, UserMessage)]
     assert "particularly-blue" in message.text
-    assert one.conversation.log_path is not None
-    log = Path(one.conversation.log_path).read_text(encoding="utf-8")
+    assert chat.conversation.log_path is not None
+    log = Path(chat.conversation.log_path).read_text(encoding="utf-8")
     assert "particularly-blue" not in log
     assert ".env#L1-L1" in log

@@ -1,4 +1,4 @@
-"""What runs and what is written is what was decided on, with real files, folders and processes."""
+"""Commands and writes match the permission that was given, with real files and processes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ KIMI_CLI = [
         },
     ],
 ]
-"""How kimi-cli 1.51 asks: no kind, the command only in an update before (recordings/kimi-cli-shell)."""
+"""A request of kimi-cli 1.51: no kind, and the command only in an earlier update (see kimi-cli-shell)."""
 
 
 def create(command: str, **params: Any) -> list[Any]:
@@ -64,32 +64,32 @@ def edit(path: Path, *changes: tuple[str, str], **more: Any) -> list[Any]:
     return ["permission", {"title": "Edit", "content": diffs, **more}]
 
 
-async def test_a_command_that_was_just_allowed_without_a_kind_runs_once_without_another_question(
+async def test_an_allowed_command_without_a_kind_runs_once_without_asking_again(
     converse: Converse,
 ) -> None:
-    person = ScriptedUser("allow_once", "reject_once")
-    chat = converse(question_handler=person)
+    user = ScriptedUser("allow_once", "reject_once")
+    chat = converse(question_handler=user)
     await chat.open()
     await chat.prompt(*KIMI_CLI, create("true it"), create("true it"))
-    assert [question.kind for question in person.asked] == ["permission", "command"]
-    assert [question.subject.description for question in person.asked] == ["run `true it`"] * 2
+    assert [question.kind for question in user.asked] == ["permission", "command"]
+    assert [question.subject.description for question in user.asked] == ["run `true it`"] * 2
 
 
-async def test_a_yes_to_a_command_is_none_to_the_same_with_other_variables(converse: Converse) -> None:
-    person = ScriptedUser("allow_once", "reject_once")
-    chat = converse(question_handler=person)
+async def test_an_allowed_command_with_other_variables_is_asked_about(converse: Converse) -> None:
+    user = ScriptedUser("allow_once", "reject_once")
+    chat = converse(question_handler=user)
     await chat.open()
     ask = ["permission", {"title": "make", "kind": "execute", "rawInput": {"command": "true make"}}]
     await chat.prompt(ask, create("true make", env=[{"name": "CC", "value": "evil.sh"}]))
-    assert person.asked[1].subject.description == "run `true make` with CC=evil.sh"
+    assert user.asked[1].subject.description == "run `true make` with CC=evil.sh"
 
 
 @pytest.mark.parametrize("kind", [{"kind": "edit"}, {}], ids=["with a kind", "without a kind"])
-async def test_the_write_of_an_edit_just_allowed_is_covered_by_its_content_and_once(
+async def test_an_allowed_edit_covers_one_write_of_its_content(
     converse: Converse, kind: dict[str, Any]
 ) -> None:
-    person = ScriptedUser("allow_once", "reject_once", "reject_once")
-    chat = converse(question_handler=person)
+    user = ScriptedUser("allow_once", "reject_once", "reject_once")
+    chat = converse(question_handler=user)
     file = chat.conversation.cwd / "file"
     file.write_text("one\nhelo\ntwo\n")
     await chat.open()
@@ -98,25 +98,25 @@ async def test_the_write_of_an_edit_just_allowed_is_covered_by_its_content_and_o
     )
     assert file.read_text() == "one\nhello\ntwo\n"
     await chat.prompt(write(file, "one\nhello\ntwo\n"))
-    assert [question.kind for question in person.asked] == ["permission", "write", "write"]
-    assert person.asked[1].new_text == "evil\n"
+    assert [question.kind for question in user.asked] == ["permission", "write", "write"]
+    assert user.asked[1].new_text == "evil\n"
 
 
-async def test_an_edit_told_in_several_parts_or_of_a_new_file_is_covered(converse: Converse) -> None:
-    person = ScriptedUser("allow_once", "allow_once")
-    chat = converse(question_handler=person)
+async def test_an_allowed_edit_covers_several_diffs_and_new_files(converse: Converse) -> None:
+    user = ScriptedUser("allow_once", "allow_once")
+    chat = converse(question_handler=user)
     old, new = chat.conversation.cwd / "old", chat.conversation.cwd / "new"
     old.write_text("a\nb\nc\nd\n")
     await chat.open()
     await chat.prompt(edit(old, ("a\nb", "A\nb"), ("c\nd", "c\nD")), write(old, "A\nb\nc\nD\n"))
     await chat.prompt(edit(new, ("", "first\nsecond"), toolCallId="other"), write(new, "first\nsecond\n"))
-    assert [question.kind for question in person.asked] == ["permission", "permission"]
+    assert [question.kind for question in user.asked] == ["permission", "permission"]
     assert (old.read_text(), new.read_text()) == ("A\nb\nc\nD\n", "first\nsecond\n")
 
 
-async def test_a_file_that_is_called_new_and_is_not_is_asked_about_again(converse: Converse) -> None:
-    person = ScriptedUser("allow_once", "reject_once")
-    chat = converse(question_handler=person)
+async def test_a_write_over_an_existing_file_called_new_is_asked_about(converse: Converse) -> None:
+    user = ScriptedUser("allow_once", "reject_once")
+    chat = converse(question_handler=user)
     file = chat.conversation.cwd / "file"
     file.write_text("precious\n")
     await chat.open()
@@ -124,8 +124,8 @@ async def test_a_file_that_is_called_new_and_is_not_is_asked_about_again(convers
     assert file.read_text() == "precious\n"
 
 
-class Swapping(ScriptedUser):
-    """Lets somebody swap a link while thinking."""
+class LinkSwappingUser(ScriptedUser):
+    """A user during whose answer a link is replaced."""
 
     def __init__(self, link: Path, target: Path) -> None:
         super().__init__("allow_once")
@@ -147,9 +147,9 @@ class Swapping(ScriptedUser):
         lambda project: create("sh -c 'cd build && touch made'"),
         lambda project: create("./tool", cwd=str(project / "build")),
     ],
-    ids=["program", "line", "cd", "shell", "line with a shell", "relative program"],
+    ids=["program", "command line", "cd", "shell", "command line with a shell", "relative program"],
 )
-async def test_a_command_runs_in_the_folder_that_was_open_when_it_was_asked(
+async def test_a_command_runs_in_the_folder_that_was_asked_about(
     converse: Converse, tmp_path: Path, step: Any
 ) -> None:
     project, outside = tmp_path / "project", tmp_path / "outside"
@@ -160,18 +160,18 @@ async def test_a_command_runs_in_the_folder_that_was_open_when_it_was_asked(
         (folder / "tool").chmod(0o755)
     link = project / "build"
     link.symlink_to("inside")
-    person = Swapping(link, outside)
-    chat = converse(question_handler=person)
+    user = LinkSwappingUser(link, outside)
+    chat = converse(question_handler=user)
     await chat.open()
     await chat.prompt(step(project), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
-    [question] = person.asked
+    [question] = user.asked
     assert question.subject.cwd is not None
     assert question.subject.cwd.real == str(inside)
     assert (inside / "made").exists()
     assert not (outside / "made").exists()
 
 
-async def test_a_cd_that_leads_nowhere_is_left_to_the_shell(converse: Converse) -> None:
+async def test_a_cd_to_a_missing_folder_fails_in_the_shell(converse: Converse) -> None:
     chat = converse(policy="yolo")
     await chat.open()
     wait = ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}]
@@ -180,7 +180,7 @@ async def test_a_cd_that_leads_nowhere_is_left_to_the_shell(converse: Converse) 
     assert not (chat.conversation.cwd / "made").exists()
 
 
-async def test_a_line_is_not_run_as_the_file_that_is_called_like_it(converse: Converse) -> None:
+async def test_a_command_line_does_not_run_a_file_of_the_same_name(converse: Converse) -> None:
     chat = converse(run_rules=[parse_spec("execute:./tool", "allow")])
     project = chat.conversation.cwd
     for name in ("tool", "tool test"):
@@ -192,19 +192,19 @@ async def test_a_line_is_not_run_as_the_file_that_is_called_like_it(converse: Co
     assert not (project / "ran tool test").exists()
 
 
-async def test_a_program_with_a_space_in_its_path_is_decided_on_as_that_program(converse: Converse) -> None:
-    person = ScriptedUser("allow_once")
-    chat = converse(question_handler=person)
+async def test_a_program_with_a_space_in_its_path_is_not_split(converse: Converse) -> None:
+    user = ScriptedUser("allow_once")
+    chat = converse(question_handler=user)
     program = chat.conversation.cwd / "my tool"
     program.write_text("#!/bin/sh\ntouch made\n")
     program.chmod(0o755)
     await chat.open()
     await chat.prompt(create(str(program)), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
-    assert person.asked[0].subject.argv == (str(program),)
+    assert user.asked[0].subject.argv == (str(program),)
     assert (chat.conversation.cwd / "made").exists()
 
 
-async def test_subjects_are_read_in_a_thread_in_the_order_of_their_requests(
+async def test_subjects_are_read_in_a_thread_and_in_order(
     converse: Converse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[threading.Thread] = []
@@ -215,9 +215,9 @@ async def test_subjects_are_read_in_a_thread_in_the_order_of_their_requests(
         return subject_of_call(*args)
 
     monkeypatch.setattr(request_handlers, "subject_of_call", read)
-    person = ScriptedUser("allow_once", "allow_once")
-    chat = converse("asks_at_once", "2", question_handler=person)
+    user = ScriptedUser("allow_once", "allow_once")
+    chat = converse("asks_at_once", "2", question_handler=user)
     await chat.open()
     await chat.prompt()
     assert threading.main_thread() not in threads
-    assert [question.subject.command for question in person.asked] == ["ask-1", "ask-2"]
+    assert [question.subject.command for question in user.asked] == ["ask-1", "ask-2"]

@@ -1,4 +1,4 @@
-"""A reopened session has the mode, model and options that it had before."""
+"""Restoring mode, model and options of a reopened session."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def offers(session: dict[str, Any], **more: Any) -> str:
     return json.dumps({"capabilities": RESUMES, "session": session, **more})
 
 
-def calls(chat: ScriptedConversation) -> list[tuple[str, Any]]:
-    """What was sent since the last opening: the settings and the prompts."""
+def sent_settings_and_prompts(chat: ScriptedConversation) -> list[tuple[str, Any]]:
+    """Return method and value of the requests sent since the session was last opened."""
     sent = [record.frame for record in chat.records if record.direction == "sent"]
     found: list[tuple[str, Any]] = []
     for frame in sent:
@@ -45,19 +45,19 @@ def calls(chat: ScriptedConversation) -> list[tuple[str, Any]]:
     return found
 
 
-async def with_all_changed(chat: ScriptedConversation) -> None:
+async def change_all_settings(chat: ScriptedConversation) -> None:
     conversation = await chat.open()
     await conversation.set_mode("plan")
     await conversation.set_model("large")
     await conversation.set_config_option("fast", True)
 
 
-async def test_after_a_restart_everything_is_set_again_before_the_next_prompt(converse: Converse) -> None:
+async def test_settings_are_restored_after_a_restart_before_the_next_prompt(converse: Converse) -> None:
     chat = converse("script", offers(OFFERED))
-    await with_all_changed(chat)
+    await change_all_settings(chat)
     await restart(chat.conversation)
     await chat.prompt(["say", "ready"])
-    assert calls(chat) == [
+    assert sent_settings_and_prompts(chat) == [
         ("session/set_model", "large"),
         ("session/set_config_option", True),
         ("session/set_mode", "plan"),
@@ -67,11 +67,9 @@ async def test_after_a_restart_everything_is_set_again_before_the_next_prompt(co
     assert chat.notices()[-1] == "Restored Model: Large, Fast: on, Mode: Plan"
 
 
-async def test_a_session_resumed_on_another_day_has_its_settings_again(
-    converse: Converse, home: Path
-) -> None:
+async def test_settings_are_restored_in_a_resumed_session(converse: Converse, home: Path) -> None:
     first = converse("script", offers(OFFERED))
-    await with_all_changed(first)
+    await change_all_settings(first)
     await first.conversation.close()
     [stored] = [AppContext.open(home).stored("session-1")]
     second = converse("script", offers(OFFERED), resumed=stored)
@@ -82,7 +80,7 @@ async def test_a_session_resumed_on_another_day_has_its_settings_again(
     assert second.replayed().settings == second.session.settings
 
 
-async def test_what_the_agent_refuses_is_a_warning_that_names_both_values(converse: Converse) -> None:
+async def test_a_refused_setting_is_a_warning_with_both_values(converse: Converse) -> None:
     chat = converse("script", offers(OFFERED))
     await chat.open()
     await chat.prompt(["update", {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}])
@@ -94,9 +92,9 @@ async def test_what_the_agent_refuses_is_a_warning_that_names_both_values(conver
     assert last.text == "Mode is Build, no longer Plan: Not in this mood"
 
 
-async def test_what_is_no_longer_offered_is_a_warning(converse: Converse) -> None:
+async def test_a_setting_that_is_no_longer_offered_is_a_warning(converse: Converse) -> None:
     chat = converse("script", offers(OFFERED))
-    await with_all_changed(chat)
+    await change_all_settings(chat)
     models = {"currentModelId": "small", "availableModels": MODELS["availableModels"][:1]}
     chat.conversation.launch.command[-1] = offers({"modes": MODES, "models": models, "configOptions": []})
     await restart(chat.conversation)
@@ -105,34 +103,34 @@ async def test_what_is_no_longer_offered_is_a_warning(converse: Converse) -> Non
     assert "Restored Mode: Plan" in chat.notices()
 
 
-async def test_an_agent_that_does_not_say_what_is_set_is_told(converse: Converse) -> None:
+async def test_settings_are_restored_if_the_agent_does_not_report_them(converse: Converse) -> None:
     chat = converse("script", offers(OFFERED))
     await chat.open()
     await chat.conversation.set_mode("plan")
     chat.conversation.launch.command[-1] = offers({})
     await restart(chat.conversation)
-    assert ("session/set_mode", "plan") in calls(chat)
+    assert ("session/set_mode", "plan") in sent_settings_and_prompts(chat)
     assert chat.session.mode == "plan"
 
 
-async def test_a_new_session_in_place_of_a_forgotten_one_gets_the_settings_too(converse: Converse) -> None:
+async def test_settings_are_restored_in_a_new_session_that_replaces_a_lost_one(converse: Converse) -> None:
     chat = converse("script", offers(OFFERED))
-    await with_all_changed(chat)
+    await change_all_settings(chat)
     chat.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/resume"])
     await restart(chat.conversation)
     assert chat.session.mode == "plan"
-    assert ("session/set_mode", "plan") in calls(chat)
+    assert ("session/set_mode", "plan") in sent_settings_and_prompts(chat)
 
 
-async def test_nothing_is_set_when_the_agent_has_kept_it(converse: Converse) -> None:
+async def test_unchanged_settings_are_not_set_again(converse: Converse) -> None:
     chat = converse("script", offers(OFFERED))
     await chat.open()
     await restart(chat.conversation)
-    assert calls(chat) == []
+    assert sent_settings_and_prompts(chat) == []
     assert not any("Restored" in text or "no longer" in text for text in chat.notices())
 
 
-async def test_a_setting_that_the_agent_refused_is_tried_again_at_the_next_restart(
+async def test_a_refused_setting_is_tried_again_at_the_next_restart(
     converse: Converse,
 ) -> None:
     chat = converse("script", offers(OFFERED))
@@ -145,16 +143,16 @@ async def test_a_setting_that_the_agent_refused_is_tried_again_at_the_next_resta
     assert chat.session.mode == "plan"
 
 
-async def test_an_agent_that_has_the_value_without_reporting_it_is_brought_in_step(
+async def test_a_setting_refused_as_already_set_is_set_to_another_value_first(
     converse: Converse,
 ) -> None:
-    """Kimi Code reports its default mode, and refuses plan mode because it is in it."""
+    """Kimi Code reports its default mode, but is in plan mode and refuses to enter it again."""
     chat = converse("script", offers(OFFERED))
     await chat.open()
     await chat.conversation.set_mode("plan")
     chat.conversation.launch.command[-1] = offers(OFFERED, refuses_once=["session/set_mode"])
     await restart(chat.conversation)
-    assert [value for method, value in calls(chat) if method == "session/set_mode"] == [
+    assert [value for method, value in sent_settings_and_prompts(chat) if method == "session/set_mode"] == [
         "plan",
         "build",
         "plan",

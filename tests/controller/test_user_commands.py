@@ -1,4 +1,4 @@
-"""The user's own commands, beside the agent."""
+"""Commands run by the user."""
 
 from __future__ import annotations
 
@@ -18,79 +18,79 @@ if TYPE_CHECKING:
     from tests.support.scripted_conversation import ScriptedConversation
 
 
-def commands(one: ScriptedConversation) -> list[Terminal]:
-    return [entry for entry in one.session.entries if isinstance(entry, Terminal) and entry.owner == "user"]
+def commands(chat: ScriptedConversation) -> list[Terminal]:
+    return [entry for entry in chat.session.entries if isinstance(entry, Terminal) and entry.owner == "user"]
 
 
-async def run(one: ScriptedConversation, line: str) -> Terminal:
-    """Run it to its end."""
-    name = await one.conversation.user_commands.run(line)
-    await until(lambda: one.session.terminals[name].ended_at is not None)
-    return one.session.terminals[name]
+async def run(chat: ScriptedConversation, line: str) -> Terminal:
+    """Run a command to its end."""
+    name = await chat.conversation.user_commands.run(line)
+    await until(lambda: chat.session.terminals[name].ended_at is not None)
+    return chat.session.terminals[name]
 
 
-async def test_a_command_line_runs_in_the_folder_through_the_users_shell(converse: Converse) -> None:
-    one = converse()
-    (one.conversation.cwd / "file").write_text("x", encoding="utf-8")
-    entry = await run(one, "echo $((6*7)) | cat; ls; test -t 1 && echo tty; exit 3")
+async def test_a_user_command_runs_in_the_users_shell(converse: Converse) -> None:
+    chat = converse()
+    (chat.conversation.cwd / "file").write_text("x", encoding="utf-8")
+    entry = await run(chat, "echo $((6*7)) | cat; ls; test -t 1 && echo tty; exit 3")
     assert entry.output.head.replace("\r", "") == "42\nfile\ntty\n"
     assert (entry.exit_code, entry.command) == (3, "echo $((6*7)) | cat; ls; test -t 1 && echo tty; exit 3")
     assert not entry.stray
 
 
-async def test_the_record_gives_the_same_entry(converse: Converse) -> None:
-    one = converse()
-    entry = await run(one, "printf 'one\\ntwo'")
-    (again,) = [item for item in one.replayed().entries if isinstance(item, Terminal)]
+async def test_a_user_command_is_replayed_from_the_log(converse: Converse) -> None:
+    chat = converse()
+    entry = await run(chat, "printf 'one\\ntwo'")
+    (again,) = [item for item in chat.replayed().entries if isinstance(item, Terminal)]
     assert (again.owner, again.command, again.exit_code) == ("user", entry.command, 0)
     assert again.output.head == entry.output.head == "one\r\ntwo"
 
 
-async def test_it_can_be_killed_and_ends_with_the_conversation(converse: Converse) -> None:
-    one = converse()
-    first = await one.conversation.user_commands.run("echo $$; exec sleep 1000")
-    second = await one.conversation.user_commands.run("echo $$; exec sleep 1000")
-    outputs = [one.session.terminals[name].output for name in (first, second)]
+async def test_a_user_command_ends_when_killed_or_when_the_conversation_is_closed(converse: Converse) -> None:
+    chat = converse()
+    first = await chat.conversation.user_commands.run("echo $$; exec sleep 1000")
+    second = await chat.conversation.user_commands.run("echo $$; exec sleep 1000")
+    outputs = [chat.session.terminals[name].output for name in (first, second)]
     await until(lambda: all(output.total for output in outputs))
-    await one.conversation.user_commands.kill(first)
-    assert [entry.signal for entry in commands(one)] == ["SIGTERM", None]
-    await one.conversation.close()
+    await chat.conversation.user_commands.kill(first)
+    assert [entry.signal for entry in commands(chat)] == ["SIGTERM", None]
+    await chat.conversation.close()
     for output in outputs:
         with pytest.raises(ProcessLookupError):
             os.kill(int(output.head), 0)
-    assert [entry.signal for entry in commands(one)] == ["SIGTERM", "SIGTERM"]
+    assert [entry.signal for entry in commands(chat)] == ["SIGTERM", "SIGTERM"]
 
 
-async def test_it_interrupts_nothing_that_the_agent_says(converse: Converse) -> None:
-    one = converse()
-    conversation = await one.open()
-    turn = asyncio.create_task(one.prompt(["say", "first "], ["wait_for_cancel"], ["say", "second"]))
-    await until(lambda: one.said() == "first ")
-    await run(one, "true")
+async def test_a_user_command_does_not_split_a_message(converse: Converse) -> None:
+    chat = converse()
+    conversation = await chat.open()
+    turn = asyncio.create_task(chat.prompt(["say", "first "], ["wait_for_cancel"], ["say", "second"]))
+    await until(lambda: chat.said() == "first ")
+    await run(chat, "true")
     await conversation.cancel()
     await turn
-    assert [entry.text for entry in one.session.entries if isinstance(entry, AgentMessage)] == [
+    assert [entry.text for entry in chat.session.entries if isinstance(entry, AgentMessage)] == [
         "first second"
     ]
 
 
-async def test_the_agent_cannot_read_it_and_does_not_end_it(converse: Converse) -> None:
-    one = converse()
-    conversation = await one.open()
+async def test_the_agent_cannot_read_a_user_command(converse: Converse) -> None:
+    chat = converse()
+    conversation = await chat.open()
     name = await conversation.user_commands.run("echo private; exec sleep 1000")
-    await until(lambda: one.session.terminals[name].output.total)
-    await one.prompt(["ask", "terminal/output", {"terminalId": name}])
-    assert "no terminal" in one.said()
-    assert "private" not in one.said()
+    await until(lambda: chat.session.terminals[name].output.total)
+    await chat.prompt(["ask", "terminal/output", {"terminalId": name}])
+    assert "no terminal" in chat.said()
+    assert "private" not in chat.said()
     await restart(conversation)
-    assert one.session.terminals[name].ended_at is None
+    assert chat.session.terminals[name].ended_at is None
     await conversation.user_commands.kill(name)
-    await conversation.user_commands.kill(name)  # again is no error
+    await conversation.user_commands.kill(name)  # killing twice is no error
 
 
-async def test_a_folder_that_is_gone_is_a_sentence(converse: Converse) -> None:
-    one = converse()
-    one.conversation.cwd.rmdir()
+async def test_a_user_command_in_a_deleted_folder_is_an_error(converse: Converse) -> None:
+    chat = converse()
+    chat.conversation.cwd.rmdir()
     with pytest.raises(UserError, match=r"The command cannot be run: .* does not exist"):
-        await one.conversation.user_commands.run("ls")
-    assert not any(isinstance(entry, Notice) for entry in one.session.entries)
+        await chat.conversation.user_commands.run("ls")
+    assert not any(isinstance(entry, Notice) for entry in chat.session.entries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 import uuid
@@ -51,6 +52,13 @@ class ScriptedUser:
     async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
         self.elicited.append(elicitation)
         return ElicitationAnswer("accept", {"name": "value"})
+
+
+class RememberingUser(ScriptedUser):
+    """A user whose answers are remembered as rules."""
+
+    async def ask(self, question: Question) -> Answer:
+        return dataclasses.replace(await super().ask(question), remember=True)
 
 
 @dataclass
@@ -105,6 +113,6 @@ def scripted_conversation(
     conversation = app_context.conversation(
         launch, Options(cwd=cwd, **options), keep_log=keep_log, resumed=resumed
     )
-    one = ScriptedConversation(conversation, mark)
-    conversation.listen(lambda record, _events, _changes: one.records.append(record))
-    return one
+    chat = ScriptedConversation(conversation, mark)
+    conversation.listen(lambda record, _events, _changes: chat.records.append(record))
+    return chat
