@@ -1,4 +1,4 @@
-"""What the tests of the workspace get."""
+"""Fixtures for the tests of the workspace."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ NOBODY = 65534
 
 @pytest.fixture(autouse=True)
 def no_global_ignore_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the person at this machine ignores everywhere has no part in the tests."""
+    """Hide the global ignore file of the user who runs the tests."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no-config"))
 
 
 @pytest.fixture
 def unprivileged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of ours, while nothing is readable or writable to us that its mode forbids: also as root."""
+    """Create a folder and drop the rights of root, so that file modes apply."""
     folder = Path(tempfile.mkdtemp(prefix="acp-tui-test-")).resolve()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "no-config"))
     was_root = os.geteuid() == 0

@@ -1,4 +1,4 @@
-"""Folders to take a baseline of."""
+"""Project folders for tests, and helpers to compare and revert them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AUTHOR = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "p
 
 
 def git(folder: Path, *words: str) -> str:
-    """Run the user's git."""
+    """Run git without the user's configuration and return its output."""
     environment = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     done = subprocess.run(
         ["git", *_AUTHOR, *words], cwd=folder, env=environment, check=True, capture_output=True, text=True
@@ -27,7 +27,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 def fill(folder: Path, files: dict[str, str | bytes]) -> Path:
-    """Write files, with the folders they need."""
+    """Write files and return the folder."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def fill(folder: Path, files: dict[str, str | bytes]) -> Path:
 
 
 def repository(folder: Path, files: dict[str, str | bytes]) -> Path:
-    """The same as a repository with everything committed."""
+    """Write files, commit them in a new repository and return its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     git(folder, "init", "--quiet", "--initial-branch=main")
     fill(folder, files)
@@ -49,14 +49,14 @@ Snapshot = dict[str, tuple[int, bytes]]
 
 
 def snapshot(folder: Path, *, with_git: bool = False) -> Snapshot:
-    """Mode and content of every file and link."""
+    """Return mode and content of every file and link."""
     found: Snapshot = {}
-    for place, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder):
         if not with_git and ".git" in folders:
             folders.remove(".git")
-        links = [name for name in folders if Path(place, name).is_symlink()]
+        links = [name for name in folders if Path(parent, name).is_symlink()]
         for name in names + links:
-            path = Path(place, name)
+            path = Path(parent, name)
             mode = path.lstat().st_mode
             content = os.fsencode(path.readlink()) if stat.S_ISLNK(mode) else path.read_bytes()
             found[str(path.relative_to(folder))] = (mode, content)
@@ -64,7 +64,7 @@ def snapshot(folder: Path, *, with_git: bool = False) -> Snapshot:
 
 
 async def taken(*roots: Path, limits: Limits | None = None) -> Baseline:
-    """A baseline of some folders, kept beside the first."""
+    """Take a baseline of some folders, stored beside the first."""
     directory = roots[0].parent / "baseline.git"
     baseline = Baseline(Roots(roots[0], roots[1:]), directory, limits)
     await baseline.take_snapshot()
@@ -72,7 +72,7 @@ async def taken(*roots: Path, limits: Limits | None = None) -> Baseline:
 
 
 async def changes(baseline: Baseline, folder: Path) -> dict[str, str]:
-    """What has changed, by names below a folder; what cannot be reverted is marked."""
+    """Return the kind of each change by relative path; "stays" marks those that cannot be reverted."""
     return {
         str(change.path.relative_to(folder)): change.kind if change.revertable else f"{change.kind}, stays"
         for change in await baseline.changes()
@@ -80,7 +80,7 @@ async def changes(baseline: Baseline, folder: Path) -> dict[str, str]:
 
 
 async def revert_all(baseline: Baseline) -> None:
-    """Revert everything there is to revert."""
+    """Revert all changes that can be reverted."""
     for change in await baseline.changes():
         if change.revertable:
             await baseline.revert(change.path)

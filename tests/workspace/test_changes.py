@@ -1,4 +1,4 @@
-"""What changed since the baseline, and the way back."""
+"""Changes since the baseline, and reverting them."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return folder
 
 
-async def test_without_a_change_there_is_none(project: Path) -> None:
+async def test_rewriting_the_same_content_is_no_change(project: Path) -> None:
     baseline = await taken(project)
     assert baseline.notices == []
     assert await baseline.changes() == []
-    (project / "README.md").write_text("# Hello\n")  # the same again
+    (project / "README.md").write_text("# Hello\n")  # the same content
     os.utime(project / "empty")
     assert await baseline.changes() == []
 
 
-async def test_every_kind_of_change_is_found_and_can_be_reverted(project: Path) -> None:
+async def test_every_kind_of_change_is_listed_and_can_be_reverted(project: Path) -> None:
     before = snapshot(project)
     baseline = await taken(project)
     (project / "README.md").write_text("# Goodbye\n")
@@ -70,7 +70,7 @@ async def test_every_kind_of_change_is_found_and_can_be_reverted(project: Path) 
     assert snapshot(project) == before
 
 
-async def test_the_old_content_can_be_seen(project: Path) -> None:
+async def test_the_original_content_is_available(project: Path) -> None:
     baseline = await taken(project)
     (project / "README.md").unlink()
     (project / "data" / "picture.png").write_bytes(b"")
@@ -81,14 +81,14 @@ async def test_the_old_content_can_be_seen(project: Path) -> None:
     assert await baseline.original_content(project / "new") is None
 
 
-async def test_a_change_of_the_same_length_right_after_the_baseline_is_found(project: Path) -> None:
+async def test_an_immediate_change_of_the_same_length_is_listed(project: Path) -> None:
     baseline = await taken(project)
     assert await baseline.changes() == []
     (project / "README.md").write_text("# Hallo\n")
     assert await changes(baseline, project) == {"README.md": "modified"}
 
 
-async def test_a_change_with_the_old_time_of_modification_is_found(project: Path) -> None:
+async def test_a_change_with_a_restored_mtime_is_listed(project: Path) -> None:
     baseline = await taken(project)
     old = (project / "README.md").stat()
     (project / "README.md").write_text("# Hallo\n")
@@ -96,7 +96,7 @@ async def test_a_change_with_the_old_time_of_modification_is_found(project: Path
     assert await changes(baseline, project) == {"README.md": "modified"}
 
 
-async def test_reverting_twice_and_reverting_what_did_not_change_does_no_harm(project: Path) -> None:
+async def test_reverting_twice_or_without_a_change_does_nothing(project: Path) -> None:
     before = snapshot(project)
     baseline = await taken(project)
     (project / "new").touch()
@@ -106,7 +106,7 @@ async def test_reverting_twice_and_reverting_what_did_not_change_does_no_harm(pr
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o700, 0o444])
-async def test_a_deleted_file_comes_back_with_its_whole_mode(project: Path, mode: int) -> None:
+async def test_a_revert_restores_the_mode_of_a_deleted_file(project: Path, mode: int) -> None:
     (project / "README.md").chmod(mode)
     before = snapshot(project)
     baseline = await taken(project)
@@ -115,7 +115,7 @@ async def test_a_deleted_file_comes_back_with_its_whole_mode(project: Path, mode
     assert snapshot(project) == before
 
 
-async def test_names_of_every_kind_come_back(project: Path) -> None:
+async def test_files_with_unusual_names_can_be_reverted(project: Path) -> None:
     names = [
         "new\nline",
         " spaces ",
@@ -145,7 +145,7 @@ async def test_names_of_every_kind_come_back(project: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_whatever_was_done_everything_comes_back(project: Path, seed: int) -> None:
+async def test_random_changes_can_be_reverted(project: Path, seed: int) -> None:
     dice = random.Random(seed)
     paths = [
         f"{a}/{b}" for a in ("src", "data", "a/b/c", "a/b", ".") for b in ("one", "two.txt", "three.bin")
@@ -176,7 +176,7 @@ async def test_whatever_was_done_everything_comes_back(project: Path, seed: int)
     baseline = await taken(project)
     for name in [*dice.sample(paths, 10), "README.md", "src"]:
         mutate(project / name)
-    for _ in range(4):  # a folder in the place of a file has to be emptied first
+    for _ in range(4):  # a folder in place of a file has to be emptied first
         for change in await baseline.changes():
             try:
                 await baseline.revert(change.path)
@@ -186,10 +186,10 @@ async def test_whatever_was_done_everything_comes_back(project: Path, seed: int)
     assert await baseline.changes() == []
 
 
-# ---- where something else has taken the place
+# ---- replaced files and folders
 
 
-async def test_a_folder_in_the_place_of_a_file_is_cleared_first(project: Path) -> None:
+async def test_a_folder_in_place_of_a_file_must_be_emptied_before_a_revert(project: Path) -> None:
     baseline = await taken(project)
     (project / "README.md").unlink()
     fill(project, {"README.md/inside": "new"})
@@ -202,9 +202,7 @@ async def test_a_folder_in_the_place_of_a_file_is_cleared_first(project: Path) -
     assert (project / "README.md").read_text() == "# Hello\n"
 
 
-async def test_a_folder_swapped_for_a_link_does_not_lead_a_revert_outside(
-    project: Path, tmp_path: Path
-) -> None:
+async def test_a_revert_does_not_follow_a_link_out_of_the_project(project: Path, tmp_path: Path) -> None:
     baseline = await taken(project)
     outside = fill(tmp_path / "outside", {"main.py": "theirs"})
     (project / "src").rename(project / "moved")
@@ -221,7 +219,7 @@ async def test_a_folder_swapped_for_a_link_does_not_lead_a_revert_outside(
     assert (project / "src" / "main.py").read_text() == "print('hello')\n"
 
 
-async def test_an_added_link_is_removed_and_not_what_it_leads_to(project: Path, tmp_path: Path) -> None:
+async def test_reverting_an_added_link_keeps_its_target(project: Path, tmp_path: Path) -> None:
     outside = fill(tmp_path / "outside", {"file": "theirs"})
     baseline = await taken(project)
     (project / "new").symlink_to(outside / "file")
@@ -230,7 +228,7 @@ async def test_an_added_link_is_removed_and_not_what_it_leads_to(project: Path, 
     assert not os.path.lexists(project / "new")
 
 
-async def test_a_pipe_in_the_place_of_a_file_blocks_nothing(project: Path) -> None:
+async def test_a_fifo_in_place_of_a_file_can_be_reverted(project: Path) -> None:
     before = snapshot(project)
     baseline = await taken(project)
     (project / "README.md").unlink()
@@ -240,7 +238,7 @@ async def test_a_pipe_in_the_place_of_a_file_blocks_nothing(project: Path) -> No
     assert snapshot(project) == before
 
 
-async def test_a_folder_that_is_gone_as_a_whole_comes_back(project: Path) -> None:
+async def test_a_deleted_project_folder_can_be_restored(project: Path) -> None:
     before = snapshot(project)
     baseline = await taken(project)
     shutil.rmtree(project)
@@ -249,10 +247,10 @@ async def test_a_folder_that_is_gone_as_a_whole_comes_back(project: Path) -> Non
     assert snapshot(project) == before
 
 
-# ---- what must not be lost
+# ---- files that must not be deleted
 
 
-async def test_a_file_that_stops_being_ignored_is_not_taken_for_a_new_one(project: Path) -> None:
+async def test_a_file_that_is_no_longer_ignored_is_not_an_added_file(project: Path) -> None:
     fill(
         project, {".gitignore": "private/\n.env\n*.log\n", "private/diary": "x", ".env": "KEY=1", "a.log": ""}
     )
@@ -265,17 +263,17 @@ async def test_a_file_that_stops_being_ignored_is_not_taken_for_a_new_one(projec
         assert (project / name).exists()
 
 
-async def test_a_file_moved_here_from_elsewhere_is_listed_and_stays(project: Path, tmp_path: Path) -> None:
+async def test_a_file_moved_into_the_project_cannot_be_reverted(project: Path, tmp_path: Path) -> None:
     treasure = fill(tmp_path / "treasure", {"only/copy": "precious"})
     baseline = await taken(project)
-    treasure.rename(project / "treasure")  # the file itself is untouched: its times are old
+    treasure.rename(project / "treasure")  # moving keeps the old times of the file
     assert await changes(baseline, project) == {"treasure/only/copy": "added, stays"}
     with pytest.raises(UserError, match="may have existed before the session"):
         await baseline.revert(project / "treasure" / "only" / "copy")
     assert (project / "treasure" / "only" / "copy").read_text() == "precious"
 
 
-async def test_a_folder_that_was_renamed_can_be_renamed_back(project: Path) -> None:
+async def test_a_renamed_folder_can_be_reverted(project: Path) -> None:
     before = snapshot(project)
     baseline = await taken(project)
     (project / "src").rename(project / "lib")
@@ -289,7 +287,7 @@ async def test_a_folder_that_was_renamed_can_be_renamed_back(project: Path) -> N
     assert snapshot(project) == before
 
 
-async def test_what_git_does_meanwhile_changes_nothing(tmp_path: Path) -> None:
+async def test_commits_and_checkouts_do_not_affect_the_changes(tmp_path: Path) -> None:
     project = repository(tmp_path.resolve() / "project", FILES)
     baseline = await taken(project)
     (project / "README.md").write_text("# Goodbye\n")

@@ -1,4 +1,4 @@
-"""The files that can be named in a prompt."""
+"""Listing of the files that can be mentioned in a prompt."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ def put(folder: Path, *names: str) -> None:
         (folder / name).write_text(name, encoding="utf-8")
 
 
-def completed(found: ListedFiles) -> ListedFiles:
+def wait_for_listing(found: ListedFiles) -> ListedFiles:
     wait_until(lambda: found.complete)
     return found
 
 
 @pytest.fixture
 def listed() -> Iterator[Callable[..., ListedFiles]]:
-    made: list[FileListing] = []
+    listings: list[FileListing] = []
 
-    def look(*folders: Path) -> ListedFiles:
-        made.append(FileListing(folders))
-        return completed(made[-1].current())
+    def list_files(*folders: Path) -> ListedFiles:
+        listings.append(FileListing(folders))
+        return wait_for_listing(listings[-1].current())
 
-    yield look
-    for listing in made:
+    yield list_files
+    for listing in listings:
         listing.close()
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A repository with something of each sort."""
+    """Create a repository with committed, changed, deleted, new and ignored files."""
     project = tmp_path / "project"
     put(project, "src/app.py", "src/deep/er/x.py", "README.md", "gone.py", "changed.py", ".gitignore")
     (project / ".gitignore").write_text("*.log\nsecret/\n", encoding="utf-8")
@@ -55,7 +55,7 @@ def project(tmp_path: Path) -> Path:
     return project
 
 
-def test_a_repository_is_listed_without_what_it_ignores(
+def test_a_repository_is_listed_without_ignored_files(
     project: Path, listed: Callable[..., ListedFiles]
 ) -> None:
     found = listed(project)
@@ -69,28 +69,24 @@ def test_a_repository_is_listed_without_what_it_ignores(
     assert not found.truncated
 
 
-def test_the_three_forms_of_a_path_stand_at_the_same_place(
-    project: Path, listed: Callable[..., ListedFiles]
-) -> None:
+def test_paths_lower_and_bases_have_the_same_order(project: Path, listed: Callable[..., ListedFiles]) -> None:
     found = listed(project)
     assert found.lower == [path.lower() for path in found.paths]
     assert dict(zip(found.paths, found.bases, strict=True))["src/deep/"] == "deep/"
     assert dict(zip(found.paths, found.bases, strict=True))["README.md"] == "readme.md"
 
 
-def test_a_folder_of_a_repository_is_listed_by_itself(
+def test_a_subfolder_of_a_repository_has_relative_paths(
     project: Path, listed: Callable[..., ListedFiles]
 ) -> None:
     assert set(listed(project / "src").paths) == {"app.py", "deep/", "deep/er/", "deep/er/x.py"}
 
 
-def test_a_folder_that_is_ignored_as_a_whole_is_listed_all_the_same(
-    project: Path, listed: Callable[..., ListedFiles]
-) -> None:
+def test_an_ignored_folder_can_be_listed_itself(project: Path, listed: Callable[..., ListedFiles]) -> None:
     assert listed(project / "secret").paths == ["key"]
 
 
-def test_further_folders_are_listed_by_their_whole_paths(
+def test_additional_folders_have_absolute_paths(
     project: Path, tmp_path: Path, listed: Callable[..., ListedFiles]
 ) -> None:
     other = tmp_path / "other"
@@ -100,7 +96,7 @@ def test_further_folders_are_listed_by_their_whole_paths(
     assert "README.md" in found.paths
 
 
-def test_elsewhere_all_is_listed_but_what_tools_make(
+def test_outside_a_repository_generated_folders_are_left_out(
     tmp_path: Path, listed: Callable[..., ListedFiles]
 ) -> None:
     put(tmp_path / "plain", "a.txt", "b/c.txt", "node_modules/x/y.js", ".hidden/z")
@@ -109,7 +105,7 @@ def test_elsewhere_all_is_listed_but_what_tools_make(
     assert set(found.paths) == {"a.txt", "b/", "b/c.txt", ".hidden/", ".hidden/z", "loop"}
 
 
-def test_nothing_of_the_repositorys_configuration_runs(
+def test_programs_in_the_git_configuration_are_not_run(
     project: Path, listed: Callable[..., ListedFiles]
 ) -> None:
     trace = project.parent / "ran"
@@ -124,37 +120,37 @@ def test_nothing_of_the_repositorys_configuration_runs(
     assert not trace.exists()
 
 
-def test_a_broken_index_costs_nothing_but_the_order(
+def test_a_repository_with_a_broken_index_is_listed(
     project: Path, listed: Callable[..., ListedFiles]
 ) -> None:
     (project / ".git" / "index").write_bytes(b"nonsense")
     assert {"src/app.py", "new one.py"} <= set(listed(project).paths)
 
 
-def test_names_may_be_anything(tmp_path: Path, listed: Callable[..., ListedFiles]) -> None:
+def test_files_with_unusual_names_are_listed(tmp_path: Path, listed: Callable[..., ListedFiles]) -> None:
     names = ["fine", 'say "hi".txt', "two\nlines", "esc\x1b[31m"]
     put(tmp_path / "plain", *names)
-    if sys.platform != "darwin":  # which takes no bytes that are no UTF-8
+    if sys.platform != "darwin":  # where all names are UTF-8
         names.append("odd\udcff")
         (tmp_path / "plain" / names[-1]).touch()
     assert sorted(listed(tmp_path / "plain").paths) == sorted(names)
 
 
-def test_what_was_listed_serves_until_it_was_listed_again(tmp_path: Path) -> None:
+def test_the_old_listing_is_used_until_a_new_one_is_complete(tmp_path: Path) -> None:
     now = 0.0
     put(tmp_path / "plain", "first")
     listing = FileListing([tmp_path / "plain"], clock=lambda: now)
-    first = completed(listing.current())
+    first = wait_for_listing(listing.current())
     put(tmp_path / "plain", "second")
     assert listing.current() is first
     now = 100.0
-    assert listing.current() is first  # another look has only begun
+    assert listing.current() is first  # the new listing has only started
     wait_until(lambda: listing.current() is not first)
     assert sorted(listing.current().paths) == ["first", "second"]
     listing.close()
 
 
-def test_a_look_can_be_stopped(tmp_path: Path) -> None:
+def test_a_listing_can_be_cancelled(tmp_path: Path) -> None:
     for number in range(200):
         put(tmp_path / "plain", *(f"{number}/{name}" for name in range(20)))
     listing = FileListing([tmp_path / "plain"])

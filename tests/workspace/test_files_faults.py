@@ -1,4 +1,4 @@
-"""Full disks and crashes: the old content is intact, and nothing is left lying about."""
+"""Full disks and crashes during a write: the old content stays, and no temporary file is left."""
 
 from __future__ import annotations
 
@@ -53,23 +53,23 @@ with FileAccess(Roots(path.parent)).prepare_writing(str(path)) as writing:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 256 KiB."""
-    place = tmp_path.resolve() / "disk"
-    place.mkdir()
+    """Mount a file system of 256 KiB and return its folder."""
+    folder = tmp_path.resolve() / "disk"
+    folder.mkdir()
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("only root on Linux may mount a small disk")
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("no disk may be mounted here")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+        pytest.skip("mounting is not permitted here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_full_disk_leaves_the_old_content_and_nothing_else(small_disk: Path) -> None:
+def test_a_full_disk_keeps_the_old_content(small_disk: Path) -> None:
     (small_disk / "file").write_text("old")
     files = FileAccess(Roots(small_disk))
     with files.prepare_writing(str(small_disk / "file")) as writing:
@@ -85,7 +85,7 @@ def test_a_full_disk_leaves_the_old_content_and_nothing_else(small_disk: Path) -
     assert (small_disk / "file").read_text() == "fits again"
 
 
-def test_a_file_larger_than_allowed_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> None:
+def test_exceeding_the_file_size_limit_keeps_the_old_content(tmp_path: Path) -> None:
     path = tmp_path.resolve() / "file"
     path.write_text("old")
     before = names(tmp_path)
@@ -100,7 +100,7 @@ def test_a_file_larger_than_allowed_leaves_the_old_content_and_nothing_else(tmp_
 
 
 @pytest.mark.parametrize("moment", ["fchmod", "fsync", "rename"])
-def test_a_crash_in_the_middle_leaves_the_old_content(tmp_path: Path, moment: str) -> None:
+def test_a_crash_during_a_write_keeps_the_old_content(tmp_path: Path, moment: str) -> None:
     path = tmp_path.resolve() / "file"
     path.write_text("old")
     with subprocess.Popen(
@@ -122,9 +122,9 @@ def can_make_unnamed_files(folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("moment", ["fchmod", "fsync"])
-def test_a_crash_before_the_file_is_complete_leaves_no_temporary_file(tmp_path: Path, moment: str) -> None:
+def test_a_crash_during_a_write_leaves_no_temporary_file(tmp_path: Path, moment: str) -> None:
     if not can_make_unnamed_files(tmp_path):
-        pytest.skip("files without a name cannot be made here")
+        pytest.skip("this file system does not support O_TMPFILE")
     path = tmp_path.resolve() / "file"
     path.write_text("old")
     before = names(tmp_path)
@@ -137,10 +137,8 @@ def test_a_crash_before_the_file_is_complete_leaves_no_temporary_file(tmp_path: 
     assert names(tmp_path) == before
 
 
-def test_where_files_need_a_name_from_the_start_it_works_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As on macOS, and on file systems without O_TMPFILE."""
+def test_files_are_written_without_o_tmpfile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """macOS and some file systems do not support O_TMPFILE."""
     from acp_tui.workspace.files import atomic_write
 
     monkeypatch.setattr(atomic_write, "_O_TMPFILE", 0)

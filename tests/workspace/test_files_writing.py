@@ -46,20 +46,20 @@ def names(folder: Path) -> list[str]:
     "content",
     ["", "no final newline", "dos\r\nends\r\n", "\ufeffmark\n", "gr\u00fc\u00df \U0001f600 \0 \x1b[1m\n"],
 )
-def test_the_text_is_written_byte_for_byte(files: FileAccess, root: Path, content: str) -> None:
+def test_text_is_written_byte_for_byte(files: FileAccess, root: Path, content: str) -> None:
     (root / "file").write_text("something longer that was there before")
     write(files, root / "file", content)
     assert (root / "file").read_bytes() == content.encode()
     assert names(root) == ["file"]
 
 
-def test_a_new_file_gets_the_mode_that_any_program_would_give_it(files: FileAccess, root: Path) -> None:
+def test_a_new_file_has_the_default_mode(files: FileAccess, root: Path) -> None:
     (root / "other").touch()
     write(files, root / "new", "x")
     assert (root / "new").stat().st_mode == (root / "other").stat().st_mode
 
 
-def test_missing_folders_are_announced_and_made(files: FileAccess, root: Path) -> None:
+def test_missing_folders_are_listed_and_then_created(files: FileAccess, root: Path) -> None:
     path = root / "a" / "b" / "file"
     with files.prepare_writing(str(path)) as writing:
         assert writing.inside
@@ -79,8 +79,8 @@ def test_the_mode_is_kept(files: FileAccess, root: Path, mode: int) -> None:
     assert stat.S_IMODE((root / "file").stat().st_mode) == mode
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_the_owner_is_kept_where_possible(files: FileAccess, root: Path) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may change owners")
+def test_root_keeps_the_owner(files: FileAccess, root: Path) -> None:
     (root / "file").touch()
     os.chown(root / "file", 1234, 2345)
     write(files, root / "file", "x")
@@ -89,7 +89,7 @@ def test_the_owner_is_kept_where_possible(files: FileAccess, root: Path) -> None
 
 
 @pytest.mark.parametrize("target", ["real", "sub/../real", "second"])
-def test_a_link_inside_the_root_is_followed_and_stays(files: FileAccess, root: Path, target: str) -> None:
+def test_writing_through_a_link_keeps_the_link(files: FileAccess, root: Path, target: str) -> None:
     (root / "sub").mkdir()
     (root / "second").symlink_to("real")
     (root / "real").write_text("old")
@@ -103,14 +103,14 @@ def test_a_link_inside_the_root_is_followed_and_stays(files: FileAccess, root: P
     assert (root / "real").read_text() == "new"
 
 
-def test_a_link_to_a_missing_file_makes_the_file(files: FileAccess, root: Path) -> None:
+def test_writing_through_a_broken_link_creates_the_target(files: FileAccess, root: Path) -> None:
     (root / "link").symlink_to("folder/real")
     write(files, root / "link", "new")
     assert (root / "link").is_symlink()
     assert (root / "folder" / "real").read_text() == "new"
 
 
-def test_the_old_text_can_be_shown_before_the_write(files: FileAccess, root: Path) -> None:
+def test_the_old_text_is_available_before_the_write(files: FileAccess, root: Path) -> None:
     (root / "file").write_text("old")
     (root / "binary").write_bytes(b"\0")
     for name, expected in [("file", "old"), ("binary", None), ("missing", None), ("no/folder", None)]:
@@ -118,18 +118,18 @@ def test_the_old_text_can_be_shown_before_the_write(files: FileAccess, root: Pat
             assert writing.old_text() == expected
 
 
-def test_other_names_of_the_same_file_keep_the_old_content(files: FileAccess, root: Path) -> None:
-    """An atomic write makes a new file: what package managers link into many places is not changed there."""
+def test_hard_links_keep_the_old_content(files: FileAccess, root: Path) -> None:
+    """An atomic write creates a new file, so other hard links, such as in package caches, do not change."""
     (root / "file").write_text("old")
     os.link(root / "file", root / "other")
     write(files, root / "file", "new")
     assert (root / "other").read_text() == "old"
 
 
-# ---- refused, with everything as it was
+# ---- refusals
 
 
-def test_half_a_character_is_a_clear_error(files: FileAccess, root: Path) -> None:
+def test_text_with_a_lone_surrogate_is_refused(files: FileAccess, root: Path) -> None:
     (root / "file").write_text("old")
     refused = refusal(files, root / "file", "half \ud83d of a pair")
     assert "lone surrogates" in refused.message
@@ -138,7 +138,7 @@ def test_half_a_character_is_a_clear_error(files: FileAccess, root: Path) -> Non
 
 
 @pytest.mark.parametrize("mode", [0o444, 0o555, 0o400, 0o000])
-def test_a_read_only_file_is_refused_also_to_root(files: FileAccess, root: Path, mode: int) -> None:
+def test_a_read_only_file_is_refused_even_for_root(files: FileAccess, root: Path, mode: int) -> None:
     (root / "file").write_text("old")
     (root / "file").chmod(mode)
     assert refusal(files, root / "file").message == (
@@ -148,7 +148,7 @@ def test_a_read_only_file_is_refused_also_to_root(files: FileAccess, root: Path,
     assert (root / "file").read_text() == "old"
 
 
-def test_a_file_made_read_only_between_the_steps_is_refused(files: FileAccess, root: Path) -> None:
+def test_a_file_made_read_only_after_the_check_is_refused(files: FileAccess, root: Path) -> None:
     (root / "file").write_text("old")
     with files.prepare_writing(str(root / "file")) as writing:
         (root / "file").chmod(0o444)
@@ -158,23 +158,23 @@ def test_a_file_made_read_only_between_the_steps_is_refused(files: FileAccess, r
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_is_a_clear_error(files: FileAccess, root: Path) -> None:
+def test_a_read_only_folder_is_refused(files: FileAccess, root: Path) -> None:
     (root / "sub").mkdir(mode=0o555)
     assert "permission denied" in refusal(files, root / "sub" / "file").message
 
 
 @pytest.mark.parametrize("name", ["sub", "sub/", "sub/.", "sub/..", "."])
-def test_a_directory_is_a_clear_error(files: FileAccess, root: Path, name: str) -> None:
+def test_a_directory_is_refused(files: FileAccess, root: Path, name: str) -> None:
     (root / "sub").mkdir()
     assert "it is a directory" in refusal(files, f"{root}/{name}").message
 
 
-def test_a_file_on_the_way_is_a_clear_error(files: FileAccess, root: Path) -> None:
+def test_a_file_in_place_of_a_parent_folder_is_refused(files: FileAccess, root: Path) -> None:
     (root / "file").write_text("old")
     assert "a part of its path is a file" in refusal(files, root / "file" / "below").message
 
 
-def test_dots_after_a_folder_that_does_not_exist_are_refused(files: FileAccess, root: Path) -> None:
+def test_dots_after_a_missing_folder_are_refused(files: FileAccess, root: Path) -> None:
     assert "uses .. in a directory that does not exist" in refusal(files, f"{root}/missing/../file").message
     assert names(root) == []
 
@@ -184,20 +184,20 @@ def test_a_link_to_a_missing_folder_is_refused(files: FileAccess, root: Path) ->
     assert "a link in its path is broken" in refusal(files, root / "link" / "file").message
 
 
-def test_a_pipe_is_refused_without_waiting(files: FileAccess, root: Path) -> None:
+def test_a_fifo_is_refused_without_blocking(files: FileAccess, root: Path) -> None:
     os.mkfifo(root / "pipe")
     assert "not a regular file" in refusal(files, root / "pipe").message
     assert stat.S_ISFIFO((root / "pipe").stat().st_mode)
 
 
-def test_links_in_a_circle_and_long_names_are_clear_errors(files: FileAccess, root: Path) -> None:
+def test_circular_links_and_long_names_are_refused(files: FileAccess, root: Path) -> None:
     (root / "a").symlink_to("b")
     (root / "b").symlink_to("a")
     assert "too many links" in refusal(files, root / "a").message
     assert "too long" in refusal(files, root / ("x" * 300)).message
 
 
-def test_a_file_swapped_for_a_folder_between_the_steps_is_refused(files: FileAccess, root: Path) -> None:
+def test_a_folder_created_in_place_of_the_file_is_refused(files: FileAccess, root: Path) -> None:
     with files.prepare_writing(str(root / "file")) as writing:
         (root / "file").mkdir()
         with pytest.raises(Refusal, match="it is a directory"):
@@ -205,12 +205,10 @@ def test_a_file_swapped_for_a_folder_between_the_steps_is_refused(files: FileAcc
     assert names(root / "file") == []
 
 
-# ---- several at once
+# ---- concurrent writes
 
 
-def test_writes_to_one_path_leave_one_of_the_texts_and_readers_see_whole_ones(
-    files: FileAccess, root: Path
-) -> None:
+def test_concurrent_writes_are_atomic(files: FileAccess, root: Path) -> None:
     texts = {f"{letter * 300_000}\n" for letter in "abcdef"}
     (root / "file").write_text(next(iter(texts)))
     (root / "link").symlink_to("file")
@@ -247,7 +245,7 @@ def test_writes_to_one_path_leave_one_of_the_texts_and_readers_see_whole_ones(
     assert names(root) == ["file", "link"]
 
 
-def test_files_in_one_new_folder_can_be_written_at_once(files: FileAccess, root: Path) -> None:
+def test_concurrent_writes_can_create_the_same_folder(files: FileAccess, root: Path) -> None:
     threads = [
         threading.Thread(target=write, args=(files, root / "new" / "deep" / f"file{number}", str(number)))
         for number in range(8)

@@ -1,4 +1,4 @@
-"""Folders that git takes for repositories, and the files that make one."""
+"""Folders that git recognises as repositories, and the files that make one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def bare(folder: Path) -> Path:
-    """A folder that git takes for a repository."""
+    """Create a bare repository and return its folder."""
     for name in ("objects", "refs"):
         (folder / name).mkdir(parents=True)
     (folder / "HEAD").write_text("ref: refs/heads/main\n")
@@ -31,14 +31,14 @@ def test_a_folder_with_head_objects_and_refs_is_a_git_directory(tmp_path: Path) 
     assert not is_git_directory(tmp_path)
 
 
-def test_a_folder_with_head_and_commondir_is_one_too(tmp_path: Path) -> None:
+def test_a_folder_with_head_and_commondir_is_a_git_directory(tmp_path: Path) -> None:
     (tmp_path / "HEAD").touch()
     assert not is_git_directory(tmp_path)
     (tmp_path / "commondir").touch()
     assert is_git_directory(tmp_path)
 
 
-def test_git_finds_the_nearest_repository(tmp_path: Path) -> None:
+def test_the_nearest_repository_is_found(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     inner = bare(tmp_path / "lib" / "x")
     (tmp_path / "src").mkdir()
@@ -48,7 +48,7 @@ def test_git_finds_the_nearest_repository(tmp_path: Path) -> None:
     assert find_repository_folder(str(inner / "deep")) == str(inner)
 
 
-def test_a_file_that_says_where_a_repository_is_counts(tmp_path: Path) -> None:
+def test_a_folder_with_a_git_file_is_a_repository(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: /elsewhere\n")
     assert find_repository_folder(str(tmp_path)) == str(tmp_path)
 
@@ -56,19 +56,19 @@ def test_a_file_that_says_where_a_repository_is_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["config", "hooks/post-checkout", "objects/x", "refs/heads/x", "index", "any"]
 )
-def test_whatever_is_changed_in_a_git_directory_is_sensitive(tmp_path: Path, name: str) -> None:
+def test_any_file_in_a_git_directory_is_sensitive(tmp_path: Path, name: str) -> None:
     folder = bare(tmp_path / "lib" / "x")
     files = FileAccess(Roots(tmp_path))
     assert files.sensitive(folder / name)
 
 
 @pytest.mark.parametrize("missing", ["HEAD", "objects/x", "refs/heads/x", "config", "commondir"])
-def test_what_completes_a_git_directory_is_sensitive(tmp_path: Path, missing: str) -> None:
+def test_a_file_that_would_complete_a_git_directory_is_sensitive(tmp_path: Path, missing: str) -> None:
     if missing != "HEAD":
         (tmp_path / "HEAD").touch()
     assert FileAccess(Roots(tmp_path)).sensitive(tmp_path / missing)
 
 
-def test_such_names_elsewhere_are_not(tmp_path: Path) -> None:
+def test_the_same_names_in_other_folders_are_not_sensitive(tmp_path: Path) -> None:
     for name in ("config", "index", "objects/x", "refs/x", "info/x"):
         assert git_directory_reason(tmp_path / name) is None

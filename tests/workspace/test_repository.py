@@ -60,19 +60,19 @@ def test_a_pointer_to_a_git_directory_may_be_relative(tmp_path: Path) -> None:
         {".git/HEAD": "ref: refs/heads/.invalid"},
     ],
 )
-def test_where_there_is_no_branch_there_is_none_and_no_error(
+def test_an_invalid_repository_has_no_branch_and_is_no_error(
     tmp_path: Path, files: dict[str, str | bytes]
 ) -> None:
     found = branch_name(fill(tmp_path, files))
     assert found is None or found == "\N{REPLACEMENT CHARACTER}" * 2
 
 
-def test_what_would_steer_the_terminal_is_made_visible(tmp_path: Path) -> None:
+def test_control_characters_in_a_branch_name_are_replaced(tmp_path: Path) -> None:
     fill(tmp_path, {".git/HEAD": "ref: refs/heads/evil\x1b[2J\n"})
     assert branch_name(tmp_path) == "evil\u241b[2J"
 
 
-def test_a_pipe_in_the_place_of_a_file_blocks_nothing(tmp_path: Path) -> None:
+def test_a_fifo_in_place_of_head_does_not_block(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     os.mkfifo(tmp_path / ".git" / "HEAD")
     assert branch_name(tmp_path) is None

@@ -14,7 +14,7 @@ def folder(path: Path) -> Path:
     return path.resolve()
 
 
-def test_what_is_below_a_root_is_inside_and_a_longer_name_is_not(tmp_path: Path) -> None:
+def test_only_paths_below_a_root_are_inside(tmp_path: Path) -> None:
     root = folder(tmp_path / "project")
     folder(tmp_path / "project-secrets")
     roots = Roots(root)
@@ -24,7 +24,7 @@ def test_what_is_below_a_root_is_inside_and_a_longer_name_is_not(tmp_path: Path)
     assert not roots.contains(root.parent)
 
 
-def test_additional_directories_are_inside_too(tmp_path: Path) -> None:
+def test_additional_directories_are_inside(tmp_path: Path) -> None:
     root, other = folder(tmp_path / "a"), folder(tmp_path / "b")
     roots = Roots(root, [other, root])
     assert roots.contains(other / "file")
@@ -32,7 +32,7 @@ def test_additional_directories_are_inside_too(tmp_path: Path) -> None:
     assert roots.directories == (root, other)
 
 
-def test_a_root_that_is_a_link_counts_as_what_it_led_to_when_the_session_began(tmp_path: Path) -> None:
+def test_a_root_that_is_a_link_is_resolved_once(tmp_path: Path) -> None:
     real, elsewhere = folder(tmp_path / "real"), folder(tmp_path / "elsewhere")
     link = tmp_path / "link"
     link.symlink_to(real)
@@ -53,11 +53,11 @@ def test_a_root_may_have_a_name_that_is_not_utf8(tmp_path: Path) -> None:
     try:
         root.mkdir()
     except OSError:
-        pytest.skip("this file system wants UTF-8")
+        pytest.skip("this file system requires UTF-8 names")
     assert Roots(root).contains(root.resolve() / "file")
 
 
-def test_a_root_that_is_missing_or_a_file_is_a_clear_error(tmp_path: Path) -> None:
+def test_a_root_that_is_missing_or_a_file_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     with pytest.raises(UserError, match="does not exist"):
@@ -67,7 +67,7 @@ def test_a_root_that_is_missing_or_a_file_is_a_clear_error(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("path", ["relative", "./here", "../up", "~/home", "", "file:///etc/passwd"])
-def test_relative_paths_are_refused_because_the_protocol_wants_absolute_ones(path: str) -> None:
+def test_relative_paths_are_refused(path: str) -> None:
     with pytest.raises(Refusal, match="not an absolute path") as refused:
         require_absolute(path)
     assert refused.value.code == -32602
@@ -75,7 +75,7 @@ def test_relative_paths_are_refused_because_the_protocol_wants_absolute_ones(pat
 
 
 @pytest.mark.parametrize("path", ["/with\0nul", "/half\ud83dcharacter"])
-def test_what_no_file_can_be_called_is_refused(path: str) -> None:
+def test_invalid_file_names_are_refused(path: str) -> None:
     with pytest.raises(Refusal, match="is not a valid file name") as refused:
         require_absolute(path)
     assert refused.value.code == -32602

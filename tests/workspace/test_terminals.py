@@ -1,4 +1,4 @@
-"""The client's terminals, with real processes: every promise the protocol and the design make about them."""
+"""The terminals that agents create, with real processes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ NOT_FOUND, INVALID_PARAMS = -32002, -32602
 PROJECT = Path(__file__).parents[2]
 
 
-class Screen:
-    """What the terminals told the one who shows them; tests wait here for what they expect to see."""
+class TerminalEvents:
+    """Collects the output and exits that terminals report."""
 
     def __init__(self) -> None:
         self.raw: dict[str, str] = {}
@@ -42,39 +42,41 @@ class Screen:
 
 
 class Bench(NamedTuple):
-    terminals: Terminals
-    screen: Screen
+    """Terminals and what they reported."""
 
-    async def run(self, command: str, *args: str, **wishes: object) -> tuple[str, bool, ExitStatus | None]:
-        """Run a command to its end; what the agent reads back."""
-        terminal = await self.terminals.create(command, args, **wishes)  # type: ignore[arg-type]
+    terminals: Terminals
+    events: TerminalEvents
+
+    async def run(self, command: str, *args: str, **options: object) -> tuple[str, bool, ExitStatus | None]:
+        """Run a command to its end and return what the agent reads."""
+        terminal = await self.terminals.create(command, args, **options)  # type: ignore[arg-type]
         await self.terminals.wait_for_exit(terminal)
         return self.terminals.output(terminal)
 
     async def started(self, script: str) -> tuple[str, list[int]]:
-        """Start a shell script that prints the numbers of processes, and "ready"."""
+        """Start a script that prints "ready" and process ids; return terminal id and process ids."""
         terminal = await self.terminals.create("sh", ["-c", script])
-        await until(lambda: "ready" in self.screen.raw.get(terminal, ""))
-        return terminal, [int(word) for word in self.screen.raw[terminal].split() if word.isdecimal()]
+        await until(lambda: "ready" in self.events.raw.get(terminal, ""))
+        return terminal, [int(word) for word in self.events.raw[terminal].split() if word.isdecimal()]
 
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    screen = Screen()
-    terminals = Terminals(tmp_path, on_output=screen.output, on_exit=screen.exit, grace=0.3)
-    yield Bench(terminals, screen)
+    events = TerminalEvents()
+    terminals = Terminals(tmp_path, on_output=events.output, on_exit=events.exit, grace=0.3)
+    yield Bench(terminals, events)
     await terminals.close()
     assert watchers() == []
 
 
 def alive(pid: int) -> bool:
-    """Does the process run? Zombies, which wait only for their parent, do not."""
+    """Return whether the process is running. Zombies are not."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
     return bool(state) and not state.startswith("Z")
 
 
 def watchers() -> list[int]:
-    """The processes of ours that watch over a terminal's program."""
+    """Return the watcher processes of this test run."""
     return [pid for pid in processes_with("watcher.py") if parent(pid) == os.getpid()]
 
 
@@ -96,7 +98,7 @@ async def test_a_command_with_arguments_runs_without_a_shell(bench: Bench) -> No
     assert (text, truncated, status) == ("$HOME a  b;c\n", False, ExitStatus(0, None))
 
 
-async def test_a_command_line_runs_through_the_users_shell(
+async def test_a_command_line_runs_in_the_users_shell(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     shell = tmp_path / "myshell"
@@ -107,43 +109,45 @@ async def test_a_command_line_runs_through_the_users_shell(
     assert text == "mine: echo one && echo two | tr a-z A-Z\none\nTWO\n"
 
 
-async def test_without_a_shell_in_the_environment_there_is_still_one(
+async def test_a_default_shell_is_used_if_shell_is_invalid(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHELL", "/no/such/shell")
     assert (await bench.run("echo one; echo two"))[0] == "one\ntwo\n"
 
 
-async def test_a_program_whose_path_has_spaces_is_no_command_line(bench: Bench, tmp_path: Path) -> None:
+async def test_a_program_path_with_spaces_is_not_a_command_line(bench: Bench, tmp_path: Path) -> None:
     program = tmp_path / "my tool"
     program.write_text("#!/bin/sh\necho it works\n")
     program.chmod(0o755)
     assert (await bench.run(str(program)))[0] == "it works\n"
 
 
-async def test_it_runs_in_the_sessions_folder_or_in_the_one_wished_for(bench: Bench, tmp_path: Path) -> None:
+async def test_a_command_runs_in_the_session_folder_or_the_given_one(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     assert (await bench.run("pwd", "-P"))[0] == f"{tmp_path.resolve()}\n"
     assert (await bench.run("pwd", "-P", cwd=str(tmp_path / "sub")))[0] == f"{(tmp_path / 'sub').resolve()}\n"
 
 
-async def test_a_relative_program_counts_from_the_folder(bench: Bench, tmp_path: Path) -> None:
+async def test_a_relative_program_is_relative_to_the_given_folder(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "tool").write_text("#!/bin/sh\necho tool\n")
     (tmp_path / "sub" / "tool").chmod(0o755)
     assert (await bench.run("./tool", cwd=str(tmp_path / "sub")))[0] == "tool\n"
 
 
-async def test_the_environment_is_ours_and_the_wishes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OURS", "1")
-    monkeypatch.setenv("BASH_FUNC_hi%%", "() { echo hi; }")  # a name that shells do not hand on
+async def test_the_environment_is_inherited_and_extended(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INHERITED", "1")
+    monkeypatch.setenv("BASH_FUNC_hi%%", "() { echo hi; }")  # a name that some shells drop
     monkeypatch.setenv("COLUMNS", "7")
-    text, _, _ = await bench.run("env", env={"WISHED": "a b", "TERM": "dumb"})
+    text, _, _ = await bench.run("env", env={"EXTRA": "a b", "TERM": "dumb"})
     lines = text.split("\n")
     assert {
-        "OURS=1",
+        "INHERITED=1",
         "PAGER=cat",
-        "WISHED=a b",
+        "EXTRA=a b",
         "TERM=dumb",
         "COLORTERM=truecolor",
     } <= set(lines)
@@ -151,13 +155,13 @@ async def test_the_environment_is_ours_and_the_wishes(bench: Bench, monkeypatch:
     assert "COLUMNS=7" not in lines
 
 
-async def test_the_program_found_is_that_of_the_wished_path(bench: Bench, tmp_path: Path) -> None:
+async def test_the_program_is_found_on_the_given_path(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "uname").write_text("#!/bin/sh\necho mine\n")
     (tmp_path / "uname").chmod(0o755)
     assert (await bench.run("uname", env={"PATH": f"{tmp_path}:/usr/bin:/bin"}))[0] == "mine\n"
 
 
-async def test_it_is_a_terminal_of_its_own(bench: Bench) -> None:
+async def test_a_command_has_its_own_controlling_terminal(bench: Bench) -> None:
     script = "test -t 0 && test -t 1 && test -t 2 && stty size && echo $TERM && echo controlled > /dev/tty"
     assert (await bench.run("sh", "-c", script))[0] == "40 120\nxterm-256color\ncontrolled\n"
     terminal, (leader,) = await bench.started("echo $$ ready; cat")
@@ -165,23 +169,23 @@ async def test_it_is_a_terminal_of_its_own(bench: Bench) -> None:
     await bench.terminals.release(terminal)
 
 
-async def test_colours_and_progress_reach_the_screen_raw_and_the_agent_plain(bench: Bench) -> None:
+async def test_output_is_reported_raw_and_read_as_plain_text(bench: Bench) -> None:
     text, _, _ = await bench.run("printf", r"10%%\r\033[32m20%%\033[0m\n")
     assert text == "20%\n"
-    assert bench.screen.raw["term-1"] == "10%\r\x1b[32m20%\x1b[0m\r\n"
+    assert bench.events.raw["term-1"] == "10%\r\x1b[32m20%\x1b[0m\r\n"
 
 
-async def test_characters_are_never_torn(bench: Bench, tmp_path: Path) -> None:
+async def test_characters_split_between_writes_are_joined(bench: Bench, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "gate")
     script = r"printf 'a\346\227'; read line < gate; printf '\245\377|\346'"
     terminal = await bench.terminals.create("sh", ["-c", script])
-    await until(lambda: "a" in bench.screen.raw.get(terminal, ""))
+    await until(lambda: "a" in bench.events.raw.get(terminal, ""))
     await asyncio.to_thread((tmp_path / "gate").write_text, "\n")
     await bench.terminals.wait_for_exit(terminal)
     assert bench.terminals.output(terminal)[0] == "a日\ufffd|"
 
 
-# --------------------------------------------------------------------------- the end
+# --------------------------------------------------------------------------- exit
 
 
 @pytest.mark.parametrize(
@@ -193,25 +197,25 @@ async def test_characters_are_never_torn(bench: Bench, tmp_path: Path) -> None:
         ("kill -HUP $$", ExitStatus(None, "SIGHUP")),
     ],
 )
-async def test_the_end_is_told_by_code_or_signal(bench: Bench, script: str, status: ExitStatus) -> None:
-    text, _, told = await bench.run("sh", "-c", f"echo last words; {script}")
-    assert (text, told) == ("last words\n", status)
-    assert bench.screen.exits == [("term-1", status.exit_code, status.signal)]
+async def test_an_exit_has_a_code_or_a_signal(bench: Bench, script: str, status: ExitStatus) -> None:
+    text, _, exit_status = await bench.run("sh", "-c", f"echo last words; {script}")
+    assert (text, exit_status) == ("last words\n", status)
+    assert bench.events.exits == [("term-1", status.exit_code, status.signal)]
 
 
-async def test_while_it_runs_there_is_output_and_no_status(bench: Bench) -> None:
+async def test_a_running_command_has_output_and_no_exit_status(bench: Bench) -> None:
     terminal, _ = await bench.started("echo ready; exec sleep 1000")
     assert bench.terminals.output(terminal) == ("ready\n", False, None)
 
 
-async def test_everything_written_before_the_end_is_there_at_the_end(bench: Bench) -> None:
+async def test_all_output_is_available_at_the_exit(bench: Bench) -> None:
     results = await asyncio.gather(*(bench.run("sh", "-c", "seq 1000; exit 1") for _ in range(10)))
     expected = "".join(f"{number}\n" for number in range(1, 1001))
     assert all(text == expected for text, _, _ in results)
-    assert set(bench.screen.raw_at_exit.values()) == {expected.replace("\n", "\r\n")}
+    assert set(bench.events.raw_at_exit.values()) == {expected.replace("\n", "\r\n")}
 
 
-async def test_waiting_is_not_held_up_by_a_grandchild_with_the_terminal_open(bench: Bench) -> None:
+async def test_waiting_ends_while_a_grandchild_has_the_terminal_open(bench: Bench) -> None:
     script = "trap '' HUP; sleep 1000 & echo $! started"
     terminal = await bench.terminals.create("sh", ["-c", script])
     assert await bench.terminals.wait_for_exit(terminal) == ExitStatus(0, None)
@@ -223,24 +227,24 @@ async def test_waiting_is_not_held_up_by_a_grandchild_with_the_terminal_open(ben
     await until_gone(grandchild)
 
 
-async def test_waiting_is_not_held_up_by_a_grandchild_that_floods(bench: Bench) -> None:
+async def test_waiting_ends_while_a_grandchild_writes_continuously(bench: Bench) -> None:
     await bench.terminals.wait_for_exit(
         await bench.terminals.create("sh", ["-c", "trap '' HUP; yes late & exit 4"])
     )
-    assert bench.screen.exits == [("term-1", 4, None)]
+    assert bench.events.exits == [("term-1", 4, None)]
 
 
-async def test_what_a_grandchild_writes_later_is_still_shown(bench: Bench, tmp_path: Path) -> None:
+async def test_output_of_a_grandchild_after_the_exit_is_reported(bench: Bench, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "gate")
     script = "trap '' HUP; (read line < gate; echo $line) & exit 0"
     terminal = await bench.terminals.create("sh", ["-c", script])
     await bench.terminals.wait_for_exit(terminal)
     await asyncio.to_thread((tmp_path / "gate").write_text, "late words\n")
-    await until(lambda: "late words" in bench.screen.raw.get(terminal, ""))
+    await until(lambda: "late words" in bench.events.raw.get(terminal, ""))
     assert bench.terminals.output(terminal)[0] == "late words\n"
 
 
-async def test_a_program_that_leaves_its_terminal_is_not_ended_by_that(bench: Bench, tmp_path: Path) -> None:
+async def test_a_program_that_closes_its_terminal_keeps_running(bench: Bench, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "gate")
     script = "exec > log 2>&1 < /dev/null; read line < gate; echo $line; echo back > /dev/tty; exit 5"
     terminal = await bench.terminals.create("sh", ["-c", script])
@@ -250,9 +254,7 @@ async def test_a_program_that_leaves_its_terminal_is_not_ended_by_that(bench: Be
     assert bench.terminals.output(terminal)[0] == "back\n"
 
 
-async def test_many_may_wait_for_one_end_and_one_who_stops_does_not_disturb(
-    bench: Bench, tmp_path: Path
-) -> None:
+async def test_several_tasks_can_wait_for_an_exit(bench: Bench, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "gate")
     terminal, _ = await bench.started("echo ready; read line < gate; exit 7")
     waiting = [asyncio.create_task(bench.terminals.wait_for_exit(terminal)) for _ in range(3)]
@@ -263,21 +265,21 @@ async def test_many_may_wait_for_one_end_and_one_who_stops_does_not_disturb(
 
 # --------------------------------------------------------------------------- kill, release, close
 
-FAMILY = "sleep 1000 & echo $! $$; (trap '' TERM HUP; echo ready; while :; do sleep 1; done) & wait"
+PROCESS_GROUP = "sleep 1000 & echo $! $$; (trap '' TERM HUP; echo ready; while :; do sleep 1; done) & wait"
 
 
-async def test_kill_ends_the_whole_group_and_the_output_stays(bench: Bench) -> None:
-    terminal, pids = await bench.started(FAMILY)
+async def test_kill_ends_the_process_group_and_keeps_the_output(bench: Bench) -> None:
+    terminal, pids = await bench.started(PROCESS_GROUP)
     await bench.terminals.kill(terminal)
     await until_gone(*pids)
     text, _, status = bench.terminals.output(terminal)
     assert "ready" in text
     assert status == ExitStatus(None, "SIGTERM")
-    await bench.terminals.kill(terminal)  # again is no error
+    await bench.terminals.kill(terminal)  # killing twice is no error
     assert await bench.terminals.wait_for_exit(terminal) == status
 
 
-async def test_kill_is_polite_first_and_certain_then(bench: Bench) -> None:
+async def test_kill_sends_sigterm_and_then_sigkill(bench: Bench) -> None:
     polite, _ = await bench.started(
         "trap 'echo cleaned up; exit 9' TERM; echo ready; while :; do sleep 0.01; done"
     )
@@ -297,16 +299,16 @@ async def test_a_stopped_process_is_killed_too(bench: Bench) -> None:
     assert bench.terminals.output(terminal)[2] == ExitStatus(None, "SIGTERM")
 
 
-async def test_release_kills_what_still_runs_and_answers_who_waits(bench: Bench) -> None:
-    terminal, pids = await bench.started(FAMILY)
+async def test_release_kills_the_process_group_and_ends_waiting(bench: Bench) -> None:
+    terminal, pids = await bench.started(PROCESS_GROUP)
     waiting = asyncio.create_task(bench.terminals.wait_for_exit(terminal))
     await asyncio.gather(bench.terminals.release(terminal), waiting)
     await until_gone(*pids)
     assert waiting.result() == ExitStatus(None, "SIGTERM")
-    assert bench.screen.exits == [(terminal, None, "SIGTERM")]
+    assert bench.events.exits == [(terminal, None, "SIGTERM")]
 
 
-async def test_every_use_after_release_is_refused(bench: Bench) -> None:
+async def test_a_released_terminal_cannot_be_used(bench: Bench) -> None:
     terminal = await bench.terminals.create("true")
     await bench.terminals.release(terminal)
     for use in (bench.terminals.wait_for_exit, bench.terminals.kill, bench.terminals.release):
@@ -318,15 +320,15 @@ async def test_every_use_after_release_is_refused(bench: Bench) -> None:
         bench.terminals.output("term-2")
 
 
-async def test_no_terminal_survives_its_session(bench: Bench) -> None:
-    families = await asyncio.gather(*(bench.started(FAMILY) for _ in range(3)))
+async def test_close_ends_all_terminals(bench: Bench) -> None:
+    process_groups = await asyncio.gather(*(bench.started(PROCESS_GROUP) for _ in range(3)))
     await bench.terminals.close()
-    await until_gone(*(pid for _, pids in families for pid in pids))
-    assert len(bench.screen.exits) == 3
+    await until_gone(*(pid for _, pids in process_groups for pid in pids))
+    assert len(bench.events.exits) == 3
     assert "closed" in (await refused(bench.terminals.create("true"))).message
 
 
-LEFT_BEHIND = """
+START_AND_WAIT = """
 import asyncio
 from acp_tui.workspace.terminals.terminals import Terminals
 
@@ -341,9 +343,9 @@ asyncio.run(main())
 """
 
 
-async def test_no_terminal_survives_acp_tui_being_killed() -> None:
+async def test_terminals_end_when_acp_tui_is_killed() -> None:
     run = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", LEFT_BEHIND), stdout=asyncio.subprocess.PIPE, cwd=PROJECT
+        *(sys.executable, "-c", START_AND_WAIT), stdout=asyncio.subprocess.PIPE, cwd=PROJECT
     )
     assert run.stdout
     pids: list[int] = []
@@ -355,13 +357,13 @@ async def test_no_terminal_survives_acp_tui_being_killed() -> None:
     await until_gone(*pids)
 
 
-async def test_a_terminal_that_left_nothing_behind_is_no_longer_watched(bench: Bench) -> None:
+async def test_the_watcher_ends_with_its_terminal(bench: Bench) -> None:
     await bench.run("true")
     await asyncio.to_thread(wait_until, lambda: not watchers())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
-async def test_a_daemon_outlives_its_terminal_but_not_the_session(bench: Bench, tmp_path: Path) -> None:
+async def test_a_daemon_runs_until_the_session_is_closed(bench: Bench, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "number")
     daemon = (
         f"env -i setsid -f sh -c 'trap \"\" TERM; echo $$ > {tmp_path}/number; exec sleep 4323'; exec cat"
@@ -374,7 +376,7 @@ async def test_a_daemon_outlives_its_terminal_but_not_the_session(bench: Bench, 
     assert not alive(pid)
 
 
-async def test_a_program_whose_watcher_was_killed_is_ended(bench: Bench) -> None:
+async def test_killing_the_watcher_ends_the_program(bench: Bench) -> None:
     terminal, pids = await bench.started("echo $$ ready; exec sleep 1000")
     (watcher,) = watchers()
     os.kill(watcher, signal.SIGKILL)
@@ -382,7 +384,7 @@ async def test_a_program_whose_watcher_was_killed_is_ended(bench: Bench) -> None
     await until_gone(*pids)
 
 
-async def test_the_environment_wished_for_is_not_that_of_the_watcher(
+async def test_the_watcher_does_not_use_the_environment_of_the_program(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("LC_ALL", "LC_CTYPE", "LANG"):
@@ -393,20 +395,20 @@ async def test_the_environment_wished_for_is_not_that_of_the_watcher(
     assert not any(line.startswith("LC_") for line in lines)
 
 
-async def test_fifty_at_once(bench: Bench) -> None:
-    async def one(number: int) -> None:
+async def test_50_terminals_run_at_once(bench: Bench) -> None:
+    async def run_one(number: int) -> None:
         assert (await bench.run("sh", "-c", f"echo {number}; seq 500; exit {number}"))[2] == ExitStatus(
             number, None
         )
 
-    await asyncio.gather(*map(one, range(50)))
-    assert len(bench.screen.exits) == 50
+    await asyncio.gather(*map(run_one, range(50)))
+    assert len(bench.events.exits) == 50
 
 
-# --------------------------------------------------------------------------- what cannot be started
+# --------------------------------------------------------------------------- refusals
 
 
-async def test_an_unknown_command_is_refused_in_words(bench: Bench) -> None:
+async def test_an_unknown_command_is_refused(bench: Bench) -> None:
     refusal = await refused(bench.terminals.create("no-such-command", ["x"]))
     assert refusal.code == NOT_FOUND
     assert refusal.message == "the command 'no-such-command' was not found"
@@ -414,13 +416,13 @@ async def test_an_unknown_command_is_refused_in_words(bench: Bench) -> None:
     assert (await refused(bench.terminals.create("no such", ["x"]))).code == NOT_FOUND
 
 
-async def test_a_file_that_is_no_program_is_refused(bench: Bench, tmp_path: Path) -> None:
+async def test_a_file_that_is_not_executable_is_refused(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("text")
     assert (await refused(bench.terminals.create("./notes"))).message == "./notes is not executable"
     assert (await refused(bench.terminals.create(str(tmp_path)))).message == f"{tmp_path} is a directory"
 
 
-async def test_a_folder_that_cannot_be_worked_in_is_refused(bench: Bench, tmp_path: Path) -> None:
+async def test_an_invalid_working_directory_is_refused(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     gone = await refused(bench.terminals.create("true", cwd=str(tmp_path / "gone")))
     assert (gone.code, gone.message) == (
@@ -435,7 +437,7 @@ async def test_a_folder_that_cannot_be_worked_in_is_refused(bench: Bench, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "options",
     [
         {"args": ["a\0b"]},
         {"env": {"A": "a\0b"}},
@@ -445,17 +447,17 @@ async def test_a_folder_that_cannot_be_worked_in_is_refused(bench: Bench, tmp_pa
         {"output_byte_limit": -1},
     ],
 )
-async def test_what_no_process_can_be_given_is_refused(bench: Bench, wish: dict[str, object]) -> None:
-    assert (await refused(bench.terminals.create("true", **wish))).code == INVALID_PARAMS  # type: ignore[arg-type]
+async def test_invalid_arguments_and_variables_are_refused(bench: Bench, options: dict[str, object]) -> None:
+    assert (await refused(bench.terminals.create("true", **options))).code == INVALID_PARAMS  # type: ignore[arg-type]
     assert watchers() == []
 
 
-async def test_arguments_that_are_too_long_end_in_words(bench: Bench) -> None:
+async def test_arguments_that_are_too_long_are_refused(bench: Bench) -> None:
     refusal = await refused(bench.terminals.create("true", ["x" * 8_000_000]))
     assert "cannot be started" in refusal.message
 
 
-# --------------------------------------------------------------------------- how much is kept
+# --------------------------------------------------------------------------- output limits
 
 
 @pytest.mark.parametrize(
@@ -472,18 +474,18 @@ async def test_arguments_that_are_too_long_end_in_words(bench: Bench) -> None:
         (10**15, ("aé日é\n", False)),
     ],
 )
-async def test_output_is_cut_from_the_front_between_characters(
+async def test_output_is_truncated_at_the_start_between_characters(
     bench: Bench, limit: int | None, expected: tuple[str, bool]
 ) -> None:
     text, truncated, _ = await bench.run("printf", "aé日é\n", output_byte_limit=limit)
     assert (text, truncated) == expected
 
 
-async def test_nothing_written_is_nothing_cut(bench: Bench) -> None:
+async def test_empty_output_is_not_truncated(bench: Bench) -> None:
     assert (await bench.run("true", output_byte_limit=0))[:2] == ("", False)
 
 
-async def test_long_output_keeps_its_end(bench: Bench) -> None:
+async def test_truncated_output_keeps_its_end(bench: Bench) -> None:
     text, truncated, _ = await bench.run("seq", "100000", output_byte_limit=50)
     assert truncated
     assert len(text) == 50
@@ -520,14 +522,14 @@ asyncio.run(main())
 """
 
 
-async def test_200_megabytes_pass_without_growing_memory_or_holding_up_other_work(tmp_path: Path) -> None:
-    # In a process of its own, where nothing else has used memory before.
+async def test_200_mb_of_output_do_not_grow_memory_or_block_other_tasks(tmp_path: Path) -> None:
+    # In a separate process, because earlier tests affect the memory use.
     run = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", FLOOD), stdout=asyncio.subprocess.PIPE, cwd=PROJECT
     )
     output, _ = await run.communicate()
     total, turns, length, truncated, code, kilobytes = output.decode().split()
-    assert int(total) == 200_000_000 + 200_000  # and a carriage return for each line
+    assert int(total) == 200_000_000 + 200_000  # with a carriage return for each line
     assert int(length) == 1024 * 1024
     assert (truncated, code) == ("True", "0")
     assert int(turns) > 1000

@@ -1,4 +1,4 @@
-"""Whatever happens to links and names between the question and the act: what was approved is what is done."""
+"""File access with links and swapped files: the checked file is the one that is read or written."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def files(root: Path) -> FileAccess:
     return FileAccess(Roots(root))
 
 
-# ---- where it really is
+# ---- real paths
 
 
 def test_a_file_outside_is_reported_and_not_refused(files: FileAccess, outside: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_file_outside_is_reported_and_not_refused(files: FileAccess, outside: 
         assert writing.exists
 
 
-def test_dots_lead_where_the_system_says_they_lead(files: FileAccess, root: Path, outside: Path) -> None:
+def test_dots_that_leave_the_root_are_outside(files: FileAccess, root: Path, outside: Path) -> None:
     (root / "sub").mkdir()
     path = f"{root}/sub/../../outside/file"
     with files.open_for_reading(path) as reading, files.prepare_writing(path) as writing:
@@ -59,12 +59,10 @@ def test_dots_lead_where_the_system_says_they_lead(files: FileAccess, root: Path
         assert (writing.real, writing.inside) == (outside / "file", False)
 
 
-def test_dots_behind_a_link_count_from_where_the_link_leads(
-    files: FileAccess, root: Path, outside: Path
-) -> None:
+def test_dots_after_a_link_are_relative_to_its_target(files: FileAccess, root: Path, outside: Path) -> None:
     (outside / "deep").mkdir()
     (root / "link").symlink_to(outside / "deep")
-    path = f"{root}/link/../file"  # by its letters this is root/file
+    path = f"{root}/link/../file"  # without resolving links this is root/file
     with files.open_for_reading(path) as reading, files.prepare_writing(path) as writing:
         assert (reading.real, reading.inside) == (outside / "file", False)
         assert (writing.real, writing.inside) == (outside / "file", False)
@@ -83,7 +81,7 @@ def test_a_link_to_a_file_outside_is_outside(
         assert (writing.path, writing.real, writing.inside) == (str(root / "link"), outside / "file", False)
 
 
-def test_a_link_to_a_directory_outside_is_outside_also_for_new_files_in_new_folders(
+def test_new_files_behind_a_link_to_a_folder_outside_are_outside(
     files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "link").symlink_to(outside)
@@ -91,9 +89,7 @@ def test_a_link_to_a_directory_outside_is_outside_also_for_new_files_in_new_fold
         assert (writing.real, writing.inside) == (outside / "new" / "file", False)
 
 
-def test_a_link_to_a_file_that_does_not_exist_yet_is_where_it_would_be(
-    files: FileAccess, root: Path, outside: Path
-) -> None:
+def test_a_link_to_a_missing_file_outside_is_outside(files: FileAccess, root: Path, outside: Path) -> None:
     (root / "link").symlink_to(outside / "new")
     with files.prepare_writing(str(root / "link")) as writing:
         assert (writing.real, writing.inside, writing.exists) == (outside / "new", False, False)
@@ -112,8 +108,8 @@ def test_a_file_in_an_additional_directory_is_inside(root: Path, outside: Path) 
         assert reading.inside
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc is there on Linux only")
-def test_the_magic_links_of_proc_hide_nothing(files: FileAccess, root: Path, outside: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc")
+def test_links_in_proc_are_resolved(files: FileAccess, root: Path, outside: Path) -> None:
     with open(outside / "file") as file:
         path = f"/proc/self/fd/{file.fileno()}"
         with files.open_for_reading(path) as reading, files.prepare_writing(path) as writing:
@@ -124,10 +120,10 @@ def test_the_magic_links_of_proc_hide_nothing(files: FileAccess, root: Path, out
         assert reading.sensitive
 
 
-# ---- sensitive
+# ---- sensitive files
 
 
-def test_a_sensitive_file_says_why(files: FileAccess, root: Path) -> None:
+def test_a_sensitive_file_has_its_reason(files: FileAccess, root: Path) -> None:
     (root / ".env").write_text("KEY=1")
     with (
         files.open_for_reading(str(root / ".env")) as reading,
@@ -136,7 +132,7 @@ def test_a_sensitive_file_says_why(files: FileAccess, root: Path) -> None:
         assert reading.sensitive == writing.sensitive == "may contain passwords and keys"
 
 
-def test_a_link_with_a_harmless_name_does_not_hide_a_sensitive_file(files: FileAccess, root: Path) -> None:
+def test_a_link_to_a_sensitive_file_is_sensitive(files: FileAccess, root: Path) -> None:
     (root / ".env").write_text("KEY=1")
     (root / "notes.txt").symlink_to(".env")
     with files.open_for_reading(str(root / "notes.txt")) as reading:
@@ -145,16 +141,14 @@ def test_a_link_with_a_harmless_name_does_not_hide_a_sensitive_file(files: FileA
         assert writing.sensitive
 
 
-def test_a_sensitive_name_counts_also_when_its_target_has_a_harmless_one(
-    files: FileAccess, root: Path
-) -> None:
+def test_a_link_with_a_sensitive_name_is_sensitive(files: FileAccess, root: Path) -> None:
     (root / "vault.txt").write_text("KEY=1")
     (root / ".env").symlink_to("vault.txt")
     with files.open_for_reading(str(root / ".env")) as reading:
         assert reading.sensitive
 
 
-def test_the_users_own_patterns_count(root: Path) -> None:
+def test_user_patterns_make_files_sensitive(root: Path) -> None:
     (root / "customers.csv").write_text("x")
     files = FileAccess(Roots(root), ["*.csv"])
     with files.open_for_reading(str(root / "customers.csv")) as reading:
@@ -167,10 +161,10 @@ def test_an_ordinary_file_is_not_sensitive(files: FileAccess, root: Path) -> Non
         assert reading.sensitive is None
 
 
-# ---- swapped between the two steps
+# ---- files swapped between check and access
 
 
-def test_a_file_swapped_for_a_link_after_it_was_opened_is_read_as_it_was(
+def test_a_file_swapped_for_a_link_after_opening_is_still_read(
     files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "file").write_text("mine")
@@ -180,7 +174,7 @@ def test_a_file_swapped_for_a_link_after_it_was_opened_is_read_as_it_was(
         assert (reading.inside, reading.text()) == (True, "mine")
 
 
-def test_a_file_swapped_for_a_link_before_it_is_written_is_refused(
+def test_a_file_swapped_for_a_link_before_the_write_is_refused(
     files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "file").write_text("mine")
@@ -209,7 +203,7 @@ def test_a_folder_swapped_for_a_link_before_the_write_is_refused(
     assert list((root / "moved").iterdir()) == []
 
 
-def test_a_folder_moved_out_of_the_root_takes_nothing_with_it(
+def test_nothing_is_written_to_a_folder_moved_out_of_the_root(
     files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "sub").mkdir()
@@ -220,7 +214,7 @@ def test_a_folder_moved_out_of_the_root_takes_nothing_with_it(
     assert list((outside / "sub").iterdir()) == []
 
 
-def test_a_link_planted_where_a_folder_was_to_be_made_is_refused(
+def test_a_link_created_in_place_of_a_new_folder_is_refused(
     files: FileAccess, root: Path, outside: Path
 ) -> None:
     with files.prepare_writing(str(root / "new" / "file")) as writing:
@@ -230,7 +224,7 @@ def test_a_link_planted_where_a_folder_was_to_be_made_is_refused(
     assert (outside / "file").read_text() == "secret"
 
 
-def test_a_folder_made_meanwhile_is_taken(files: FileAccess, root: Path) -> None:
+def test_a_new_folder_created_by_someone_else_is_used(files: FileAccess, root: Path) -> None:
     with files.prepare_writing(str(root / "new" / "file")) as writing:
         (root / "new").mkdir()
         writing.write("mine")
@@ -238,8 +232,8 @@ def test_a_folder_made_meanwhile_is_taken(files: FileAccess, root: Path) -> None
 
 
 @contextmanager
-def again_and_again(*steps: Callable[[], None]) -> Iterator[None]:
-    """Do the steps in another thread, over and over, until the end of the block."""
+def repeat_in_thread(*steps: Callable[[], None]) -> Iterator[None]:
+    """Repeat the steps in another thread until the end of the block."""
     end = threading.Event()
 
     def work() -> None:
@@ -256,7 +250,7 @@ def again_and_again(*steps: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
-def test_what_is_said_to_be_inside_is_inside_however_fast_the_link_changes(
+def test_reading_reports_the_right_location_while_a_link_changes(
     files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "a").mkdir()
@@ -268,7 +262,7 @@ def test_what_is_said_to_be_inside_is_inside_however_fast_the_link_changes(
         (root / "next").replace(root / "link")
 
     seen = set()
-    with again_and_again(lambda: point("../outside"), lambda: point("a")):
+    with repeat_in_thread(lambda: point("../outside"), lambda: point("a")):
         for _ in range(20_000):
             with files.open_for_reading(str(root / "link" / "file")) as reading:
                 seen.add((reading.inside, reading.text()))
@@ -277,7 +271,7 @@ def test_what_is_said_to_be_inside_is_inside_however_fast_the_link_changes(
     assert seen == {(True, "mine"), (False, "secret")}
 
 
-def test_nothing_is_written_outside_however_fast_the_folder_changes(
+def test_nothing_is_written_outside_while_a_folder_changes(
     files: FileAccess, root: Path, outside: Path
 ) -> None:
     sub = root / "sub"
@@ -286,26 +280,26 @@ def test_nothing_is_written_outside_however_fast_the_folder_changes(
 
     def swap() -> None:
         sub.rename(root / f"away{next(numbers)}")
-        with suppress(FileExistsError):  # the writer was quicker and made the folder
+        with suppress(FileExistsError):  # the writer has already created the folder
             sub.symlink_to(outside)
 
-    def back() -> None:
+    def restore() -> None:
         with suppress(OSError):
             sub.unlink()
         sub.mkdir(exist_ok=True)
 
-    met: set[bool] = set()
-    with again_and_again(swap, back):
+    seen: set[bool] = set()
+    with repeat_in_thread(swap, restore):
         for attempt in range(20_000):
             try:
                 with files.prepare_writing(str(sub / "file")) as writing:
-                    met.add(writing.inside)
+                    seen.add(writing.inside)
                     if writing.inside:
                         writing.write("theirs")
             except Refusal:
                 continue
-            if attempt > 50 and len(met) == 2:
+            if attempt > 50 and len(seen) == 2:
                 break
-    assert met == {True, False}
+    assert seen == {True, False}
     assert (outside / "file").read_text() == "secret"
     assert sorted(path.name for path in outside.iterdir()) == ["file"]
