@@ -113,7 +113,7 @@ def test_an_unknown_agent_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize("command", ["agents", "config", "mcp"])
-def test_nothing_heavy_is_loaded(command: str) -> None:
+def test_sdk_and_textual_are_not_imported(command: str) -> None:
     program = (
         "import sys; from acp_tui.cli import main; "
         f"assert main([{command!r}]) == 0; "

@@ -22,32 +22,32 @@ def examine(command: str, *args: str, cwd: Path) -> Run:
 
 def report(command: str, *args: str, cwd: Path) -> dict[str, Any]:
     done = examine(command, "--json", *args, cwd=cwd)
-    found: dict[str, Any] = json.loads(done.out)
-    assert done.code == (1 if found["error"] else 0)
-    return found
+    result: dict[str, Any] = json.loads(done.out)
+    assert done.code == (1 if result["error"] else 0)
+    return result
 
 
-def checks(found: dict[str, Any]) -> list[str]:
-    return [violation["check"] for violation in found["deviations"]]
+def checks(result: dict[str, Any]) -> list[str]:
+    return [violation["check"] for violation in result["deviations"]]
 
 
 def test_a_correct_agent_has_no_violations(tmp_path: Path) -> None:
-    found = report(script(), "--prompt", "hello", cwd=tmp_path)
-    assert found["error"] is None
-    assert found["agent"]["name"] == "scripted"
-    assert found["agent"]["protocolVersion"] == 1
-    assert set(found["seconds"]) == {"initialize", "session", "turn"}
-    assert (found["turn"]["stopReason"], found["turn"]["characters"]) == ("end_turn", 5)
-    assert found["deviations"] == []
+    result = report(script(), "--prompt", "hello", cwd=tmp_path)
+    assert result["error"] is None
+    assert result["agent"]["name"] == "scripted"
+    assert result["agent"]["protocolVersion"] == 1
+    assert set(result["seconds"]) == {"initialize", "session", "turn"}
+    assert (result["turn"]["stopReason"], result["turn"]["characters"]) == ("end_turn", 5)
+    assert result["deviations"] == []
 
 
 def test_the_demo_agent_has_no_violations(home: Path) -> None:
     done = run("doctor", "demo", "--prompt", "hello", "--json")
-    found = json.loads(done.out)
-    assert found["deviations"] == []
-    assert [mode["id"] for mode in found["modes"]["available"]]
-    assert {option["type"] for option in found["configOptions"]} == {"select", "boolean"}
-    assert "tour" in [command["name"] for command in found["commands"]]
+    result = json.loads(done.out)
+    assert result["deviations"] == []
+    assert [mode["id"] for mode in result["modes"]["available"]]
+    assert {option["type"] for option in result["configOptions"]} == {"select", "boolean"}
+    assert "tour" in [command["name"] for command in result["commands"]]
 
 
 def test_the_text_report_has_sections_and_values(tmp_path: Path) -> None:
@@ -87,13 +87,13 @@ def test_the_text_report_has_sections_and_values(tmp_path: Path) -> None:
     ],
 )
 def test_violations_are_reported_by_name(tmp_path: Path, prompt: list[Any], expected: set[str]) -> None:
-    found = report(script(), "--prompt", json.dumps(prompt), cwd=tmp_path)
-    assert expected <= set(checks(found))
+    result = report(script(), "--prompt", json.dumps(prompt), cwd=tmp_path)
+    assert expected <= set(checks(result))
 
 
 def test_noise_on_stdout_is_reported(tmp_path: Path) -> None:
-    found = report(agent("faulty", "noise"), "--prompt", "go", cwd=tmp_path)
-    assert {"stdout-noise", "malformed-envelope", "answer-to-nothing"} <= set(checks(found))
+    result = report(agent("faulty", "noise"), "--prompt", "go", cwd=tmp_path)
+    assert {"stdout-noise", "malformed-envelope", "answer-to-nothing"} <= set(checks(result))
 
 
 def test_an_agent_that_does_not_exit_is_reported(tmp_path: Path) -> None:
@@ -151,18 +151,18 @@ def test_the_agent_is_required(tmp_path: Path) -> None:
     assert "Name an agent" in done.err
 
 
-def test_strict_fails_on_violations_and_only_then(tmp_path: Path) -> None:
+def test_strict_fails_only_if_there_are_violations(tmp_path: Path) -> None:
     wrong = steps(["update", {"sessionUpdate": "novelty"}])
     assert examine(script(), "--prompt", wrong, cwd=tmp_path).code == 0
     assert examine(script(), "--prompt", wrong, "--strict", cwd=tmp_path).code == 1
     assert examine(script(), "--prompt", "hello", "--strict", cwd=tmp_path).code == 0
 
 
-def test_schema_violations_are_sentences_of_ours(tmp_path: Path) -> None:
+def test_schema_violations_are_described_without_pydantic_messages(tmp_path: Path) -> None:
     offers = {"capabilities": {"loadSession": "yes", "mcpCapabilities": []}, "session": {"modes": 5}}
     chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": 5}}
-    found = report(script(**offers), "--prompt", steps(["update", chunk]), cwd=tmp_path)
-    sentences = [one["sentence"] for one in found["deviations"]]
+    result = report(script(**offers), "--prompt", steps(["update", chunk]), cwd=tmp_path)
+    sentences = [violation["sentence"] for violation in result["deviations"]]
     assert "session/update agent_message_chunk: update.content.text must be a string" in sentences
     assert any("agentCapabilities.loadSession" in sentence for sentence in sentences)
     assert any("agentCapabilities.mcpCapabilities" in sentence for sentence in sentences)
@@ -174,7 +174,7 @@ def test_an_unavailable_mode_is_reported(tmp_path: Path) -> None:
     assert "unknown-mode" in checks(report(script(session={"modes": modes}), cwd=tmp_path))
 
 
-def test_very_many_thoughts_are_reported(tmp_path: Path) -> None:
+def test_a_flood_of_thoughts_is_reported(tmp_path: Path) -> None:
     thoughts = [
         [
             "update",
@@ -186,8 +186,8 @@ def test_very_many_thoughts_are_reported(tmp_path: Path) -> None:
         ]
         for n in range(300)
     ]
-    found = report(script(), "--prompt", steps(*thoughts), cwd=tmp_path)
-    assert "many-thoughts" in checks(found)
+    result = report(script(), "--prompt", steps(*thoughts), cwd=tmp_path)
+    assert "many-thoughts" in checks(result)
 
 
 def test_a_missing_program_is_reported_as_not_started(tmp_path: Path) -> None:
@@ -224,8 +224,8 @@ def test_writing_through_the_client_is_not_acting_without_asking(tmp_path: Path)
 
 
 def test_terminal_sign_in_is_declared(tmp_path: Path) -> None:
-    found = report(script(), "--prompt", steps(["report_params", "initialize"]), cwd=tmp_path)
-    log = Path(found["log"]).read_text()
+    result = report(script(), "--prompt", steps(["report_params", "initialize"]), cwd=tmp_path)
+    log = Path(result["log"]).read_text()
     assert '"auth":{"terminal":true}' in log.replace(" ", "")
 
 

@@ -39,7 +39,7 @@ FAULTS: list[tuple[str, int, str]] = [
     ("notifies", 0, ""),
     ("same_id_twice", 0, ""),
 ]
-SILENT = {"ends_in_the_middle_of_a_line", "no_session_id"}  # have no stderr
+WITHOUT_STDERR = {"ends_in_the_middle_of_a_line", "no_session_id"}
 
 
 @pytest.mark.parametrize(("fault", "code", "sentence"), FAULTS, ids=[fault for fault, *_ in FAULTS])
@@ -49,11 +49,11 @@ def test_a_faulty_agent_ends_the_run_with_one_sentence(
     done = execute("go", command=agent("faulty", fault), cwd=tmp_path)
     assert done.code == code, done.err
     assert "acp_tui" not in done.err  # no traceback
-    complaints = [line for line in done.err.splitlines() if line.startswith("acp-tui:")]
-    assert len(complaints) == (code != 0)
+    messages = [line for line in done.err.splitlines() if line.startswith("acp-tui:")]
+    assert len(messages) == (code != 0)
     if code:
-        assert sentence in complaints[0]
-        assert fault in SILENT or LAST_WORDS in complaints[0]
+        assert sentence in messages[0]
+        assert fault in WITHOUT_STDERR or LAST_WORDS in messages[0]
 
 
 @pytest.mark.parametrize(

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 def project(tmp_path: Path) -> Path:
     """Create a repository with an ordinary folder and a folder that is a bare repository."""
     folder = tmp_path / "project"
-    for place in (folder, folder / "src"):
-        place.mkdir()
+    for directory in (folder, folder / "src"):
+        directory.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     subprocess.run(["git", "init", "-q", "--bare", "lib/x"], cwd=folder, check=True)
     return folder
 
 
-def written(path: Path) -> list[Any]:
+def write_request(path: Path) -> list[Any]:
     return ["ask", "fs/write_text_file", {"path": str(path), "content": "x"}]
 
 
-def command(line: str) -> list[Any]:
+def run_request(line: str) -> list[Any]:
     return [
         "permission",
         {"toolCallId": line, "title": "x", "kind": "execute", "rawInput": {"command": line}},
@@ -46,16 +46,18 @@ def test_no_policy_allows_writing_files_that_git_runs(project: Path, policy: str
         ".husky/pre-commit",
         ".vscode/tasks.json",
     ]
-    found = answers(
-        execute_json(steps(*(written(project / name) for name in names)), "--policy", policy, cwd=project)
+    responses = answers(
+        execute_json(
+            steps(*(write_request(project / name) for name in names)), "--policy", policy, cwd=project
+        )
     )
-    assert all("code" in answer for answer in found)
+    assert all("code" in answer for answer in responses)
     assert not (project / ".git/commondir").exists()
     assert not (project / "lib/y").exists()
 
 
 def test_a_rule_for_git_applies_only_to_the_repository_of_the_workspace(project: Path) -> None:
     lines = ["git status", "cd src && git status", "cd lib/x && git status", "git -C lib/x status"]
-    result = execute_json(steps(*map(command, lines)), "--allow", "execute:git", cwd=project)
+    result = execute_json(steps(*map(run_request, lines)), "--allow", "execute:git", cwd=project)
     outcomes = [answer["outcome"]["optionId"].startswith("allow") for answer in answers(result)]
     assert outcomes == [True, True, False, False]

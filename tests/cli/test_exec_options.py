@@ -37,9 +37,9 @@ OFFERS: dict[str, Any] = {
 
 
 def project(path: Path, name: str = "project") -> Path:
-    made = path / name
-    made.mkdir()
-    return made
+    folder = path / name
+    folder.mkdir()
+    return folder
 
 
 # --------------------------------------------------------------------------- the prompt
@@ -121,23 +121,23 @@ def test_a_missing_prompt_on_a_terminal_is_an_error(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------- workspace
 
 
-def test_the_folder_and_further_ones_are_the_agents(tmp_path: Path) -> None:
+def test_cwd_and_add_dir_are_sent_to_the_agent(tmp_path: Path) -> None:
     folder, other = project(tmp_path), project(tmp_path, "other")
     (folder / "inside.txt").write_text("inside")
-    (other / "beside.txt").write_text("beside")
+    (other / "other.txt").write_text("other")
     prompt = steps(
         ["report_params", "session/new"],
         ["ask", "fs/read_text_file", {"path": str(folder / "inside.txt")}],
-        ["ask", "fs/read_text_file", {"path": str(other / "beside.txt")}],
+        ["ask", "fs/read_text_file", {"path": str(other / "other.txt")}],
     )
-    able = script(capabilities={"sessionCapabilities": {"additionalDirectories": {}}})
-    result = execute_json(prompt, "--cwd", "project", "--add-dir", "other", command=able, cwd=tmp_path)
-    opened, inside, beside = answers(result)
+    command = script(capabilities={"sessionCapabilities": {"additionalDirectories": {}}})
+    result = execute_json(prompt, "--cwd", "project", "--add-dir", "other", command=command, cwd=tmp_path)
+    opened, inside, other_content = answers(result)
     assert opened == {"cwd": str(folder), "additionalDirectories": [str(other)], "mcpServers": []}
-    assert (inside, beside) == ({"content": "inside"}, {"content": "beside"})
+    assert (inside, other_content) == ({"content": "inside"}, {"content": "other"})
 
 
-def test_an_agent_that_takes_no_further_folders_is_not_told_of_them(tmp_path: Path) -> None:
+def test_add_dir_is_not_sent_if_the_agent_does_not_support_it(tmp_path: Path) -> None:
     done = execute(steps(["report_params", "session/new"]), "--add-dir", str(project(tmp_path)), cwd=tmp_path)
     assert done.code == 0
     assert json.loads(done.out) == {"cwd": str(tmp_path), "mcpServers": []}
@@ -145,7 +145,7 @@ def test_an_agent_that_takes_no_further_folders_is_not_told_of_them(tmp_path: Pa
 
 
 @pytest.mark.parametrize("option", ["--cwd", "--add-dir"])
-def test_a_folder_that_is_missing_is_one_sentence(tmp_path: Path, option: str) -> None:
+def test_a_missing_folder_is_reported_in_one_line(tmp_path: Path, option: str) -> None:
     done = execute("hello", option, "missing", cwd=tmp_path)
     assert done.code in (1, 2)
     assert "missing" in done.err
@@ -157,7 +157,7 @@ def test_a_folder_that_is_missing_is_one_sentence(tmp_path: Path, option: str) -
 
 
 @pytest.mark.parametrize(
-    ("given", "method", "params"),
+    ("option", "method", "params"),
     [
         (("--mode", "write code"), "session/set_mode", {"modeId": "code"}),
         (("--set", "mode=code"), "session/set_mode", {"modeId": "code"}),
@@ -167,17 +167,16 @@ def test_a_folder_that_is_missing_is_one_sentence(tmp_path: Path, option: str) -
     ],
 )
 def test_modes_models_and_options_are_set_by_id_or_name(
-    tmp_path: Path, given: tuple[str, str], method: str, params: dict[str, Any]
+    tmp_path: Path, option: tuple[str, str], method: str, params: dict[str, Any]
 ) -> None:
     result = execute_json(
-        steps(["report_params", method]), *given, command=script(session=OFFERS), cwd=tmp_path
+        steps(["report_params", method]), *option, command=script(session=OFFERS), cwd=tmp_path
     )
-    told = answers(result)[0]
-    assert params.items() <= told.items()
+    assert params.items() <= answers(result)[0].items()
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("option", "sentence"),
     [
         (("--mode", "yolo"), 'has no mode "yolo". It offers ask (Ask), code (Write Code).'),
         (("--set", "colour=red"), 'has no option "colour". It offers effort (Effort), fast (Fast).'),
@@ -187,9 +186,9 @@ def test_modes_models_and_options_are_set_by_id_or_name(
     ],
 )
 def test_an_unavailable_mode_or_option_is_reported_with_those_available(
-    tmp_path: Path, given: tuple[str, str], sentence: str
+    tmp_path: Path, option: tuple[str, str], sentence: str
 ) -> None:
-    done = execute("hello", *given, command=script(session=OFFERS), cwd=tmp_path)
+    done = execute("hello", *option, command=script(session=OFFERS), cwd=tmp_path)
     assert done.code == 1
     assert sentence in done.err
     assert done.out == ""
@@ -199,13 +198,13 @@ def test_an_unavailable_mode_or_option_is_reported_with_those_available(
 
 
 @pytest.mark.parametrize("capabilities", [{"loadSession": True}, {"sessionCapabilities": {"resume": {}}}])
-def test_a_session_goes_on_by_our_id_its_beginning_or_the_agents(
+def test_a_session_is_resumed_by_its_id_a_prefix_or_the_agents_id(
     tmp_path: Path, capabilities: dict[str, Any]
 ) -> None:
     folder = project(tmp_path)
     command = script(capabilities=capabilities)
     first = execute_json("hello", command=command, cwd=folder)
-    our_id = os.path.basename(os.path.dirname(first["log"]))  # noqa: PTH119, PTH120  # as it is printed
+    our_id = os.path.basename(os.path.dirname(first["log"]))  # noqa: PTH119, PTH120  # the path as printed
     method = "session/load" if "loadSession" in capabilities else "session/resume"
     for reference in (our_id, our_id[:-2], "session-1"):
         done = run(
@@ -218,19 +217,19 @@ def test_a_session_goes_on_by_our_id_its_beginning_or_the_agents(
     assert replay.out.count("-- end_turn --") == 4
 
 
-def test_a_resumed_session_has_the_settings_of_before_unless_others_are_named(tmp_path: Path) -> None:
+def test_a_resumed_session_keeps_its_settings_except_those_on_the_command_line(tmp_path: Path) -> None:
     command = script(capabilities={"sessionCapabilities": {"resume": {}}}, session=OFFERS)
     options = ("--mode", "code", "--set", "model=two")
     session = execute_json("hello", *options, command=command, cwd=tmp_path)["sessionId"]
-    asked = steps(["report_params", "session/set_mode"], ["report_params", "session/set_model"])
-    done = run("exec", "--resume", session, asked, "--set", "model=one", "--output", "json", cwd=tmp_path)
+    prompt = steps(["report_params", "session/set_mode"], ["report_params", "session/set_model"])
+    done = run("exec", "--resume", session, prompt, "--set", "model=one", "--output", "json", cwd=tmp_path)
     assert '"modeId": "code"' in done.result["text"]
     assert '"modelId": "one"' in done.result["text"]
     assert "Restored Model: Two, Mode: Write Code" in done.err
 
 
 @pytest.mark.parametrize("when", ["history", "late_history"])
-def test_a_replayed_history_is_no_part_of_the_answer(tmp_path: Path, when: str) -> None:
+def test_a_replayed_history_is_not_part_of_the_answer(tmp_path: Path, when: str) -> None:
     texts = (("user", "an old question"), ("agent", "an old answer"))
     updates = [
         {"sessionUpdate": f"{speaker}_message_chunk", "content": {"type": "text", "text": text}}
@@ -242,7 +241,7 @@ def test_a_replayed_history_is_no_part_of_the_answer(tmp_path: Path, when: str) 
     assert "old" not in done.err
 
 
-def test_a_session_of_a_command_goes_on_with_that_command_only(tmp_path: Path) -> None:
+def test_a_session_of_a_command_is_resumed_with_that_command_only(tmp_path: Path) -> None:
     folder = project(tmp_path)
     mine, other = (script(capabilities={"loadSession": True}, name=name) for name in ("mine", "other"))
     first = execute_json("hello", command=mine, cwd=folder)
@@ -253,7 +252,7 @@ def test_a_session_of_a_command_goes_on_with_that_command_only(tmp_path: Path) -
     assert f"The session {session} belongs to" in refused.err
 
 
-def test_a_session_of_a_command_that_is_called_like_a_known_agent_is_not_held_with_that(
+def test_a_session_of_a_command_named_like_a_known_agent_is_resumed_with_the_command(
     tmp_path: Path,
 ) -> None:
     folder = project(tmp_path)
@@ -265,7 +264,7 @@ def test_a_session_of_a_command_that_is_called_like_a_known_agent_is_not_held_wi
     assert done.code == 0, done.err
 
 
-def test_a_session_that_only_the_agent_knows_goes_on(tmp_path: Path) -> None:
+def test_a_session_that_was_not_recorded_is_resumed_by_the_agents_id(tmp_path: Path) -> None:
     command = script(capabilities={"loadSession": True})
     result = execute_json(
         steps(["report_params", "session/load"]), "--resume", "theirs", command=command, cwd=tmp_path
@@ -273,27 +272,27 @@ def test_a_session_that_only_the_agent_knows_goes_on(tmp_path: Path) -> None:
     assert answers(result) == [{"sessionId": "theirs", "cwd": str(tmp_path), "mcpServers": []}]
 
 
-def test_the_demo_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_demo_session_is_resumed_in_its_folder(tmp_path: Path) -> None:
     first = run("exec", "demo", "/echo one", "--output", "json").result
     second = run("exec", "demo", "/session", "--resume", first["sessionId"], "--output", "json").result
     assert second["sessionId"] == first["sessionId"]
     assert second["cwd"] == first["cwd"]
 
 
-def test_a_session_that_nobody_knows_is_one_sentence(tmp_path: Path) -> None:
+def test_resuming_an_unknown_session_is_an_error(tmp_path: Path) -> None:
     done = run("exec", "--resume", "nothing", "hello", cwd=tmp_path)
     assert done.code == 1
     assert 'no session "nothing"' in done.err
 
 
-def test_a_session_of_another_agent_is_refused(tmp_path: Path) -> None:
+def test_resuming_a_session_of_another_agent_is_an_error(tmp_path: Path) -> None:
     log = execute_json("hello", cwd=tmp_path)["log"]
     done = run("exec", "demo", "hello", "--resume", os.path.basename(os.path.dirname(log)), cwd=tmp_path)  # noqa: PTH119, PTH120
     assert done.code == 1
     assert "belongs to tests.fake_agents.script, not to demo" in done.err
 
 
-def test_an_agent_that_cannot_go_on_says_so(tmp_path: Path) -> None:
+def test_resuming_with_an_agent_that_does_not_support_it_is_an_error(tmp_path: Path) -> None:
     done = execute("hello", "--resume", "theirs", cwd=tmp_path)
     assert done.code == 1
     assert "can neither resume nor load a session" in done.err
@@ -312,14 +311,14 @@ def test_a_turn_that_takes_too_long_is_cancelled(tmp_path: Path) -> None:
     assert done.result["error"]["message"].startswith("Timed out")
 
 
-def test_a_log_is_kept_unless_it_is_not_wanted(tmp_path: Path, home: Path) -> None:
+def test_no_log_prevents_recording(tmp_path: Path, home: Path) -> None:
     assert execute_json("hello", "--no-log", cwd=tmp_path)["log"] is None
     assert not (home / "data" / "sessions").exists()
     log = execute_json("hello", cwd=tmp_path)["log"]
     assert log.startswith(str(home / "data" / "sessions"))
 
 
-def test_servers_are_given_when_the_agent_takes_them_and_named_when_not(tmp_path: Path) -> None:
+def test_supported_mcp_servers_are_sent_and_the_others_reported(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     servers = {
         "files": {"command": sys.executable, "args": ["-V"], "env": {"A": "${NOT_SET:-b}"}},
@@ -328,9 +327,9 @@ def test_servers_are_given_when_the_agent_takes_them_and_named_when_not(tmp_path
         "unset": {"command": "true", "env": {"TOKEN": "${NOT_SET}"}},
     }
     file.write_text(json.dumps({"mcpServers": servers}))
-    able = script(capabilities={"mcpCapabilities": {"http": True}})
+    command = script(capabilities={"mcpCapabilities": {"http": True}})
     done = execute(
-        steps(["report_params", "session/new"]), "--mcp-config", "mcp.json", command=able, cwd=tmp_path
+        steps(["report_params", "session/new"]), "--mcp-config", "mcp.json", command=command, cwd=tmp_path
     )
     assert done.code == 0
     assert json.loads(done.out)["mcpServers"] == [
@@ -342,16 +341,16 @@ def test_servers_are_given_when_the_agent_takes_them_and_named_when_not(tmp_path
     assert "NOT_SET" in notices[1]
 
 
-def test_a_server_file_that_is_missing_is_one_sentence(tmp_path: Path) -> None:
+def test_a_missing_mcp_config_file_is_reported_in_one_line(tmp_path: Path) -> None:
     done = execute("hello", "--mcp-config", "none.json", cwd=tmp_path)
     assert done.code in (1, 2)
     assert "none.json" in done.err
     assert done.err.count("\n") == 1
 
 
-def test_an_agent_that_wants_a_sign_in_names_its_ways(tmp_path: Path) -> None:
-    wants = agent("faulty", "demands_authentication")
-    done = execute("hello", command=wants, cwd=tmp_path)
+def test_a_required_sign_in_is_reported_with_its_methods(tmp_path: Path) -> None:
+    command = agent("faulty", "demands_authentication")
+    done = execute("hello", command=command, cwd=tmp_path)
     assert done.code == 1
     assert "wants you to sign in first" in done.err
     assert "login (Log in); shell (In a terminal); waits (Elsewhere)" in done.err
@@ -360,23 +359,23 @@ def test_an_agent_that_wants_a_sign_in_names_its_ways(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", ["login", "Log in"])
 def test_sign_in_runs_when_given_on_the_command_line(tmp_path: Path, method: str) -> None:
-    wants = agent("faulty", "demands_authentication")
-    assert execute("hello", "--sign-in", method, command=wants, cwd=tmp_path).code == 0
+    command = agent("faulty", "demands_authentication")
+    assert execute("hello", "--sign-in", method, command=command, cwd=tmp_path).code == 0
 
 
 @pytest.mark.parametrize(
     ("method", "sentence"), [("guess", "Unknown sign-in method"), ("shell", "needs a terminal")]
 )
-def test_an_impossible_sign_in_is_reported(tmp_path: Path, method: str, sentence: str) -> None:
-    wants = agent("faulty", "demands_authentication")
-    done = execute("hello", "--sign-in", method, command=wants, cwd=tmp_path)
+def test_an_unavailable_sign_in_method_is_reported(tmp_path: Path, method: str, sentence: str) -> None:
+    command = agent("faulty", "demands_authentication")
+    done = execute("hello", "--sign-in", method, command=command, cwd=tmp_path)
     assert done.code == 1
     assert sentence in done.err
 
 
 def test_a_sign_in_that_takes_too_long_times_out(tmp_path: Path) -> None:
-    wants = agent("faulty", "demands_authentication")
-    done = execute("hello", "--sign-in", "waits", "--timeout", "2", command=wants, cwd=tmp_path)
+    command = agent("faulty", "demands_authentication")
+    done = execute("hello", "--sign-in", "waits", "--timeout", "2", command=command, cwd=tmp_path)
     assert done.code == 1
     assert "Timed out after 2 s" in done.err
 
@@ -393,7 +392,7 @@ def test_the_exit_code_depends_on_the_stop_reason(tmp_path: Path, reason: str, c
     assert (f"stopped: {reason}" in done.err) == (code == 3)
 
 
-# --------------------------------------------------------------------------- wrong settings
+# --------------------------------------------------------------------------- settings problems
 
 
 def test_a_broken_settings_file_is_reported_and_ignored(tmp_path: Path, home: Path) -> None:

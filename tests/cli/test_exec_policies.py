@@ -27,7 +27,7 @@ TABLE: dict[str, tuple[set[str], Any]] = {
     "read outside": (set(), ["ask", "fs/read_text_file", {"path": "{outside}/other.txt"}]),
     "read sensitive": (set(), ["ask", "fs/read_text_file", {"path": "{cwd}/.env"}]),
     "permission to read": (
-        {"read-only", "ask", "accept-edits", "yolo"} - {"ask"},
+        {"read-only", "accept-edits", "yolo"},
         permission("read", locations=[{"path": "{cwd}/notes.txt"}]),
     ),
     "permission to edit": (
@@ -67,21 +67,21 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_each_policy_answers_as_its_table_says(project: Path, policy: str) -> None:
+def test_each_policy_gives_the_answer_in_the_table(project: Path, policy: str) -> None:
     outside = project.parent
     prompt = steps(*(step for _, step in TABLE.values()))
     prompt = prompt.replace("{cwd}", str(project)).replace("{outside}", str(outside))
     result = execute_json(prompt, "--policy", policy, cwd=project)
-    given = {name for name, answer in zip(TABLE, answers(result), strict=True) if allowed(answer)}
+    allowed_names = {name for name, answer in zip(TABLE, answers(result), strict=True) if allowed(answer)}
     # The permission covers the same request to the client.
-    assert given == {name for name, (policies, _) in TABLE.items() if policy in policies}
+    assert allowed_names == {name for name, (policies, _) in TABLE.items() if policy in policies}
     assert all(decision["why"] for decision in result["permissions"])
     changed = [file["path"] for file in result["changedFiles"]]
     assert changed == ([str(project / "new/file.txt")] if policy in ("accept-edits", "yolo") else [])
     assert not (outside / "new.txt").exists()
 
 
-def test_deny_is_the_default(project: Path) -> None:
+def test_the_default_policy_is_deny(project: Path) -> None:
     done = execute(steps(permission("read")), cwd=project)
     assert 'Rejected by policy "deny": read a file that it does not name' in done.err
 
@@ -108,7 +108,7 @@ def test_rules_of_the_run_apply_under_any_policy(project: Path) -> None:
     assert "by rule" in result["permissions"][0]["why"]
 
 
-def test_reject_rules_win_over_allow_rules_and_yolo(project: Path) -> None:
+def test_reject_rules_take_precedence_over_allow_rules_and_yolo(project: Path) -> None:
     prompt = steps(
         permission("execute", rawInput={"command": "git push --force"}),
         permission("execute", rawInput={"command": "ls; git push"}),
@@ -137,7 +137,7 @@ def test_remembered_allow_rules_apply_under_the_policies_that_ask(
     assert (result["permissions"][0]["by"] == "rule") == used
 
 
-def test_a_damaged_rules_file_is_set_aside_with_a_notice(project: Path, home: Path) -> None:
+def test_a_damaged_rules_file_is_renamed_with_a_notice(project: Path, home: Path) -> None:
     file = home / "state" / "permissions.json"
     file.parent.mkdir(parents=True)
     file.write_text("{")

@@ -24,11 +24,13 @@ RECORDED = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
 
 @pytest.fixture
 def folder() -> SessionFolder:
-    made = create_session_folder(paths().data, agent="demo", title="Demo agent", cwd="/p", command=["demo"])
+    recorded = create_session_folder(
+        paths().data, agent="demo", title="Demo agent", cwd="/p", command=["demo"]
+    )
     for record in records(RECORDED):
-        made.log.append(record.at, record.direction, record.frame)
-    made.close()
-    return made
+        recorded.log.append(record.at, record.direction, record.frame)
+    recorded.close()
+    return recorded
 
 
 def test_a_session_is_found_by_id_folder_or_file(
@@ -103,16 +105,18 @@ def test_an_unknown_suffix_needs_a_format_option(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "sentence"),
     [
         (["nothing"], 'There is no session "nothing"'),
         ([str(RECORDED), "--html", "--theme", "none"], 'No theme "none"'),
         ([str(RECORDED), "-o", "/dev/null/x.md"], "Cannot write /dev/null/x.md"),
     ],
 )
-def test_errors_are_one_sentence(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_reported_in_one_sentence(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["export", *words]) in (1, 2)
-    assert said in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
 
 
 def test_contents_of_sensitive_files_are_left_out(

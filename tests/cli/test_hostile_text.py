@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SESSION = "20260101-evil"
 HOSTILE_AGENT = agent("hostile")
 Case = tuple[str, ...]
-"""Arguments after the command; `MCP` and `LOG` stand for files, see `arguments`."""
+"""Arguments after the command; `MCP` and `LOG` stand for files, see `_argument`."""
 CASES: dict[str, list[Case]] = {
     "run": [(), (NAME,), ("--cwd", NAME), ("--theme", NAME)],
     "exec": [
@@ -81,7 +81,7 @@ CASES: dict[str, list[Case]] = {
 }
 
 
-def leaves() -> Iterator[str]:
+def command_names() -> Iterator[str]:
     """Yield every command and every action of a command from the parsers."""
     for name in cli.COMMANDS:
         parser = _choices(cli._parser([name]))[name]
@@ -91,7 +91,7 @@ def leaves() -> Iterator[str]:
 
 def _choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     found = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    return {name: below for action in found for name, below in action.choices.items()}
+    return {name: subparser for action in found for name, subparser in action.choices.items()}
 
 
 @pytest.fixture(scope="module")
@@ -100,19 +100,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def test_every_command_has_a_case() -> None:
-    assert set(CASES) == set(leaves())
+    assert set(CASES) == set(command_names())
 
 
 @pytest.mark.parametrize("command", CASES)
 def test_no_command_writes_control_characters_to_a_terminal(command: str, world: World) -> None:
-    shown = b""
+    output = b""
     for case in [*CASES[command], (f"--{NAME}",), (*([""] * 4), NAME)]:
         words = [*command.split(), *(_argument(word, world) for word in case)]
-        _, on_terminal = on_a_terminal(*words, cwd=world.project, stderr=True, **world.environment)
-        assert b"Traceback" not in on_terminal
-        assert_no_control(on_terminal)
-        shown += on_terminal
-    assert MARKER.encode() in shown  # the hostile text was shown
+        _, chunk = on_a_terminal(*words, cwd=world.project, stderr=True, **world.environment)
+        assert b"Traceback" not in chunk
+        assert_no_control(chunk)
+        output += chunk
+    assert MARKER.encode() in output  # the hostile text was printed
 
 
 @pytest.mark.parametrize("command", sorted(set(CASES) - {"run", "exec", "doctor", "export"}))

@@ -54,7 +54,7 @@ def test_each_server_is_listed_with_file_line_and_recipients(
     )
 
 
-def test_one_agent_is_shown_only_what_it_would_get(
+def test_agent_option_lists_only_the_servers_of_that_agent(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GREETING")

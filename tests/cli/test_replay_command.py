@@ -44,11 +44,11 @@ TEXT = "> Say hello\n\n. thought, 1 line\n\nHello!\n\n-- end_turn --\n\n"
 
 @pytest.fixture
 def folder() -> SessionFolder:
-    made = create_session_folder(paths().data, agent="demo", title="Demo", cwd="/p", command=["demo"])
+    recorded = create_session_folder(paths().data, agent="demo", title="Demo", cwd="/p", command=["demo"])
     for at, (direction, frame) in enumerate(FRAMES):
-        made.log.append(at, direction, frame)
-    made.close()
-    return made
+        recorded.log.append(at, direction, frame)
+    recorded.close()
+    return recorded
 
 
 def test_a_session_is_found_by_id_folder_or_file(

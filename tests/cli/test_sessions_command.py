@@ -197,7 +197,7 @@ def test_prune_asks_on_a_terminal(home: Path, answer: bytes, stays: bool) -> Non
     terminal, theirs = pty.openpty()
     os.write(terminal, answer)
     try:
-        ran = subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", "acp_tui", "sessions", "prune", "--keep", "0"],
             stdin=theirs,
             capture_output=True,
@@ -208,9 +208,9 @@ def test_prune_asks_on_a_terminal(home: Path, answer: bytes, stays: bool) -> Non
         os.close(terminal)
         os.close(theirs)
 
-    assert "Remove 1 session for good?" in ran.stdout
+    assert "Remove 1 session for good?" in done.stdout
     assert folder.path.exists() is stays
-    assert ran.returncode == (1 if stays else 0)
+    assert done.returncode == (1 if stays else 0)
 
 
 @pytest.mark.parametrize("words", [["--keep", "many"], ["--max-size", "large"]])
@@ -225,7 +225,7 @@ def test_a_closed_pipe_is_not_an_error(home: Path, words: list[str]) -> None:
     folder = record(prompt="word " * 100_000)
     reader, writer = os.pipe()
     os.close(reader)
-    ran = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "acp_tui", "sessions", *words, folder.id],
         stdout=writer,
         stderr=subprocess.PIPE,
@@ -233,31 +233,33 @@ def test_a_closed_pipe_is_not_an_error(home: Path, words: list[str]) -> None:
     )
     os.close(writer)
 
-    assert ran.returncode == 128 + signal.SIGPIPE
-    assert ran.stderr == b""
+    assert done.returncode == 128 + signal.SIGPIPE
+    assert done.stderr == b""
 
 
 def test_characters_that_the_encoding_lacks_are_replaced(home: Path) -> None:
     folder = record(prompt="漢")
-    ran = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "acp_tui", "sessions", "show", folder.id],
         env=os.environ | {"PYTHONIOENCODING": "ascii"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "> ?" in ran.stdout
+    assert "> ?" in done.stdout
 
 
-def test_nothing_heavy_is_loaded(home: Path) -> None:
+def test_sdk_and_textual_are_not_imported(home: Path) -> None:
     folder = record()
     code = (
         "import sys; from acp_tui.cli import main; main(sys.argv[1:]);"
         "print({'acp', 'textual', 'rich', 'pydantic'} & set(sys.modules), file=sys.stderr)"
     )
     for words in (["sessions"], ["sessions", "show", folder.id], ["replay", folder.id, "--text"]):
-        ran = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
-        assert ran.stderr == "set()\n"
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
+        )
+        assert done.stderr == "set()\n"
 
 
 def test_sizes_and_titles_are_shortened() -> None:
