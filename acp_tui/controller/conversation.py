@@ -15,6 +15,7 @@ from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotSupported
 from acp_tui.controller.changes.baseline_tracker import BaselineTracker
 from acp_tui.controller.changes.diff_locator import DiffLocator
+from acp_tui.controller.changes.review import ConversationReview
 from acp_tui.controller.changes.rewind import Rewind
 from acp_tui.controller.opening.parameters import client_capabilities
 from acp_tui.controller.opening.session_opener import SessionOpener
@@ -110,6 +111,7 @@ class Conversation:
             HistoryLimits(settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes),
         )
         self.rewind = Rewind(self._recorder, self._baseline)
+        self.review = ConversationReview(self._baseline, self._roots.cwd)
         self.listen(self._track_changes)
         self._gate = PermissionGate(
             policy=options.policy,

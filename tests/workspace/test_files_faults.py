@@ -50,6 +50,26 @@ with FileAccess(Roots(path.parent)).prepare_writing(str(path)) as writing:
     writing.write("new" * 100_000)
 """
 
+KILLED_REVERT = """
+import os, sys, time
+from pathlib import Path
+from acp_tui.workspace.baseline.file_content import FileContent
+from acp_tui.workspace.baseline.restore import replace_if_unchanged
+
+real = getattr(os, sys.argv[2])
+
+def hang(*words, **more):
+    if sys.argv[3] == "after":
+        real(*words, **more)
+    print("reached", flush=True)
+    time.sleep(600)
+
+setattr(os, sys.argv[2], hang)
+path = Path(sys.argv[1])
+now = FileContent(b"agent", path.stat().st_mode)
+replace_if_unchanged(path, FileContent(b"original" * 100_000, now.mode), now, 5_000_000)
+"""
+
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
@@ -111,6 +131,24 @@ def test_a_crash_during_a_write_keeps_the_old_content(tmp_path: Path, moment: st
         child.kill()
     assert child.returncode == -signal.SIGKILL
     assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("moment", ["fchmod", "fsync", "rename"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_kill_during_a_revert_leaves_the_old_or_the_new_content(
+    tmp_path: Path, moment: str, when: str
+) -> None:
+    path = tmp_path.resolve() / "file"
+    path.write_text("agent")
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED_REVERT, str(path), moment, when], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "reached\n"
+        child.kill()
+    assert child.returncode == -signal.SIGKILL
+    done = (moment, when) == ("rename", "after")
+    assert path.read_text() == ("original" * 100_000 if done else "agent")
 
 
 def can_make_unnamed_files(folder: Path) -> bool:

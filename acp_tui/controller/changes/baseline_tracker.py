@@ -16,7 +16,7 @@ from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
 from acp_tui.workspace.git.private_git import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from acp_tui.processes import Reaper
     from acp_tui.session.change import Change
@@ -132,6 +132,19 @@ class BaselineTracker:
             return content.decode() if content is not None else None
         except (GitError, UnicodeDecodeError):
             return None
+
+    async def original_states(self, paths: Iterable[Path]) -> dict[Path, FileState]:
+        """Return the states of files when the session began."""
+        return await self._baseline.states_at(None, paths)
+
+    async def contents(self, blobs: Collection[str]) -> dict[str, bytes]:
+        """Return copied contents by `FileState.blob`, without those that cannot be read."""
+        return await self._baseline.contents(blobs)
+
+    @property
+    def max_file_size(self) -> int:
+        """The size in bytes up to which files are copied and compared."""
+        return self._largest
 
     async def revert(self, path: Path) -> None:
         """Put one file back as it was; `UserError` when that cannot be done."""

@@ -30,7 +30,7 @@ from acp_tui.workspace.files.write_target import UnwritableError
 from acp_tui.workspace.git.private_git import GitError, PrivateGit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from acp_tui.processes import Reaper
     from acp_tui.workspace.files.roots import Roots
@@ -132,6 +132,10 @@ class Baseline:
     async def content(self, state: FileState) -> bytes | None:
         """Return a copied content (for a link: its target); None if absent or unknown."""
         return await asyncio.to_thread(self._content, state)
+
+    async def contents(self, blobs: Collection[str]) -> dict[str, bytes]:
+        """Return copied contents by their `FileState.blob`, without those that cannot be read."""
+        return await asyncio.to_thread(self._contents, blobs)
 
     async def keep_only(self, checkpoints: Iterable[Checkpoint]) -> None:
         """Delete the copies that none of these checkpoints needs."""
@@ -297,6 +301,12 @@ class Baseline:
 
     def _content(self, state: FileState) -> bytes | None:
         return None if state.blob is None or self._git is None else self._git.blob(state.blob)
+
+    def _contents(self, blobs: Collection[str]) -> dict[str, bytes]:
+        try:
+            return self._git.blobs(blobs) if self._git is not None else {}
+        except GitError:
+            return {}
 
     def _checkpoint(self) -> Checkpoint:
         changes = self._changes()

@@ -8,11 +8,14 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content
 from acp_tui.workspace.files.atomic_write import replace_file, replace_with_link
 from acp_tui.workspace.files.write_target import UnwritableError, find_real_target
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from acp_tui.workspace.baseline.file_content import FileContent
 
 
 def restore(path: Path, data: bytes, mode: int) -> None:
@@ -43,6 +46,29 @@ def remove(path: Path) -> None:
             if stat.S_ISDIR(os.stat(target.name, dir_fd=directory, follow_symlinks=False).st_mode):
                 raise UnwritableError("it is a folder now")
             os.unlink(target.name, dir_fd=directory)
+
+
+class ChangedMeanwhileError(Exception):
+    """A file is no longer as expected, so it was not replaced."""
+
+
+def replace_if_unchanged(
+    path: Path, wanted: FileContent | None, expected: FileContent | None, max_size: int
+) -> None:
+    """Replace a file or link, or remove it if `wanted` is None. Raises `ChangedMeanwhileError`.
+
+    At any moment the path holds either the expected or the wanted content.
+    """
+    try:
+        now = read_content(bytes(path), max_size)
+    except NotCopiedError as error:
+        raise ChangedMeanwhileError from error
+    if now != expected:
+        raise ChangedMeanwhileError
+    if wanted is None:
+        remove(path)
+    else:
+        restore(path, wanted.data, wanted.mode)
 
 
 def _remove_empty_folder(directory: int, name: str) -> None:

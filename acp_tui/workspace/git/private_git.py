@@ -22,7 +22,7 @@ from acp_tui.config.paths import private_directory, write_private
 from acp_tui.processes import ReaperClosedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from acp_tui.processes import Reaper
 
@@ -168,6 +168,22 @@ class PrivateGit:
         if blob_name(data) != name:  # it may come from the user's repository
             raise GitError("the stored copy is damaged")
         return data
+
+    def blobs(self, names: Collection[str]) -> dict[str, bytes]:
+        """Return stored contents by name, without those that are missing or damaged."""
+        wanted = "\n".join(names).encode()
+        output = self.run("cat-file", "--batch", "--buffer", stdin=wanted) if names else b""
+        found: dict[str, bytes] = {}
+        at = 0
+        while at < len(output):
+            end = output.index(b"\n", at)
+            words = output[at:end].split()
+            at = end + 1
+            if words[1:2] == [b"blob"]:
+                size = int(words[2])
+                found[words[0].decode()] = output[at : at + size]
+                at += size + 1
+        return {name: data for name, data in found.items() if blob_name(data) == name}
 
     def loose_file(self, blob: str) -> Path:
         """Return where a content is if it was stored as removable."""

@@ -1,0 +1,231 @@
+"""The review of what a conversation changed: the files as they are on disk, decisions and comments."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from acp_tui.controller.changes.review_loader import ReviewLoader
+from acp_tui.entry_labels import relative_path
+from acp_tui.errors import UserError
+from acp_tui.review.changed_file import Part
+from acp_tui.review.comments import prompt_of
+from acp_tui.review.decisions import Decision, Review, Write
+from acp_tui.session.text import visible_line
+from acp_tui.workspace.baseline.file_content import FileContent, signature
+from acp_tui.workspace.baseline.restore import ChangedMeanwhileError, replace_if_unchanged
+from acp_tui.workspace.files.refusals import describe
+from acp_tui.workspace.files.write_target import UnwritableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from acp_tui.controller.changes.baseline_tracker import BaselineTracker
+    from acp_tui.review.changed_file import ChangedFile, FileVersion
+    from acp_tui.review.comments import Comment
+    from acp_tui.workspace.baseline.file_change import FileChange
+
+BATCH_FILES = 40
+"""Files that are loaded together."""
+MAX_SIZE_LOADED_AHEAD = 64_000_000
+"""Bytes of file contents after which files are only loaded when they are needed."""
+
+
+class ConversationReview:
+    """Lists the changed files, and accepts and reverts parts of them. Kept while no screen shows it."""
+
+    def __init__(self, baseline: BaselineTracker, cwd: Path) -> None:
+        self.model = Review()
+        self.listed: dict[Path, FileChange] = {}
+        """The files that differ from the baseline, whether loaded or not."""
+        self.comments: list[Comment] = []
+        self._baseline = baseline
+        self._cwd = str(cwd)
+        self._loader = ReviewLoader(baseline)
+        self._stamps: dict[Path, tuple[int, ...] | None] = {}  # of the files when they were loaded
+        self._lock = asyncio.Lock()  # decisions and loading take turns
+
+    @property
+    def finds_all(self) -> bool:
+        """False if only files that the agent announces are listed."""
+        return self._baseline.complete
+
+    def name(self, path: Path | str) -> str:
+        """Return the path relative to the session's folder, safe to display."""
+        return visible_line(relative_path(str(path), self._cwd))
+
+    # ----------------------------------------------------------------- the disk
+
+    async def refresh(self, updated: Callable[[], None], first: Path | None = None) -> None:
+        """Compare with the disk. Raises `UserError`.
+
+        Args:
+            updated: Called when files were listed, and whenever some were loaded.
+            first: The file to load before the others.
+        """
+        changes = {change.path: change for change in await self._baseline.changes()}
+        async with self._lock:
+            self.listed = changes
+            self.model.forget(path for path in list(self.model.files) if path not in changes)
+            stale = await asyncio.to_thread(self._stale, sorted({*changes, *self.model.files}))
+        updated()
+        if first in stale:
+            stale.remove(first)
+            await self._load([first])
+            updated()
+        size = sum(len(file.now.data or b"") for file in self.model.files.values())
+        while stale and size < MAX_SIZE_LOADED_AHEAD:
+            batch = stale[:BATCH_FILES]
+            del stale[:BATCH_FILES]
+            size += sum(len(file.now.data or b"") for file in await self._load(batch))
+            updated()
+
+    async def load(self, path: Path) -> None:
+        """Load one file now."""
+        if self._is_stale(path):
+            await self._load([path])
+
+    def _stale(self, paths: Iterable[Path]) -> list[Path]:
+        return [path for path in paths if self._is_stale(path)]
+
+    def _is_stale(self, path: Path) -> bool:
+        return self._stamps.get(path) != signature(bytes(path)) or path not in self.model.files
+
+    async def _load(self, paths: list[Path]) -> list[ChangedFile]:
+        async with self._lock:
+            return await self._load_locked(paths)
+
+    async def _load_locked(self, paths: list[Path]) -> list[ChangedFile]:
+        known = self.model.files
+        stamps = {path: signature(bytes(path)) for path in paths}
+        obstacles = {
+            path: self.listed[path].revert_obstacle if path in self.listed else None for path in paths
+        }
+        accepted = {path: known[path].old for path in paths if path in known}
+        files = await self._loader.load(obstacles, accepted)
+        for file in files:
+            self.model.update(file)
+        self._stamps |= stamps
+        return files
+
+    # ----------------------------------------------------------------- decisions
+
+    async def accept(self, shown: ChangedFile, part: Part | None = None) -> None:
+        """Accept a part of a file, or all of it, as it was shown. Raises `UserError`."""
+        async with self._lock:
+            self.model.record(self.model.accept(shown.path, self._current(shown, part)))
+
+    async def revert(self, shown: ChangedFile, part: Part | None = None) -> None:
+        """Revert a part of a file on disk, or all of it. Raises `UserError`.
+
+        If the file was changed elsewhere since it was shown, a hunk is reverted where it is now.
+        """
+        async with self._lock:
+            self._check_revertable(shown)
+            decision = self.model.revert(shown.path, self._current(shown, part))
+            try:
+                await self._write(decision.writes)
+            except ChangedMeanwhileError:
+                await self._load_locked([shown.path])
+                decision = self.model.revert(shown.path, self._current(shown, part))
+                try:
+                    await self._write(decision.writes)
+                except ChangedMeanwhileError:
+                    raise self._changed(shown.path) from None
+            self.model.record(decision)
+
+    def _current(self, shown: ChangedFile, part: Part | None) -> Part | None:
+        """Return the part of the current version that equals a part that was shown. Raises `UserError`."""
+        file = self.model.files.get(shown.path)
+        if file is not None and (file.old, file.now) == (shown.old, shown.now):
+            return part
+        if file is not None and file.text is not None and shown.text is not None:
+            hunk = file.text.find(shown.text, part.hunk) if part is not None else None
+            if hunk is not None and (found := Part("hunk", hunk)) in file.parts:
+                return found
+        raise self._changed(shown.path)
+
+    def _changed(self, path: Path) -> UserError:
+        return UserError(f"{self.name(path)} has changed since it was shown; look at it again.")
+
+    async def revert_all(self, paths: Iterable[Path]) -> int:
+        """Revert files on disk and return how many. Raises `UserError` after the others if some cannot be."""
+        problems: list[str] = []
+        reverted: list[Path] = []
+        async with self._lock:
+            files = self.model.files
+            for path in [path for path in paths if path in files and not files[path].done]:
+                try:
+                    self._check_revertable(files[path])
+                    await self._write(self.model.revert(path).writes)
+                    reverted.append(path)
+                except ChangedMeanwhileError:
+                    problems.append(f"{self.name(path)} has changed since it was shown.")
+                except UserError as error:
+                    problems.append(str(error))
+            if reverted:
+                self.model.record(self.model.revert_all(reverted))
+        if problems:
+            more = f" ({len(problems) - 1} more files were not reverted either)" if len(problems) > 1 else ""
+            raise UserError(f"{problems[0]}{more}")
+        return len(reverted)
+
+    async def undo(self) -> Decision | None:
+        """Undo the last decision and return it; None if there is none. Raises `UserError`."""
+        async with self._lock:
+            if not self.model.decisions:
+                return None
+            writes = []
+            for write in self.model.decisions[-1].undo_writes:
+                now = await asyncio.to_thread(self._loader.read, write.path)
+                if now not in (write.expected, write.wanted):
+                    raise UserError(
+                        f"The revert of {self.name(write.path)} cannot be undone: it has changed since."
+                    )
+                writes += [write] if now == write.expected else []
+            try:
+                await self._write(writes)
+            except ChangedMeanwhileError:
+                raise UserError("The revert cannot be undone: a file has changed since.") from None
+            return self.model.undo()
+
+    def _check_revertable(self, file: ChangedFile) -> None:
+        if obstacle := file.revert_obstacle():
+            raise UserError(f"{self.name(file.path)} cannot be reverted: {obstacle}.")
+
+    async def _write(self, writes: Iterable[Write]) -> None:
+        """Replace files on disk. Raises `ChangedMeanwhileError` and `UserError`."""
+        for write in writes:
+            with self._named_errors(write.path):
+                await asyncio.to_thread(
+                    replace_if_unchanged,
+                    write.path,
+                    _content(write.wanted),
+                    _content(write.expected),
+                    self._baseline.max_file_size,
+                )
+            self._stamps[write.path] = signature(bytes(write.path))
+
+    @contextmanager
+    def _named_errors(self, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except UnwritableError as error:
+            raise UserError(f"{self.name(path)} cannot be reverted: {error}.") from None
+        except OSError as error:
+            raise UserError(f"{self.name(path)} cannot be reverted: {describe(error)}.") from None
+
+    # ----------------------------------------------------------------- comments
+
+    def take_comments(self) -> str:
+        """Return the prompt with all comments, remove them, and begin a new round."""
+        prompt = prompt_of(self.comments, self.name)
+        self.comments = []
+        self.model.begin_round()
+        return prompt
+
+
+def _content(version: FileVersion) -> FileContent | None:
+    return FileContent(version.data, version.mode) if version.data is not None else None
