@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.policies import POLICIES, Policy
-from acp_tui.permissions.rule_matching import applies, find_obstacle, matches, strongest
+from acp_tui.permissions.rule_matching import applies, find_obstacle, is_sum_of_parts, matches, strongest
 from acp_tui.permissions.rules import describe_rule
 from acp_tui.session.invisible import reveal_line
 
@@ -42,13 +42,29 @@ _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 
 
 @dataclass(frozen=True, slots=True)
+class PartVerdict:
+    """The answer to one part of a composite command."""
+
+    part: Subject
+    answer: Action  # "ask" if the part is new
+    why: str
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
-    """An answer; `why` names the rule or policy it comes from."""
+    """An answer; `why` names the rules or the policy it comes from."""
 
     answer: Action
     by: Literal["rule", "policy"]
     why: str
-    rule: Rule | None = None
+    rules: tuple[Rule, ...] = ()  # several if they allow the parts of a composite command
+    parts: tuple[PartVerdict, ...] = ()  # of a composite command, whatever the answer
+
+    @property
+    def rule(self) -> Rule | None:
+        """The first of the rules."""
+        return self.rules[0] if self.rules else None
 
 
 def decide(
@@ -67,49 +83,82 @@ def decide(
     policy. `run_rules` (`--allow`, `--reject`) apply under every policy. If not `interactive`, "ask" becomes
     "reject".
     """
-    decision = _decide(subject, policy, [*run_rules], [*rules], agent, project)
+    remembered = [rule for rule in rules if policy in _REMEMBERING or rule.decision == "reject"]
+    in_force = [rule for rule in (*run_rules, *remembered) if applies(rule, agent=agent, project=project)]
+    parts = tuple(_judge_part(part, policy, in_force, project) for part in subject.parts)
+    decision = replace(_decide(subject, parts, policy, in_force, project), parts=parts)
     if decision.answer == "ask" and not interactive:
-        return Decision("reject", decision.by, f"{decision.why}, but there is nobody to ask", decision.rule)
+        return replace(decision, answer="reject", why=f"{decision.why}, but there is nobody to ask")
     return decision
 
 
 def _decide(
     subject: Subject,
+    parts: Sequence[PartVerdict],
     policy: Policy,
-    run_rules: Sequence[Rule],
-    remembered: Sequence[Rule],
-    agent: AgentIdentity | None,
+    in_force: Sequence[Rule],
     project: str | None,
 ) -> Decision:
-    if policy not in _REMEMBERING:
-        remembered = [rule for rule in remembered if rule.decision == "reject"]
-    in_force = [rule for rule in (*run_rules, *remembered) if applies(rule, agent=agent, project=project)]
     found = {rule: matches(rule, subject, project=project) for rule in in_force}
     deciding = strongest(rule for rule, match in found.items() if match == "yes")
     if deciding is not None and deciding.decision == "reject":
-        return _by_rule(deciding)
+        return _by_rules([deciding])
     by_policy = _by_policy(subject, policy)
     unclear = strongest(rule for rule, match in found.items() if match == "perhaps")
-    if unclear is not None and by_policy.answer != "reject":
-        why = f'rule "{describe_rule(unclear)}" may or may not apply'
-        return Decision("ask", "rule", why, unclear)
-    if deciding is not None and unclear is None:
-        return _by_rule(deciding)
-    return by_policy if by_policy.answer != "ask" else _with_obstacle(by_policy, in_force, subject)
+    if unclear is not None:
+        if by_policy.answer == "reject":
+            return by_policy
+        return Decision("ask", "rule", f'rule "{describe_rule(unclear)}" may or may not apply', (unclear,))
+    if deciding is not None:
+        return _by_rules([deciding])
+    if by_policy.answer != "allow" and is_sum_of_parts(subject) and all(v.answer == "allow" for v in parts):
+        return _by_parts(parts, policy)
+    return by_policy if by_policy.answer != "ask" else _with_obstacle(by_policy, parts, in_force, subject)
 
 
-def _with_obstacle(by_policy: Decision, in_force: Sequence[Rule], subject: Subject) -> Decision:
-    """If a rule matches the words of the command, say why it does not apply."""
+def _judge_part(part: Subject, policy: Policy, in_force: Sequence[Rule], project: str | None) -> PartVerdict:
+    """Decide about one part of a composite command as if it were a request of its own."""
+    decision = _decide(part, (), policy, in_force, project)
+    if decision.answer != "ask" or decision.by == "rule":
+        return PartVerdict(part, decision.answer, decision.why, decision.rule)
+    reason = part.not_plain or _reason(part) or _obstacle(in_force, part)
+    return PartVerdict(part, "ask", reveal_line(f"new: {reason}") if reason else "new")
+
+
+def _by_parts(parts: Sequence[PartVerdict], policy: Policy) -> Decision:
+    """Allow a composite command, each part of which is allowed."""
+    rules = tuple(dict.fromkeys(verdict.rule for verdict in parts if verdict.rule is not None))
+    decision = _by_rules(rules)
+    if all(verdict.rule is not None for verdict in parts):
+        return decision
+    return replace(decision, why=f'{decision.why} and policy "{policy}"')
+
+
+def _with_obstacle(
+    by_policy: Decision, parts: Sequence[PartVerdict], in_force: Sequence[Rule], subject: Subject
+) -> Decision:
+    """Say what keeps rules from allowing it: which parts are new, or why a rule does not apply."""
+    new = [verdict.part.part_text for verdict in parts if verdict.answer != "allow"]
+    if subject.not_plain is None and 0 < len(new) < len(parts):
+        return replace(by_policy, why=f"{by_policy.why}; new: {', '.join(f'`{text}`' for text in new)}")
+    obstacle = _obstacle(in_force, subject)
+    return by_policy if obstacle is None else replace(by_policy, why=f"{by_policy.why}; {obstacle}")
+
+
+def _obstacle(in_force: Sequence[Rule], subject: Subject) -> str | None:
+    """Return why a rule that matches the words of the command does not apply."""
     for rule in in_force:
         if why := find_obstacle(rule, subject):
-            sentence = f'{by_policy.why}; rule "{describe_rule(rule)}" does not apply: {why}'
-            return Decision("ask", "policy", reveal_line(sentence))
-    return by_policy
+            return reveal_line(f'rule "{describe_rule(rule)}" does not apply: {why}')
+    return None
 
 
-def _by_rule(rule: Rule) -> Decision:
-    why = f'{_PARTICIPLES[rule.decision]} by rule "{describe_rule(rule)}"'
-    return Decision(rule.decision, "rule", why, rule)
+def _by_rules(rules: Sequence[Rule]) -> Decision:
+    """Answer as these rules do, which have the same decision."""
+    names = [f'"{describe_rule(rule)}"' for rule in rules]
+    last = names.pop()
+    named = f"rules {', '.join(names)} and {last}" if names else f"rule {last}"
+    return Decision(rules[0].decision, "rule", f"{_PARTICIPLES[rules[0].decision]} by {named}", tuple(rules))
 
 
 def _by_policy(subject: Subject, policy: Policy) -> Decision:

@@ -5,6 +5,7 @@ Matching is not symmetric:
 * An **allow** rule is read narrowly. It matches only a request that is certain, and must match every file of
   it.
 
+  - It matches a composite command only as a whole ("any command"). `decision` judges the parts one by one.
   - By its leading words it matches only plain commands (see `plain_command`), whatever words follow: `npm
     test` also allows `npm test -- --x`. An exact rule allows no further words.
   - It does not match a command that sets variables which are not harmless, or has risky arguments that it
@@ -14,8 +15,9 @@ Matching is not symmetric:
   - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
     workspace.
 
-* A **reject** rule is read widely. It matches if any file or any part of a command does. If that cannot be
-  known, the answer is *perhaps*, and the user is asked.
+* A **reject** rule is read widely. It matches if any file or any part of a command does. A command edits the
+  files that it redirects its output to. If a match cannot be excluded, the answer is *perhaps*, and the user
+  is asked.
 
 Among the rules that match, reject beats allow, however narrow the allow rule is. Among rules of the same
 decision, the narrowest is named as the reason: first by what it matches, then session before project before
@@ -71,6 +73,22 @@ def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Matc
 def strongest(rules: Iterable[Rule]) -> Rule | None:
     """Return the rule that decides among those that match: see the module's docstring."""
     return max(rules, key=lambda rule: (rule.decision == "reject", *rule.narrowness), default=None)
+
+
+def is_sum_of_parts(subject: Subject) -> bool:
+    """Return True if a composite command is allowed when each of its parts is: the line does nothing else."""
+    known = {name for part in subject.parts for name in part.sensitive_names}
+    places = [*subject.targets, *([subject.cwd] if subject.cwd else [])]
+    files = {target.real for part in subject.parts for target in part.targets}
+    return (
+        bool(subject.parts)
+        and subject.certain
+        and subject.not_plain is None
+        and not (subject.dangerous or subject.too_long or subject.writes_unknown)
+        and all(place.inside and not place.sensitive for place in places)
+        and known.issuperset(subject.sensitive_names)
+        and files.issuperset(target.real for target in subject.written)
+    )
 
 
 def _allows(rule: Rule, subject: Subject, base: str) -> bool:
@@ -158,6 +176,10 @@ def _is_tool(rule: Rule, subject: Subject) -> bool:
 
 
 def _rejects(rule: Rule, subject: Subject, base: str) -> Match:
+    if any(_rejects(rule, part, base) == "yes" for part in subject.parts):
+        return "yes"
+    if rule.kind == "edit" and subject.kind == "execute":
+        return _rejects_writing(rule, subject, base)
     if rule.kind == "mcp":
         if subject.kind == "mcp" and not subject.certain:
             return "perhaps" if rule.server else "yes"
@@ -167,11 +189,24 @@ def _rejects(rule: Rule, subject: Subject, base: str) -> Match:
     if rule.command is not None:
         return _rejects_command(rule, subject)
     if rule.path is not None:
-        pattern = compile_glob(rule.path, base, fold=True)
-        if any(pattern.fullmatch(fold_case(path)) for t in subject.targets for path in (t.path, t.real)):
+        if _names_any(rule.path, subject.targets, base):
             return "yes"
         return "no" if subject.certain and subject.targets else "perhaps"
     return "yes"
+
+
+def _names_any(pattern: str, targets: Sequence[Target], base: str) -> bool:
+    compiled = compile_glob(pattern, base, fold=True)
+    return any(compiled.fullmatch(fold_case(path)) for t in targets for path in (t.path, t.real))
+
+
+def _rejects_writing(rule: Rule, subject: Subject, base: str) -> Match:
+    """Compare a rule for edits with the files that a command redirects its output to."""
+    if rule.path is None:
+        return "yes" if subject.written or subject.writes_unknown else "no"
+    if _names_any(rule.path, subject.written, base):
+        return "yes"
+    return "perhaps" if subject.writes_unknown else "no"
 
 
 def _rejects_command(rule: Rule, subject: Subject) -> Match:

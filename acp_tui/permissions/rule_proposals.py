@@ -1,13 +1,14 @@
-"""Proposes the rule that the permission dialog offers as "always"."""
+"""Proposes the rules that the permission dialog offers as "always", from exact to wide."""
 
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.wrappers import runs_others
 from acp_tui.permissions.path_globs import escape
-from acp_tui.permissions.rule_matching import matches
+from acp_tui.permissions.rule_matching import is_sum_of_parts, matches
 from acp_tui.permissions.rules import Rule
 from acp_tui.permissions.subject import PATH_KINDS
 
@@ -15,8 +16,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.permissions.agent_identity import AgentIdentity
+    from acp_tui.permissions.decision import Decision
     from acp_tui.permissions.rules import RuleDecision, Scope
     from acp_tui.permissions.subject import Subject, Target
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLadder:
+    """The rules that would answer a request, or one part of a composite command, without asking."""
+
+    part: Subject
+    rules: tuple[Rule, ...]  # from exact to wide, at least one
+
+
+def rule_ladders(
+    subject: Subject,
+    decision: Decision,
+    *,
+    answer: RuleDecision,
+    scope: Scope = "session",
+    agent: AgentIdentity | None = None,
+    project: str | None = None,
+) -> list[RuleLadder]:
+    """Return a ladder for the request, or one for each part of a composite command that is new.
+
+    One rule of each ladder together allow the same request next time. To reject it, a rule of one ladder is
+    enough. The list is empty if rules for all the parts could not answer it.
+    """
+    parts = [verdict.part for verdict in decision.parts if verdict.answer == "ask"]
+    if not subject.parts:
+        parts = [subject]
+    elif answer == "allow" and not is_sum_of_parts(subject):
+        return []
+    found = [RuleLadder(part, _ladder(part, answer, scope, agent, project)) for part in parts]
+    if answer == "allow" and not all(ladder.rules for ladder in found):
+        return []
+    return [ladder for ladder in found if ladder.rules]
 
 
 def narrowest_rule(
@@ -28,58 +63,77 @@ def narrowest_rule(
     project: str | None = None,
 ) -> Rule | None:
     """Return the narrowest rule that answers this request; None if only a very wide one would."""
-    if not subject.certain:
-        return None
-    for candidate in _candidates(subject, Rule(decision=decision, kind=subject.kind), project):
-        rule = _scoped(candidate, scope, agent, project)
-        if matches(rule, subject, project=project) == "yes":
-            return rule
-    return None
+    found = _ladder(subject, decision, scope, agent, project)
+    return found[0] if found else None
 
 
-def _scoped(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: str | None) -> Rule:
-    folder = project if scope == "project" else None
-    made = rule.evolve(scope=scope, project=folder, origin="dialog")
+def scoped_rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: str | None) -> Rule:
+    """Return the rule for another scope and agent; None means any agent."""
+    changed = rule.evolve(scope=scope, project=project if scope == "project" else None)
     if agent is None:
-        return made
-    return made.evolve(agent=agent.id, agent_name=agent.name, agent_line=agent.line)
+        return changed.evolve(agent=None, agent_name=None, agent_line="")
+    return changed.evolve(agent=agent.id, agent_name=agent.name, agent_line=agent.line)
 
 
-def _candidates(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:
-    """Yield rules from narrow to wide; the caller checks whether they match."""
-    if subject.kind == "execute":
-        yield from _commands(subject, rule)
-    elif subject.kind in PATH_KINDS and subject.targets:
-        yield from _files(subject, rule, project)
-    elif subject.tool is not None:
-        yield rule.evolve(server=subject.server, tool=subject.tool)
-        yield rule.evolve(server=subject.server)
-    elif subject.kind in {"search", "think", "fetch"}:
-        yield rule
+def wider_rules(rule: Rule) -> tuple[Rule, ...]:
+    """Return the rule and wider ones, from narrow to wide: fewer words, the folder of the file, the server.
 
-
-def _commands(subject: Subject, rule: Rule) -> Iterator[Rule]:
-    """Yield a rule for exactly this command, then rules for fewer leading words.
-
-    For a program that can run anything, only the exact rule is proposed.
+    For a program that can run anything there are no rules by its leading words.
     """
-    found = subject.command_words
-    if not found:
-        return
-    yield rule.evolve(command=found, exact=True)
-    if runs_others(found[0]):
-        return
-    for length in dict.fromkeys((len(found), min(2, len(found)), 1)):
-        yield rule.evolve(command=found[:length])
+    return tuple(dict.fromkeys((rule, *_wider(rule))))
 
 
-def _files(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:
-    """Yield a rule for the file, then one for its folder."""
+def _wider(rule: Rule) -> Iterator[Rule]:
+    if rule.command is not None:
+        if not runs_others(rule.command[0]):
+            for length in sorted({len(rule.command), min(2, len(rule.command)), 1}, reverse=True):
+                yield rule.evolve(command=rule.command[:length], exact=False)
+        yield rule.evolve(command=None, exact=False)
+    elif rule.path is not None:
+        folder = posixpath.dirname(rule.path.removesuffix("/**"))
+        if folder and not rule.path.startswith("/"):
+            yield rule.evolve(path=f"{folder}/**")
+        yield rule.evolve(path=None)
+    elif rule.tool is not None:
+        yield rule.evolve(tool=None)
+
+
+def _ladder(
+    subject: Subject,
+    answer: RuleDecision,
+    scope: Scope,
+    agent: AgentIdentity | None,
+    project: str | None,
+) -> tuple[Rule, ...]:
+    start = _narrowest(subject, Rule(decision=answer, kind=subject.kind, origin="dialog"), project)
+    if start is None or not subject.certain:
+        return ()
+    start, *wider = wider_rules(scoped_rule(start, scope, agent, project))
+    if matches(start, subject, project=project) != "yes":
+        return ()  # only a very wide rule would match
+    return (start, *(rule for rule in wider if matches(rule, subject, project=project) == "yes"))
+
+
+def _narrowest(subject: Subject, rule: Rule, project: str | None) -> Rule | None:
+    """Return a rule for exactly this request; None if it cannot be expressed."""
+    if subject.kind == "execute":
+        words = subject.command_words
+        return rule.evolve(command=words, exact=True) if words else None
+    if subject.kind in PATH_KINDS and subject.targets:
+        return _rule_for_files(subject, rule, project)
+    if subject.tool is not None:
+        return rule.evolve(server=subject.server, tool=subject.tool)
+    return rule if subject.kind in {"search", "think", "fetch"} else None
+
+
+def _rule_for_files(subject: Subject, rule: Rule, project: str | None) -> Rule | None:
+    """Return a rule for the file, or for the folder that all files are in."""
     if len(subject.targets) == 1:
-        yield rule.evolve(path=_pattern(subject.targets[0], project))
+        return rule.evolve(path=_pattern(subject.targets[0], project))
     folder = posixpath.commonpath([posixpath.dirname(path) for path in subject.paths])
     if project and folder.startswith(project.rstrip("/") + "/"):
-        yield rule.evolve(path=f"{escape(posixpath.relpath(folder, project))}/**")
+        return rule.evolve(path=f"{escape(posixpath.relpath(folder, project))}/**")
+    return rule if folder == project else None
 
 
 def _pattern(target: Target, project: str | None) -> str:

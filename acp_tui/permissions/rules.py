@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,6 @@ from acp_tui.session.invisible import reveal_line
 
 RuleDecision = Literal["allow", "reject"]
 Scope = Literal["run", "session", "project", "everywhere"]
-Match = Literal["yes", "no", "perhaps"]
 _SCOPES = ("run", "session", "project", "everywhere")
 
 
@@ -137,6 +137,49 @@ _KIND_WORDS = {
     "mcp": ("using", "using any MCP tool"),
     "other": ("doing", "anything of no particular kind"),
 }
+
+
+def describe_choice(rule: Rule) -> str:
+    """Return what the rule matches as a choice of the dialog: "`git status …`", "edit anything in src/"."""
+    if rule.command is not None:
+        line = shlex.join(rule.command)
+        words = f"`{line}` exactly" if rule.exact else f"`{line} …`"
+    elif rule.server is not None:
+        words = f"{rule.tool or 'any tool'} of the MCP server {rule.server}"
+    elif rule.path is not None:
+        folder = rule.path.removesuffix("**")
+        words = f"{_VERBS[rule.kind]} {rule.path if folder == rule.path else f'anything in {folder}'}"
+    else:
+        words = _CHOICES.get(rule.kind) or f"{_VERBS[rule.kind]} any file in the workspace"
+    return reveal_line(words)
+
+
+_VERBS = {"read": "read", "search": "search", "edit": "edit", "delete": "delete", "move": "move"}
+_CHOICES = {
+    "search": "search anything in the workspace",
+    "think": "think",
+    "execute": "any command",
+    "fetch": "fetch anything from the network",
+    "switch_mode": "change its mode",
+    "mcp": "any MCP tool",
+    "other": "anything of no particular kind",
+}
+
+
+def describe_effect(rule: Rule) -> str:
+    """Return a sentence that says which requests the rule answers, and which still ask."""
+    result = "allowed" if rule.decision == "allow" else "rejected"
+    match = describe_match(rule)
+    asks = ""
+    if rule.decision == "allow" and not rule.exact:
+        if rule.command is not None:
+            asks = " Risky arguments still ask."
+        elif rule.kind == "execute":
+            asks = " Dangerous commands, sensitive files and paths outside the workspace still ask."
+        elif rule.path is None and rule.kind in _VERBS:
+            asks = " Sensitive files still ask."
+    where = _where(rule.evolve(project=posixpath.basename(rule.project or "")))
+    return reveal_line(f"{match[:1].upper()}{match[1:]} will be {result} without asking{where}.{asks}")
 
 
 def _where(rule: Rule) -> str:

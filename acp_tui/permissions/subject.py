@@ -101,11 +101,15 @@ class Subject:
     run: str | tuple[str, ...] | None = None  # what runs in `cwd`: with its shell, without a leading `cd`
     command_words: tuple[str, ...] | None = None  # of a plain command; an allow rule matches no other
     argument_risks: tuple[tuple[int, str], ...] = ()  # position and reason of what a rule has to name
-    composite: str | None = None  # why the command is not plain, as a clause
+    not_plain: str | None = None  # why no rule for words matches it or all its parts, as a clause about "it"
+    parts: tuple[Subject, ...] = ()  # of a composite command: its commands, and the files that they write
+    part_text: str = ""  # of a part, for display: "git diff", "edit out.txt"
     cwd: Target | None = None
     environment: tuple[tuple[str, str], ...] = ()  # the variables that are set for it
     variables: tuple[tuple[str, str], ...] = ()  # those that are not harmless
     sensitive_names: tuple[str, ...] = ()  # the sensitive files that it names, as clauses about "it"
+    written: tuple[Target, ...] = ()  # the files that its output is redirected to
+    writes_unknown: bool = False  # its output is also redirected to files whose names are computed
     dangerous: str | None = None  # why no rule and no policy may allow it, as a clause about "it"
     too_long: bool = False  # only its beginning was analysed
     parsed: CommandLine | None = field(default=None, compare=False, repr=False)
@@ -130,8 +134,8 @@ class Subject:
 
     @property
     def outside(self) -> list[str]:
-        """The paths outside the workspace, including a command's directory."""
-        places = [*self.targets, *([self.cwd] if self.cwd else [])]
+        """The paths outside the workspace, including a command's directory and the files that it writes."""
+        places = [*self.targets, *([self.cwd] if self.cwd else []), *self.written]
         return [target.path for target in places if not target.inside]
 
     @property

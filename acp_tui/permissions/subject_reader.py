@@ -11,6 +11,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_reader import read_command
+from acp_tui.permissions.commands.composite_reader import read_parts
 from acp_tui.permissions.danger.dangerous_commands import find_danger_in_prose
 from acp_tui.permissions.subject import KINDS, PATH_KINDS, PathContext, Subject, Target
 from acp_tui.permissions.tool_call_sources import (
@@ -25,7 +26,7 @@ from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from acp_tui.permissions.commands.command_reader import Command
     from acp_tui.permissions.tool_call_sources import FoundCommands
@@ -156,6 +157,8 @@ def _execution(call: ToolCall, found: FoundCommands, context: PathContext) -> Su
         targets=targets,
         cwd=context.folder(found.cwd) if found.cwd else None,
         sensitive_names=tuple(dict.fromkeys(name for command in read for name in command.sensitive_names)),
+        written=tuple(target for command in read for target in command.written),
+        writes_unknown=any(command.writes_unknown for command in read),
         dangerous=next((command.dangerous for command in read if command.dangerous), None),
         too_long=any(command.too_long for command in read),
     )
@@ -170,6 +173,8 @@ def _of_command(
         if command.cwd.real == context.target(context.cwd).real
         else f" in {context.display_path(command.cwd)}"
     )
+    parts = tuple(part for each in read_parts(command, context) for part in _part_subjects(each, context))
+    problem = next((part.not_plain for part in parts if part.not_plain), None)
     return Subject(
         kind="execute",
         description=reveal_line(f"run `{_shortened(text)}`{where}{_with(command.variables)}"),
@@ -180,16 +185,45 @@ def _of_command(
         command_text=text,
         command_words=command.words,
         argument_risks=command.argument_risks,
-        composite=command.composite,
+        not_plain=problem if parts else command.not_plain,
+        parts=parts,
         cwd=command.cwd,
         run=command.run,
         environment=command.environment,
         variables=command.variables,
         sensitive_names=command.sensitive_names,
+        written=command.written,
+        writes_unknown=command.writes_unknown,
         dangerous=command.dangerous,
         too_long=command.too_long,
         parsed=command.parsed,
     )
+
+
+def _part_subjects(part: Command, context: PathContext) -> Iterator[Subject]:
+    """Yield the subject of one command in a line, and of each file that its output is redirected to."""
+    text = part.line or ""
+    yield Subject(
+        kind="execute",
+        description=reveal_line(f"run `{_shortened(text)}`"),
+        command=text,
+        command_text=text,
+        part_text=reveal_line(_shortened(text)),
+        command_words=part.words,
+        argument_risks=part.argument_risks,
+        not_plain=part.not_plain,
+        cwd=part.cwd,
+        environment=part.environment,
+        variables=part.variables,
+        sensitive_names=part.sensitive_names,
+        dangerous=part.dangerous,
+        too_long=part.too_long,
+        parsed=part.parsed,
+    )
+    for target in part.written:
+        words = _about_files("edit", (target,), context)
+        doubt = "a command before it may change where its path leads" if part.paths_may_change else None
+        yield Subject(kind="edit", description=words, part_text=words, targets=(target,), doubt=doubt)
 
 
 def _shortened(command: str) -> str:

@@ -206,8 +206,8 @@ def test_program_and_arguments_are_joined_to_a_list() -> None:
     assert command("git", args="status").doubt
 
 
-def test_a_composite_command_has_its_reason() -> None:
-    assert command("git status; rm x").composite == "it joins commands with `;`"
+def test_a_command_that_is_not_plain_has_its_reason() -> None:
+    assert command("git status `x`").not_plain == "it contains a command substitution (`` ` ``)"
 
 
 def test_arguments_of_terminal_create_are_not_parsed_by_a_shell() -> None:

@@ -116,8 +116,8 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
     context = _path_context(args)
     subject = _subject(args.kind, args.subject, context)
     print(f"Request: {subject.description}")
-    if subject.composite:
-        print(f"         prefix allow rules cannot match: {subject.composite}")
+    if subject.not_plain:
+        print(f"         prefix allow rules cannot match: {subject.not_plain}")
     run_rules = [parse_spec(text, "allow") for text in args.allow] + [
         parse_spec(text, "reject") for text in args.reject
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from acp_tui.permissions.commands.plain_command import NotPlainError, is_plain_a
 from acp_tui.permissions.commands.risky_arguments import find_argument_risks
 from acp_tui.permissions.commands.shell_parser import TOO_LONG, parse_argv, parse_command_line
 from acp_tui.permissions.commands.wrappers import shell_script
+from acp_tui.permissions.commands.written_files import find_written_files
 from acp_tui.permissions.danger.dangerous_commands import find_danger
 from acp_tui.permissions.danger.steps import expand_steps
 from acp_tui.permissions.harmless_variables import significant_variables
@@ -34,6 +36,8 @@ _LEADING_CD = re.compile(
 )
 _BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
 """After `cd x && a & b`, `b` runs where the line began."""
+_RUNS_AFTER_FAILURE = re.compile(r";|\|\||\n")
+"""If the `cd` fails in `cd x && a; b`, `b` runs where the line began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Command:
     line: str | None  # for the shell; None with `argv`
     argv: tuple[str, ...] | None  # without a shell
     words: tuple[str, ...] | None  # if it is plain
-    composite: str | None  # why it is not
+    not_plain: str | None  # why it is not
     cwd: Target
     run: str | tuple[str, ...]  # what to run in that directory
     parsed: CommandLine
@@ -51,6 +55,10 @@ class Command:
     variables: tuple[tuple[str, str], ...] = ()  # those of them that are not harmless
     argument_risks: tuple[tuple[int, str], ...] = ()  # see `risky_arguments`
     sensitive_names: tuple[str, ...] = ()  # sensitive files, as clauses about "it"
+    written: tuple[Target, ...] = ()  # the files that output is redirected to, as far as they are known
+    writes_unknown: bool = False  # output is also redirected to files whose names are computed
+    paths_may_change: bool = False  # a command before it may replace the files that it writes by links
+    other_folders: tuple[Target, ...] = ()  # where parts of it run if a `cd` that was removed fails
     too_long: bool = False  # only its beginning was analysed
     dangerous: str | None = None
 
@@ -60,7 +68,7 @@ class Command:
         return (self.words or self.line or self.argv, self.cwd.real)
 
 
-class _Analysis:
+class Analysis:
     """A command that is parsed once, for every check of it."""
 
     def __init__(self, given: str | tuple[str, ...], folder: str) -> None:
@@ -90,18 +98,19 @@ def read_command(
         follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
     directory = context.folder(cwd or context.cwd) if not isinstance(cwd, Target) else cwd
-    inner, folder, run = _unwrap(given, directory, context, follow_cd=follow_cd)
-    analysis = _Analysis(inner, folder.real)
+    inner, folder, run, others = _unwrap(given, directory, context, follow_cd=follow_cd)
+    analysis = Analysis(inner, folder.real)
     danger, too_long = analysis.danger, analysis.line.too_long
     if inner != (given.strip() if isinstance(given, str) else given):
-        outer = _Analysis(given, directory.real)
+        outer = Analysis(given, directory.real)
         danger, too_long = outer.danger or danger, outer.line.too_long or too_long
-    words, composite = _plain_words(inner, shell_free=shell_free)
+    words, not_plain = _plain_words(inner, shell_free=shell_free)
+    written = find_written_files(analysis.steps, folder, context)
     return Command(
         line=inner if isinstance(inner, str) else None,
         argv=inner if isinstance(inner, tuple) else None,
         words=words,
-        composite=composite,
+        not_plain=not_plain,
         cwd=folder,
         run=run,
         parsed=analysis.line,
@@ -109,21 +118,26 @@ def read_command(
         argument_risks=tuple(find_argument_risks(words, folder, context)) if words else (),
         variables=significant_variables(env or {}, context.base_environment),
         sensitive_names=tuple(sensitive_files(inner, analysis.line, analysis.steps, folder, context)),
-        too_long=too_long,
+        written=written.targets,
+        writes_unknown=written.unknown,
+        other_folders=others,
+        too_long=too_long or written.too_many,
         dangerous=danger,
     )
 
 
 def _unwrap(
     given: str | tuple[str, ...], directory: Target, context: PathContext, *, follow_cd: bool
-) -> tuple[str | tuple[str, ...], Target, str | tuple[str, ...]]:
+) -> tuple[str | tuple[str, ...], Target, str | tuple[str, ...], tuple[Target, ...]]:
     """Remove `sh -c` around a command and `cd INSIDE &&` before it, repeatedly.
 
-    Returns the command, its directory, and what to run there. What is run keeps its shells but no `cd`, since
-    the path could lead to another directory by the time the shell follows it.
+    Returns the command, its directory, what to run there, and the directories in which parts of it run if a
+    `cd` fails. What is run keeps its shells but no `cd`, since the path could lead to another directory by
+    the time the shell follows it.
     """
     original = given
     shells: list[tuple[str, ...]] = []  # outermost first, each without its script
+    others: list[Target] = []
     changed = False
     for _ in range(MAX_WRAPPERS):
         if isinstance(given, tuple):
@@ -135,6 +149,12 @@ def _unwrap(
             target = context.folder(path, directory.path)
             if not target.inside or _BACKGROUND.search(leading["rest"]):
                 break
+            if _leads_elsewhere(path, target, directory, context):
+                break
+            if _RUNS_AFTER_FAILURE.search(leading["rest"]):
+                if not directory.inside:
+                    break
+                others.append(directory)
             given, directory, changed = leading["rest"].strip(), target, True
             continue
         else:
@@ -146,7 +166,16 @@ def _unwrap(
         shells.append(words[:-1])
         given = script.strip()
     inner = given.strip() if isinstance(given, str) else given
-    return inner, directory, _rewrap(inner, shells, isinstance(original, str)) if changed else original
+    run = _rewrap(inner, shells, isinstance(original, str)) if changed else original
+    return inner, directory, run, tuple(others)
+
+
+def _leads_elsewhere(path: str, target: Target, directory: Target, context: PathContext) -> bool:
+    """Return True if `link/..` may be the folder that the link is in, as for a shell, or another one."""
+    if ".." not in path.split("/"):
+        return False
+    logical = posixpath.normpath(posixpath.join(directory.path, path))
+    return context.target(logical).real != target.real
 
 
 def _rewrap(

@@ -46,7 +46,7 @@ def plain_words(command: str) -> tuple[str, ...]:
     words: list[str] = []
     position = 0
     while position < len(text):
-        word, position = _word(text, position)
+        word, position = read_word(text, position)
         words.append(word)
         blanks = _BLANKS.match(text, position)
         position = blanks.end() if blanks else position
@@ -69,14 +69,17 @@ def is_plain_argv(argv: tuple[str, ...]) -> bool:
         return False
 
 
-def _word(text: str, start: int) -> tuple[str, int]:
-    """Return the word that begins at `start`, and its end."""
+def read_word(text: str, start: int, ends: str = " \t") -> tuple[str, int]:
+    """Return the word that begins at `start`, and its end: one of the characters `ends`, or that of the text.
+
+    Raises `NotPlainError`.
+    """
     value: list[str] = []
     position = start
-    while position < len(text) and text[position] not in " \t":
+    while position < len(text) and text[position] not in ends:
         piece = _PIECE.match(text, position)
         if piece is None:
-            raise NotPlainError(_reason(text[position]))
+            raise NotPlainError(describe_sign(text[position]))
         value.append(_value(piece, first=position == start))
         position = piece.end()
     return "".join(value), position
@@ -94,7 +97,8 @@ def _value(piece: re.Match[str], *, first: bool) -> str:
     return quoted
 
 
-def _reason(character: str) -> str:
+def describe_sign(character: str) -> str:
+    """Return why a command with this character is not plain, as a clause."""
     if character in _NAMES:
         return _NAMES[character]
     if character in "*?[]{}^":

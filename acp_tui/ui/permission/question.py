@@ -151,8 +151,8 @@ def _warnings(question: Question, palette: Palette, width: int) -> list[Strip]:
         concerns.append(f"contains invisible characters: {hidden}")
     for concern in concerns:
         lines += _marked_lines("! ", concern, palette.warning, width)
-    if subject.composite:
-        lines += _marked_lines("· ", subject.composite, palette.dim, width)
+    if subject.not_plain:
+        lines += _marked_lines("· ", subject.not_plain, palette.dim, width)
     if question.why and not (subject.concerns and subject.concerns[-1] in question.why):
         lines += _marked_lines("· ", question.why, palette.dim, width)
     return lines

@@ -1,0 +1,102 @@
+"""Reads the parts of a composite command, so that each can be judged by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.commands.command_reader import Analysis, Command
+from acp_tui.permissions.commands.composite_command import split_command
+from acp_tui.permissions.commands.named_files import sensitive_files
+from acp_tui.permissions.commands.risky_arguments import find_argument_risks
+from acp_tui.permissions.commands.shell_builtins import changes_shell
+from acp_tui.permissions.commands.wrappers import shell_script
+from acp_tui.permissions.danger.downloads import runs_input
+from acp_tui.permissions.harmless_variables import significant_variables
+
+if TYPE_CHECKING:
+    from acp_tui.permissions.commands.composite_command import JoinedCommand
+    from acp_tui.permissions.subject import PathContext, Target
+
+CHANGES_SHELL = "it changes the shell for what follows"
+
+# Programs that create no links and move no folders, so that paths lead to the same files after them.
+_READERS = frozenset({
+    *("basename", "cat", "cut", "date", "diff", "dirname", "du", "echo", "false", "file", "grep", "head"),
+    *("jq", "ls", "mkdir", "printf", "pwd", "rg", "sort", "stat", "tail", "test", "touch", "tr", "true"),
+    *("uniq", "wc", "which"),
+})  # fmt: skip
+_GIT_READERS = frozenset({"blame", "describe", "diff", "log", "ls-files", "rev-parse", "show", "status"})
+
+
+def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
+    """Return the commands that a line joins; empty if it is one plain command or no line.
+
+    A part that is not plain has no `words`, and `not_plain` says why.
+    """
+    if command.line is None or command.words is not None or not command.line.strip():
+        return ()
+    parts: list[Command] = []
+    shell_changed, paths_may_change = False, False
+    for joined in split_command(command.line):
+        part = _read_part(joined, command, context)
+        if shell_changed and part.not_plain is None:
+            part = replace(part, words=None, not_plain="a command before it changes the shell")
+        if paths_may_change and part.written:
+            part = replace(part, paths_may_change=True)
+        parts.append(part)
+        shell_changed = shell_changed or part.not_plain == CHANGES_SHELL
+        paths_may_change = paths_may_change or not _only_reads(joined.words)
+    return tuple(parts)
+
+
+def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> Command:
+    analysis = Analysis(joined.source, whole.cwd.real)
+    problem = joined.problem or _problem(joined, analysis)
+    words = None if problem else joined.words
+    variables = dict(whole.environment) | joined.variables
+    risks: dict[tuple[int, str], None] = {}
+    names: dict[str, None] = {}
+    written: dict[str, Target] = {}
+    for folder in dict.fromkeys((whole.cwd, *whole.other_folders)):
+        risks |= dict.fromkeys(find_argument_risks(words, folder, context) if words else ())
+        names |= dict.fromkeys(sensitive_files(joined.source, analysis.line, analysis.steps, folder, context))
+        for path in joined.files:
+            target = context.target(path, folder.path)
+            written[target.real] = target
+    return Command(
+        line=joined.text,
+        argv=None,
+        words=words,
+        not_plain=problem,
+        cwd=whole.cwd,
+        run=joined.text,
+        parsed=analysis.line,
+        environment=tuple(variables.items()),
+        variables=significant_variables(variables, context.base_environment),
+        argument_risks=tuple(risks),
+        sensitive_names=tuple(names),
+        written=tuple(written.values()),
+        too_long=analysis.line.too_long,
+        dangerous=analysis.danger,
+    )
+
+
+def _problem(joined: JoinedCommand, analysis: Analysis) -> str | None:
+    """Return why a plain command may do more in this line than by itself."""
+    if shell_script(joined.words) is not None:
+        return "it starts another shell"
+    if any(map(changes_shell, analysis.line.parts)):
+        return CHANGES_SHELL
+    if joined.joined_with == "|":
+        if any(map(runs_input, analysis.steps)):
+            return "it runs what the command before it prints"
+        if any(part.open_ended for part in analysis.line.parts):
+            return "its arguments are what the command before it prints"
+    return None
+
+
+def _only_reads(words: tuple[str, ...]) -> bool:
+    return bool(words) and (
+        words[0] in _READERS or (words[0] == "git" and bool(_GIT_READERS.intersection(words[1:2])))
+    )

@@ -1,0 +1,24 @@
+"""Shell commands that change what later commands in the same line do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from acp_tui.permissions.commands.command_line import Part
+
+_CHANGING = frozenset({
+    *(".", "abbr", "alias", "argparse", "autoload", "bind", "bindkey", "builtin", "cd", "chdir", "command"),
+    *("compctl", "compdef", "compgen", "complete", "declare", "dirs", "disable", "emulate", "enable", "eval"),
+    *("exec", "export", "fc", "float", "functions", "getln", "getopts", "hash", "history", "integer", "jobs"),
+    *("let", "local", "mapfile", "nameref", "popd", "print", "private", "pushd", "read", "readarray"),
+    *("readonly", "rehash", "sched", "set", "setopt", "shift", "shopt", "source", "trap", "typeset"),
+    *("ulimit", "umask", "unalias", "unfunction", "unhash", "unset", "unsetopt", "vared", "wait"),
+    *("zle", "zmodload", "zparseopts", "zstyle"),
+})  # fmt: skip
+
+
+def changes_shell(part: Part) -> bool:
+    """Return True if the command may change the shell's folder, variables, functions or aliases."""
+    sets_variable = part.name == "printf" and any(text.startswith("-v") for text in part.arguments)
+    return part.name in _CHANGING or sets_variable

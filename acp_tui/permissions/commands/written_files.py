@@ -1,0 +1,54 @@
+"""Finds the files that a command redirects its output to. Each counts as an edit of that file."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_tui.permissions.danger.steps import Step
+    from acp_tui.permissions.subject import PathContext, Target
+
+MAX_WRITTEN = 50
+"""Files per command. Each costs calls to the file system."""
+_HARMLESS = re.compile(r"/dev/(?:null|stdout|stderr|tty|fd/\d+)")
+_DESCRIPTOR = re.compile(r"\d+-?|-")
+_COMPUTED = re.compile(r"[$`<>*?\[{]")
+_HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFiles:
+    """The files that output is redirected to."""
+
+    targets: tuple[Target, ...] = ()  # of computed names, only the folder, and only if it is outside
+    unknown: bool = False  # the names of some are computed when the command runs
+    too_many: bool = False
+
+
+def find_written_files(steps: Iterable[Step], folder: Target, context: PathContext) -> WrittenFiles:
+    """Return the files that these commands redirect their output to; `folder` is where the line runs."""
+    found: dict[str, Target] = {}
+    seen: set[tuple[str, str]] = set()
+    unknown = False
+    for step in steps:
+        for each in step.part.redirections:
+            path, base = _HOME.sub("~", each.target.text), step.folder or folder.path
+            descriptor = each.operator.endswith("&") and _DESCRIPTOR.fullmatch(path)  # `2>&1`
+            if ">" not in each.operator or descriptor or _HARMLESS.fullmatch(path) or (path, base) in seen:
+                continue
+            if len(seen) == MAX_WRITTEN:
+                return WrittenFiles(tuple(found.values()), unknown, too_many=True)
+            seen.add((path, base))
+            computed = _COMPUTED.search(path)
+            target = context.target(
+                posixpath.dirname(path[: computed.start()]) or "." if computed else path, base
+            )
+            unknown = unknown or computed is not None
+            if computed is None or not target.inside:
+                found[target.real] = target
+    return WrittenFiles(tuple(found.values()), unknown)
