@@ -74,9 +74,23 @@ def test_explain_shows_each_policys_answer_and_why(capsys: pytest.CaptureFixture
 
 def test_explain_shows_why_a_rule_does_not_match(capsys: pytest.CaptureFixture[str]) -> None:
     RuleStore().add(GIT)
-    text = output(capsys, "explain", "execute", "git status; ls", "--policy", "ask")
-    assert "it joins commands with `;`" in text
-    assert text.splitlines()[-1].split()[:2] == ["ask:", "ask"]
+    text = output(capsys, "explain", "execute", "git status; ls $X", "--policy", "ask")
+    assert "no rule for its words can match: it contains an expansion (`$`)" in text
+    assert text.splitlines()[2].split()[:2] == ["ask:", "ask"]
+
+
+def test_explain_shows_the_parts_of_a_composite_command(capsys: pytest.CaptureFixture[str]) -> None:
+    RuleStore().add(GIT)
+    text = output(capsys, "explain", "execute", "git status | head > src/x")
+    assert 'ask:           ask     Policy "ask": commands need your OK; new: `head`, `edit src/x`' in text
+    assert text.partition('Its parts under policy "ask":\n')[2].splitlines()[:6] == [
+        "  git status",
+        " " * 15 + 'allow   Allowed by rule "always allow commands that begin with `git status` everywhere"',
+        "  head",
+        "               ask     New",
+        "  edit src/x",
+        "               ask     New",
+    ]
 
 
 def test_explain_uses_the_given_workspace_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from acp_tui.session.text import visible_line
 if TYPE_CHECKING:
     import argparse
 
+    from acp_tui.permissions.decision import PartVerdict
     from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import PathContext, Subject
@@ -117,10 +118,11 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
     subject = _subject(args.kind, args.subject, context)
     print(f"Request: {subject.description}")
     if subject.not_plain:
-        print(f"         prefix allow rules cannot match: {subject.not_plain}")
+        print(f"         no rule for its words can match: {subject.not_plain}")
     run_rules = [parse_spec(text, "allow") for text in args.allow] + [
         parse_spec(text, "reject") for text in args.reject
     ]
+    parts: tuple[PartVerdict, ...] = ()
     for policy in [args.policy] if args.policy else POLICIES:
         decision = decide(
             subject,
@@ -132,6 +134,14 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
         )
         why = visible_line(decision.why)
         print(f"{policy + ':':<15}{decision.answer:<8}{why[:1].upper()}{why[1:]}")
+        if policy == (args.policy or "ask"):
+            parts = decision.parts
+    if parts:
+        print(f'Its parts under policy "{args.policy or "ask"}":')
+    for verdict in parts:
+        why = visible_line(verdict.why)
+        print(f"  {visible_line(verdict.part.part_text)}")
+        print(f"{'':<15}{verdict.answer:<8}{why[:1].upper()}{why[1:]}")
     if args.policy is None:
         print('Under `acp-tui exec`, "ask" means "reject".')
 
