@@ -195,7 +195,7 @@ def test_a_missing_program_is_reported_as_not_started(tmp_path: Path) -> None:
     assert "Not started" in done.out.splitlines()
 
 
-def test_a_call_rejected_by_policy_says_so(tmp_path: Path) -> None:
+def test_a_call_rejected_by_policy_is_described(tmp_path: Path) -> None:
     call = {
         "toolCallId": "call",
         "title": "Edit a",

@@ -89,7 +89,7 @@ async def test_a_refused_setting_is_a_warning_with_both_values(converse: Convers
     last = chat.session.entries[-1]
     assert isinstance(last, Notice)
     assert last.level == "warning"
-    assert last.text == "Mode is Build, no longer Plan: Not in this mood"
+    assert last.text == "Mode is Build, no longer Plan: The setting is locked"
 
 
 async def test_a_setting_that_is_no_longer_offered_is_a_warning(converse: Converse) -> None:

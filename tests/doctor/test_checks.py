@@ -1,4 +1,4 @@
-"""The checks of an agent's messages: each one provoked, and the violations of recorded agents."""
+"""The checks of an agent's messages: a case for each check, and the violations of recorded agents."""
 
 from __future__ import annotations
 

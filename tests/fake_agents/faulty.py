@@ -44,7 +44,7 @@ def behaviour(function: Behaviour) -> Behaviour:
 
 
 def on_prompt(agent: ScriptedAgent, handler: Callable[[dict[str, Any]], None]) -> None:
-    """Misbehave when a prompt comes."""
+    """Run the agent with a handler for prompts."""
     agent.handlers["session/prompt"] = lambda _, request: handler(request)
     agent.run()
 
@@ -322,20 +322,20 @@ def no_session_id(agent: ScriptedAgent) -> None:
     agent.run()
 
 
-# --------------------------------------------------------------------------- leaving processes
+# --------------------------------------------------------------------------- processes that outlive the agent
 
 STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
 DAEMON = "import os, signal, sys; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
 
 
 def leave_processes() -> None:
-    """Start children that ignore SIGTERM or keep stdout open, and daemons with and without our variables."""
+    """Start children that ignore SIGTERM or keep stdout open, and daemons, one with an empty environment."""
     stubborn = subprocess.Popen([sys.executable, "-c", STUBBORN], stdout=subprocess.PIPE)
     assert stubborn.stdout is not None
     stubborn.stdout.readline()
     subprocess.Popen(["sleep", "3600"])
     subprocess.run([sys.executable, "-c", DAEMON + "print('ready', flush=True); signal.pause()"], check=True)
-    # Without our environment, so the mark by which tests find it is an argument.
+    # This one has a new environment, so the mark by which tests find it is an argument.
     command = [sys.executable, "-c", DAEMON + "signal.pause()", os.environ["ACP_TUI_TEST_MARK"]]
     subprocess.run(command, check=True, env={"PATH": os.environ["PATH"]})
     stubborn.stdout.close()
@@ -422,7 +422,7 @@ def withdraws_later(agent: ScriptedAgent) -> None:
 
 @behaviour
 def asks(agent: ScriptedAgent) -> None:
-    """Sends the request in the prompt, and reports the answer."""
+    """Send the request in the prompt, and report the answer."""
 
     def ask(request: dict[str, Any]) -> None:
         asked = json.loads(request["params"]["prompt"][0]["text"])
@@ -434,7 +434,7 @@ def asks(agent: ScriptedAgent) -> None:
 
 @behaviour
 def asks_and_waits(agent: ScriptedAgent) -> None:
-    """Sends requests, and writes the answers to the file named in the prompt."""
+    """Send requests, and write the answers to the file named in the prompt."""
 
     def ask(request: dict[str, Any]) -> None:
         methods = [

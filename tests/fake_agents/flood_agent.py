@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""A stand-alone ACP v1 agent that streams as much as the prompt says.
+"""A stand-alone ACP v1 agent that sends the amount of data that the prompt asks for.
 
 Pure standard library (Python 3.9+), no SDK: newline-delimited JSON-RPC 2.0 on
-stdin / stdout.  It exists to load a client, so every byte it sends is valid,
-deterministic and cheap to make; the text itself is made before the clock starts.
+stdin and stdout.  It measures clients under load, so all frames are valid,
+deterministic and cheap to generate; texts are generated before the time is measured.
 
 Prompt grammar (the first word of the prompt text picks the load):
 
     flood N SIZE [KIND] [RATE]   N chunks of SIZE characters of Markdown
                                  KIND: text (default) | code | lists | tables | plain
-                                 RATE: chunks per second, 0 = as fast as the pipe takes
+                                 RATE: chunks per second, 0 = without pauses
     fence LINES [PER]            LINES lines of code in fences of PER lines (default: all in one),
                                  in chunks of 40 characters
     thoughts N SIZE [RATE]       the same as agent_thought_chunk, then one short message
@@ -28,9 +28,9 @@ and then the session/prompt response (stopReason end_turn, or cancelled).
 
 Environment:
     FLOOD_STATS   a file to which one JSON line per turn is appended: what was sent,
-                  how long writing took (so: how hard the client pushes back), and
+                  how long writing took (which shows the backpressure of the client), and
                   every message from the client that was neither a known request nor
-                  an answer to one of ours.
+                  an answer to a request of this agent.
     FLOOD_STARTUP seconds to sleep before answering initialize (default 0).
 """
 
@@ -85,7 +85,7 @@ QUOTE = "> A file that cannot be read is reported once, with its path.\n\n"
 
 
 def section(number: int, kind: str) -> str:
-    """One section of Markdown; `number` only varies the wording."""
+    """Return one section of Markdown; `number` varies the wording."""
     if kind == "plain":
         return "".join(SENTENCES[(number + step) % 4] for step in range(4)).replace("*", "") + "\n\n"
     if kind == "code":

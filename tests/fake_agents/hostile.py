@@ -1,6 +1,6 @@
 """Sends terminal control sequences in every text of every kind of message.
 
-Each prompt shows another part: see `prompted`.
+The prompt selects which messages are sent: see `prompted`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def permission() -> dict[str, Any]:
 
 
 def prompted(agent: ScriptedAgent, request: dict[str, Any]) -> None:
-    """Do what the prompt says."""
+    """Send what the prompt selects."""
     match request["params"]["prompt"][0]["text"].split():
         case ["show-all"]:
             for update in updates():
@@ -157,8 +157,8 @@ def prompted(agent: ScriptedAgent, request: dict[str, Any]) -> None:
         case ["show-terminal", path]:
             create = {"sessionId": SESSION, "command": f"cat {path} # {EVIL.replace(chr(0), '')}",
                       "env": [{"name": "NAME", "value": evil("value")}], "cwd": str(Path.cwd())}  # fmt: skip
-            made = agent.ask("terminal/create", create)
-            terminal = {"sessionId": SESSION, "terminalId": made["result"]["terminalId"]}
+            created = agent.ask("terminal/create", create)
+            terminal = {"sessionId": SESSION, "terminalId": created["result"]["terminalId"]}
             agent.ask("terminal/wait_for_exit", terminal)
             agent.ask(
                 "fs/write_text_file", {"sessionId": SESSION, "path": f"/tmp/{evil('w')}", "content": EVIL}

@@ -129,7 +129,7 @@ class Turn:
         self.stop_reason = reason
 
     def do_exit(self, code: int) -> None:
-        """Exit."""
+        """Exit with a code."""
         sys.exit(code)
 
 
@@ -171,7 +171,7 @@ def main() -> None:
     agent.handlers |= dict.fromkeys(
         ("authenticate", "session/set_mode", "session/set_config_option", "session/set_model"), answered
     )
-    refused = {"code": -32603, "message": "Not in this mood"}
+    refused = {"code": -32603, "message": "The setting is locked"}
     agent.handlers |= dict.fromkeys(
         offers.get("refuses", []), recording(lambda agent, request: agent.fail(request, refused))
     )

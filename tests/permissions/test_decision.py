@@ -16,14 +16,19 @@ from acp_tui.permissions.rules import Rule, describe_match
 from acp_tui.permissions.subject import KINDS, Subject
 from acp_tui.permissions.subject_reader import subject_of_kind, subject_of_read, subject_of_write
 from acp_tui.session.state import PermissionOption
-from tests.support.permissions import PLACE, PROJECT, asked, command, file, terminal
+from tests.support.permissions import PLACE, PROJECT, command, file, subject_of, terminal
 
 FOREIGN = "/etc/hosts"
 A = AgentIdentity("a")
 ROWS: dict[str, tuple[list[Subject], str]] = {
     "fs/read inside": ([subject_of_read(f"{PROJECT}/a", inside=True)], "allow allow allow allow allow"),
     "permission: read, search, think": (
-        [file("a", "read"), file("a", "search"), asked({"kind": "search"}), asked({"kind": "think"})],
+        [
+            file("a", "read"),
+            file("a", "search"),
+            subject_of({"kind": "search"}),
+            subject_of({"kind": "think"}),
+        ],
         "reject allow ask allow allow",
     ),
     "changes inside": (
@@ -36,14 +41,14 @@ ROWS: dict[str, tuple[list[Subject], str]] = {
     ),
     "other requests": (
         [
-            asked({"kind": "fetch"}),
-            asked({"kind": "other"}),
-            asked({"kind": "dance"}),
-            asked({"kind": "switch_mode"}),
-            asked({"name": "mcp__a__b"}),
-            asked({"kind": "edit"}),
-            asked({"kind": "read"}),
-            asked({"kind": "execute", "title": "ls"}),
+            subject_of({"kind": "fetch"}),
+            subject_of({"kind": "other"}),
+            subject_of({"kind": "dance"}),
+            subject_of({"kind": "switch_mode"}),
+            subject_of({"name": "mcp__a__b"}),
+            subject_of({"kind": "edit"}),
+            subject_of({"kind": "read"}),
+            subject_of({"kind": "execute", "title": "ls"}),
         ],
         "reject reject ask ask allow",
     ),
@@ -57,11 +62,13 @@ ROWS: dict[str, tuple[list[Subject], str]] = {
             subject_of_read(f"{PROJECT}/.env", inside=True, sensitive="may contain passwords"),
             subject_of_write(FOREIGN, inside=False),
             command("rm -rf /"),
-            asked({"kind": "execute", "title": "rm -rf ~"}),
+            subject_of({"kind": "execute", "title": "rm -rf ~"}),
             command("cat .env"),
             terminal("cat", "sub/.env"),
             terminal("ls", cwd="/etc"),
-            asked({"kind": "execute", "rawInput": {"command": "cat .env"}, "locations": [{"path": ".env"}]}),
+            subject_of(
+                {"kind": "execute", "rawInput": {"command": "cat .env"}, "locations": [{"path": ".env"}]}
+            ),
         ],
         "reject reject ask ask ask",
     ),
@@ -106,7 +113,7 @@ def test_the_reason_names_what_makes_a_request_dangerous() -> None:
     ],
 )
 def test_a_command_in_the_raw_input_makes_any_kind_an_execute(kind: str | None, raw: Any) -> None:
-    subject = asked({"kind": kind or "other", "title": "Look around", "rawInput": raw})
+    subject = subject_of({"kind": kind or "other", "title": "Look around", "rawInput": raw})
     assert subject.kind == "execute"
     assert [decide(subject, policy=policy).answer for policy in POLICIES] == [
         *("reject", "reject"),
@@ -116,7 +123,7 @@ def test_a_command_in_the_raw_input_makes_any_kind_an_execute(kind: str | None, 
 
 @pytest.mark.parametrize("kind", ["read", "search", "think"])
 def test_a_command_with_a_reading_kind_is_still_a_command(kind: str) -> None:
-    subject = asked({"kind": kind, "rawInput": {"command": "touch x"}})
+    subject = subject_of({"kind": kind, "rawInput": {"command": "touch x"}})
     assert decide(subject, policy="read-only").answer == "reject"
     assert decide(subject, policy="accept-edits").answer == "ask"
 
@@ -124,16 +131,16 @@ def test_a_command_with_a_reading_kind_is_still_a_command(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["read", "search", "think", "fetch", "other"])
 def test_a_diff_with_a_reading_kind_is_still_a_change(kind: str) -> None:
     diff = {"type": "diff", "path": f"{PROJECT}/a", "oldText": "a", "newText": "b"}
-    assert decide(asked({"kind": kind, "content": [diff]}), policy="read-only").answer == "reject"
+    assert decide(subject_of({"kind": kind, "content": [diff]}), policy="read-only").answer == "reject"
 
 
 def test_a_dangerous_command_in_raw_input_text_is_asked_about() -> None:
-    assert decide(asked({"kind": "think", "rawInput": "rm -rf /"}), policy="yolo").answer == "ask"
+    assert decide(subject_of({"kind": "think", "rawInput": "rm -rf /"}), policy="yolo").answer == "ask"
 
 
 def test_an_editor_tool_with_a_command_field_is_an_edit() -> None:
     raw = {"command": "str_replace", "path": f"{PROJECT}/a", "old_str": "a", "new_str": "b"}
-    subject = asked({"kind": "edit", "rawInput": raw})
+    subject = subject_of({"kind": "edit", "rawInput": raw})
     assert (subject.kind, subject.paths, subject.certain) == ("edit", [f"{PROJECT}/a"], True)
 
 
@@ -294,10 +301,10 @@ def test_the_only_option_for_once_is_chosen(
         (file(".env"), "editing .env"),
         (file(FOREIGN), "editing /etc/hosts"),
         (subject_of_kind("edit", ["src/a", "src/b"], context=PLACE), "editing src/**"),
-        (asked({"name": "mcp__s__t"}), "`t` of the MCP server s"),
-        (asked({"kind": "fetch"}), "fetching from the network"),
-        (asked({"kind": "other"}), None),
-        (asked({"kind": "edit"}), None),
+        (subject_of({"name": "mcp__s__t"}), "`t` of the MCP server s"),
+        (subject_of({"kind": "fetch"}), "fetching from the network"),
+        (subject_of({"kind": "other"}), None),
+        (subject_of({"kind": "edit"}), None),
     ],
 )
 def test_the_narrowest_rule_is_proposed(subject: Subject, rule: str | None) -> None:

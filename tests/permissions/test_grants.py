@@ -10,7 +10,7 @@ import pytest
 from acp_tui.permissions.grants import Grants, covers
 from acp_tui.permissions.subject_reader import subject_of_command, subject_of_read, subject_of_write
 from tests.support.permission_frames import CLAUDE_EDIT, KIMI_BASH, KIMI_ENVIRONMENT, KIMI_TERMINAL
-from tests.support.permissions import PLACE, PROJECT, asked, call_of, command, file, terminal
+from tests.support.permissions import PLACE, PROJECT, call_of, command, file, subject_of, terminal
 
 if TYPE_CHECKING:
     from acp_tui.permissions.subject import Subject
@@ -43,7 +43,7 @@ def edit(**contents: str) -> Subject:
     paths = {name: f"{PROJECT}/{name}.md" for name in contents}
     diffs = [{"type": "diff", "path": path, "oldText": "a", "newText": "b"} for path in paths.values()]
     texts = tuple((paths[name], text) for name, text in contents.items())
-    return asked({"kind": "edit", "content": diffs}).evolve(contents=texts)
+    return subject_of({"kind": "edit", "content": diffs}).evolve(contents=texts)
 
 
 def write(path: str, content: str) -> Subject:
@@ -52,7 +52,7 @@ def write(path: str, content: str) -> Subject:
 
 @pytest.mark.parametrize("frames", [KIMI_BASH, KIMI_CLI_SHELL], ids=["with a kind", "without a kind"])
 def test_the_terminal_of_an_allowed_command_is_covered(frames: list[dict[str, Any]]) -> None:
-    allowed = asked(*frames)
+    allowed = subject_of(*frames)
     assert covers(allowed, terminal(*KIMI_TERMINAL, env=KIMI_ENVIRONMENT))
     assert covers(allowed, terminal("touch", "one"))
     assert covers(allowed, subject_of_command("touch one", context=PLACE))
@@ -78,7 +78,7 @@ def test_a_composite_command_is_covered_by_itself() -> None:
     ],
 )
 def test_other_requests_are_not_covered(other: Subject) -> None:
-    assert not covers(asked(*KIMI_BASH), other)
+    assert not covers(subject_of(*KIMI_BASH), other)
 
 
 def test_a_command_is_covered_only_with_the_allowed_variables() -> None:
@@ -120,7 +120,7 @@ def test_a_control_character_shown_as_a_symbol_is_not_covered() -> None:
 
 
 def test_an_edit_without_known_contents_covers_no_write() -> None:
-    assert not covers(asked(*CLAUDE_EDIT), write(README, "hello"))
+    assert not covers(subject_of(*CLAUDE_EDIT), write(README, "hello"))
 
 
 def test_a_permission_to_read_covers_no_write() -> None:
@@ -130,12 +130,12 @@ def test_a_permission_to_read_covers_no_write() -> None:
 
 
 def test_an_uncertain_permission_covers_nothing() -> None:
-    assert not covers(asked({"kind": "execute", "title": "touch one"}), terminal("touch", "one"))
+    assert not covers(subject_of({"kind": "execute", "title": "touch one"}), terminal("touch", "one"))
 
 
 def test_a_grant_is_used_once() -> None:
     grants = Grants()
-    grants.add(asked(*KIMI_BASH), None)
+    grants.add(subject_of(*KIMI_BASH), None)
     assert grants.use(terminal("touch", "one"))
     assert not grants.use(terminal("touch", "one"))
 
@@ -149,9 +149,9 @@ def test_a_grant_for_several_files_is_used_once_per_file() -> None:
 
 def test_grants_end_with_their_call_or_turn() -> None:
     grants, call = Grants(), call_of(*KIMI_BASH)
-    grants.add(asked(*KIMI_BASH), call)
+    grants.add(subject_of(*KIMI_BASH), call)
     call.status = "completed"
     assert not grants.use(terminal("touch", "one"))
-    grants.add(asked(*KIMI_BASH), None)
+    grants.add(subject_of(*KIMI_BASH), None)
     grants.clear()
     assert not grants.use(terminal("touch", "one"))

@@ -14,7 +14,7 @@ from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import Rule, describe_rule, from_dict, to_dict
 from acp_tui.permissions.subject_reader import subject_of_kind
-from tests.support.permissions import PLACE, PROJECT, asked, command, file, terminal
+from tests.support.permissions import PLACE, PROJECT, command, file, subject_of, terminal
 
 if TYPE_CHECKING:
     from acp_tui.permissions.subject import Subject
@@ -100,11 +100,11 @@ def test_reject_rules_match_any_part_of_a_command(spec: str, line: str, answer: 
 
 
 def test_a_reject_rule_may_match_an_unknown_command() -> None:
-    assert match_of("reject", "execute:git push", asked({"kind": "execute", "title": "x"})) == "perhaps"
+    assert match_of("reject", "execute:git push", subject_of({"kind": "execute", "title": "x"})) == "perhaps"
 
 
 def test_only_an_allow_rule_for_all_commands_matches_an_unknown_command() -> None:
-    unknown = asked({"kind": "execute", "title": "x"})
+    unknown = subject_of({"kind": "execute", "title": "x"})
     assert match_of("allow", "execute", unknown) == "yes"
     assert match_of("allow", "execute:x", unknown) == "no"
 
@@ -277,7 +277,7 @@ def test_an_allow_rule_for_a_kind_matches_only_ordinary_files_in_the_workspace()
     assert match_of("allow", "edit", file("src/a")) == "yes"
     assert match_of("allow", "edit", file("/etc/hosts")) == "no"
     assert match_of("allow", "edit", file(".env")) == "no"
-    assert match_of("allow", "edit", asked({"kind": "edit"})) == "no"
+    assert match_of("allow", "edit", subject_of({"kind": "edit"})) == "no"
     assert match_of("allow", "read", file("src/a")) == "no"
 
 
@@ -292,9 +292,9 @@ def test_a_reject_rule_matches_a_link_and_its_target() -> None:
 
 
 def test_a_reject_rule_may_match_unnamed_files() -> None:
-    assert match_of("reject", "edit:secrets/**", asked({"kind": "edit"})) == "perhaps"
-    assert match_of("reject", "search:secrets/**", asked({"kind": "search"})) == "perhaps"
-    assert match_of("reject", "edit", asked({"kind": "edit"})) == "yes"
+    assert match_of("reject", "edit:secrets/**", subject_of({"kind": "edit"})) == "perhaps"
+    assert match_of("reject", "search:secrets/**", subject_of({"kind": "search"})) == "perhaps"
+    assert match_of("reject", "edit", subject_of({"kind": "edit"})) == "yes"
 
 
 def test_relative_patterns_are_relative_to_the_project_of_the_rule() -> None:
@@ -306,22 +306,22 @@ def test_relative_patterns_are_relative_to_the_project_of_the_rule() -> None:
 
 
 def test_rules_match_mcp_servers_and_tools() -> None:
-    issue = asked({"name": "mcp__github__create_issue"})
+    issue = subject_of({"name": "mcp__github__create_issue"})
     for spec in ("mcp", "mcp:github", "mcp:github/*", "mcp:github/create_issue"):
         assert match_of("allow", spec, issue) == match_of("reject", spec, issue) == "yes"
     for spec in ("mcp:git", "mcp:github/create", "mcp:create_issue", "other"):
         assert match_of("allow", spec, issue) == match_of("reject", spec, issue) == "no"
-    assert match_of("allow", "mcp", asked({"name": "Agent"})) == "no"
+    assert match_of("allow", "mcp", subject_of({"name": "Agent"})) == "no"
 
 
 def test_no_allow_rule_matches_an_ambiguous_mcp_tool() -> None:
-    unclear = asked({"name": "mcp__a__b__c"})
+    unclear = subject_of({"name": "mcp__a__b__c"})
     assert match_of("allow", "mcp:a", unclear) == "no"
     assert match_of("reject", "mcp:a", unclear) == "perhaps"
 
 
 def test_rejecting_an_mcp_server_rejects_its_commands() -> None:
-    subject = asked({"kind": "execute", "name": "mcp__acp__Bash", "rawInput": {"command": "ls"}})
+    subject = subject_of({"kind": "execute", "name": "mcp__acp__Bash", "rawInput": {"command": "ls"}})
     assert match_of("reject", "mcp:acp", subject) == "yes"
 
 

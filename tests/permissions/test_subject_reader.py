@@ -21,14 +21,14 @@ from tests.support.permission_frames import (
     OPENCODE_BASH,
     OPENCODE_EDIT,
 )
-from tests.support.permissions import PLACE, PROJECT, asked, call_of, command, file, terminal
+from tests.support.permissions import PLACE, PROJECT, call_of, command, file, subject_of, terminal
 
 
 @pytest.mark.parametrize(
     "frames", [CLAUDE_BASH, KIMI_BASH, OPENCODE_BASH], ids=["claude", "kimi", "opencode"]
 )
 def test_the_command_in_requests_of_real_agents_is_read(frames: list[dict[str, Any]]) -> None:
-    subject = asked(*frames)
+    subject = subject_of(*frames)
     assert subject.certain
     assert (subject.kind, subject.command_words) == ("execute", ("touch", "one"))
     assert subject.description == "run `touch one`"
@@ -37,7 +37,7 @@ def test_the_command_in_requests_of_real_agents_is_read(frames: list[dict[str, A
 
 @pytest.mark.parametrize("frames", [CLAUDE_EDIT, OPENCODE_EDIT], ids=["claude", "opencode"])
 def test_the_file_in_requests_of_real_agents_is_read(frames: list[dict[str, Any]]) -> None:
-    subject = asked(*frames)
+    subject = subject_of(*frames)
     assert subject.certain
     assert (subject.kind, subject.paths, subject.description) == (
         "edit",
@@ -48,13 +48,13 @@ def test_the_file_in_requests_of_real_agents_is_read(frames: list[dict[str, Any]
 
 
 def test_a_file_outside_the_workspace_is_a_concern() -> None:
-    subject = asked(*EXAMPLE_EDIT)
+    subject = subject_of(*EXAMPLE_EDIT)
     assert subject.outside == ["/home/user/project/config.json"]
     assert subject.concerns == ["/home/user/project/config.json is outside the workspace"]
 
 
 def test_leaving_plan_mode_is_a_change_of_mode() -> None:
-    subject = asked(*CLAUDE_PLAN)
+    subject = subject_of(*CLAUDE_PLAN)
     assert (subject.kind, subject.description) == ("switch_mode", 'change its mode ("Approve Plan")')
 
 
@@ -62,30 +62,30 @@ def test_leaving_plan_mode_is_a_change_of_mode() -> None:
 
 
 def test_a_command_is_never_read_from_the_title() -> None:
-    subject = asked({"kind": "execute", "title": "git status"})
+    subject = subject_of({"kind": "execute", "title": "git status"})
     assert not subject.certain
     assert subject.command_words is None
     assert "git status" in subject.description
 
 
 def test_a_dangerous_command_in_the_title_is_recognised() -> None:
-    assert asked({"kind": "execute", "title": "rm -rf /"}).dangerous
+    assert subject_of({"kind": "execute", "title": "rm -rf /"}).dangerous
 
 
 def test_different_commands_in_one_request_are_a_doubt() -> None:
     text = {"type": "content", "content": {"type": "text", "text": '{"command": "git push"}'}}
-    subject = asked({"kind": "execute", "rawInput": {"command": "git status"}, "content": [text]})
+    subject = subject_of({"kind": "execute", "rawInput": {"command": "git status"}, "content": [text]})
     assert subject.doubt == "its sources name different commands"
 
 
 def test_any_dangerous_command_makes_a_request_dangerous() -> None:
     text = {"type": "content", "content": {"type": "text", "text": '{"command": "rm -rf /"}'}}
-    assert asked({"kind": "execute", "rawInput": {"command": "ls"}, "content": [text]}).dangerous
+    assert subject_of({"kind": "execute", "rawInput": {"command": "ls"}, "content": [text]}).dangerous
 
 
 def test_a_command_is_not_read_from_incomplete_json() -> None:
     text = {"type": "content", "content": {"type": "text", "text": '{"command": "touch o'}}
-    assert not asked({"kind": "execute", "content": [text]}).certain
+    assert not subject_of({"kind": "execute", "content": [text]}).certain
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_different_directories_in_one_request_are_a_doubt() -> None:
 @pytest.mark.parametrize("value", [{"a": 1}, 5, ["ls", 5], [["ls"]]])
 def test_a_command_of_an_invalid_type_is_a_doubt(value: Any) -> None:
     assert "neither a string nor a list" in (
-        asked({"kind": "execute", "rawInput": {"command": value}}).doubt or ""
+        subject_of({"kind": "execute", "rawInput": {"command": value}}).doubt or ""
     )
 
 
@@ -277,20 +277,20 @@ def test_invalid_variables_are_a_doubt() -> None:
     ],
 )
 def test_paths_are_read_from_the_raw_input(fields: dict[str, Any]) -> None:
-    subject = asked({"kind": "edit", "rawInput": fields, "locations": [{"path": "/ws/project/src/a"}]})
+    subject = subject_of({"kind": "edit", "rawInput": fields, "locations": [{"path": "/ws/project/src/a"}]})
     assert subject.certain
     assert subject.paths == ["/ws/project/src/a"]
 
 
 def test_different_files_in_one_request_are_a_doubt() -> None:
-    subject = asked({"kind": "edit", "rawInput": {"path": "a"}, "locations": [{"path": "/etc/b"}]})
+    subject = subject_of({"kind": "edit", "rawInput": {"path": "a"}, "locations": [{"path": "/etc/b"}]})
     assert subject.doubt == "its sources name different files"
     assert subject.outside == ["/etc/b"]
 
 
 def test_a_missing_file_is_a_doubt_except_for_a_search() -> None:
-    assert asked({"kind": "edit", "title": "Edit README.md"}).doubt == "it names no file"
-    assert asked({"kind": "search"}).certain
+    assert subject_of({"kind": "edit", "title": "Edit README.md"}).doubt == "it names no file"
+    assert subject_of({"kind": "search"}).certain
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_control_characters_in_a_name_are_replaced() -> None:
     ],
 )
 def test_server_and_tool_of_an_mcp_call_are_read(fields: dict[str, Any]) -> None:
-    subject = asked({"kind": "other"} | fields)
+    subject = subject_of({"kind": "other"} | fields)
     assert (subject.kind, subject.server, subject.tool, subject.certain) == (
         "mcp",
         "github",
@@ -364,20 +364,22 @@ def test_server_and_tool_of_an_mcp_call_are_read(fields: dict[str, Any]) -> None
     ],
 )
 def test_an_ambiguous_mcp_tool_is_a_doubt(fields: dict[str, Any]) -> None:
-    subject = asked({"kind": "other"} | fields)
+    subject = subject_of({"kind": "other"} | fields)
     assert (subject.kind, subject.certain, subject.server) == ("mcp", False, None)
 
 
 def test_the_command_of_an_mcp_tool_is_checked() -> None:
-    subject = asked({"kind": "execute", "name": "mcp__acp__Bash", "rawInput": {"command": "rm -rf /"}})
+    subject = subject_of({"kind": "execute", "name": "mcp__acp__Bash", "rawInput": {"command": "rm -rf /"}})
     assert (subject.kind, subject.server) == ("execute", "acp")
     assert subject.dangerous
 
 
 def test_descriptions_of_other_requests() -> None:
-    assert asked({"kind": "fetch", "rawInput": {"url": "https://x.y"}}).description == "fetch https://x.y"
-    assert asked({"kind": "other", "name": "Agent"}).description == "use `Agent`"
-    assert asked({"kind": "dance", "title": "Tango"}).kind == "other"
+    assert (
+        subject_of({"kind": "fetch", "rawInput": {"url": "https://x.y"}}).description == "fetch https://x.y"
+    )
+    assert subject_of({"kind": "other", "name": "Agent"}).description == "use `Agent`"
+    assert subject_of({"kind": "dance", "title": "Tango"}).kind == "other"
 
 
 JSON = st.recursive(
@@ -403,11 +405,11 @@ def test_any_request_has_a_description(raw: Any, kind: str, title: str) -> None:
 
 @pytest.mark.parametrize("key", PATH_KEYS)
 def test_files_are_read_from_every_path_key(key: str) -> None:
-    subject = asked({"kind": "edit", "rawInput": {key: "/etc/passwd"}})
+    subject = subject_of({"kind": "edit", "rawInput": {key: "/etc/passwd"}})
     assert subject.outside == ["/etc/passwd"]
 
 
 @pytest.mark.parametrize("key", COMMAND_KEYS)
 def test_every_command_key_makes_a_request_an_execute(key: str) -> None:
-    subject = asked({"kind": "other", "rawInput": {key: "rm -rf /"}})
+    subject = subject_of({"kind": "other", "rawInput": {key: "rm -rf /"}})
     assert (subject.kind, subject.dangerous is not None) == ("execute", True)

@@ -83,10 +83,10 @@ def test_a_response_may_have_its_id_as_a_string() -> None:
 
 def test_an_error_may_be_a_string() -> None:
     talk = Talk().opened()
-    talk.fail(talk.prompt(), "out of coffee")
+    talk.fail(talk.prompt(), "rate limit exceeded")
     error = talk.only(TurnEnd).error
     assert error is not None
-    assert error.message == "out of coffee"
+    assert error.message == "rate limit exceeded"
 
 
 def test_extension_notifications_add_no_entry() -> None:

@@ -1,8 +1,8 @@
-"""Real agents against a mock model. They are installed by hand, so these tests are skipped elsewhere.
+"""Real agents with a mock model. The tests are skipped unless the agents have been installed by hand.
 
-`$REALAGENTS_HOME` says where the agents are, and `$ACP_TUI_RIG` where the rig is that starts them (by default
-beside the repository): its `launch.py NAME` runs one agent on its standard streams, and a marker in the
-prompt (`mock:read PATH` …) chooses what the model does.
+`$REALAGENTS_HOME` is the directory with the agents, and `$ACP_TUI_RIG` the one with the programs that start
+them: `launch.py NAME` runs an agent on its standard streams. A marker in the prompt, such as
+`mock:read PATH`, selects what the model does.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ HOME = os.environ.get("REALAGENTS_HOME")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all that is here, and skip it where there are no agents."""
+    """Mark the tests in this folder, and skip them if the agents are not installed."""
     missing = None
     if not HOME or not Path(HOME).is_dir():
         missing = "REALAGENTS_HOME does not name a directory of installed agents"
     elif not LAUNCH.is_file():
-        missing = f"there is no {LAUNCH}; ACP_TUI_RIG names the place of the rig"
+        missing = f"there is no {LAUNCH}; set ACP_TUI_RIG to its directory"
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("real")
@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder to work in."""
+    """Create a project with one file."""
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "notes.txt").write_text("one two three\n")
@@ -44,5 +44,5 @@ def project(tmp_path: Path) -> Path:
 
 
 def launcher(name: str) -> str:
-    """The command line of one agent."""
+    """Return the command line of an agent."""
     return shlex.join([sys.executable, str(LAUNCH), name])

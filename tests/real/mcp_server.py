@@ -1,6 +1,6 @@
-"""An MCP server on standard input and output: `python mcp_server.py LOG TOOL …`.
+"""An MCP server on stdin and stdout: `python mcp_server.py LOG TOOL …`.
 
-Notes the methods it is asked for in LOG, a line each. Its tools take no arguments and answer `pong`.
+It writes the methods of its requests to LOG, one per line. Its tools take no arguments and return `pong`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def result_of(method: str, params: dict[str, Any], tools: list[str]) -> dict[str
         version = params["protocolVersion"]
         return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
     if method == "tools/list":
-        # Claude Code offers other tools to the model only after a search.
+        # Without this, Claude Code offers tools to the model only after a search.
         more = {"inputSchema": {"type": "object", "properties": {}}, "_meta": {"anthropic/alwaysLoad": True}}
         return {"tools": [{"name": name, "description": name, **more} for name in tools]}
     return {"content": [{"type": "text", "text": "pong"}]} if method == "tools/call" else {}

@@ -1,4 +1,4 @@
-"""Doctor and exec with agents that people use."""
+"""`doctor` and `exec` with real agents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WITH_TOOLS = ("claude-code", "opencode", "kimi-code")
-# What `doctor` is known to find, with one plain turn.
+# The violations that `doctor` finds in one plain turn.
 AGENTS: dict[str, set[str]] = {
     "claude-code": {"schema:initialize"},
     "opencode": set(),
@@ -33,25 +33,25 @@ def execute(name: str, prompt: str, *args: str, cwd: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_doctor_examines_it(name: str, project: Path) -> None:
+def test_doctor_reports_the_known_violations(name: str, project: Path) -> None:
     done = run("doctor", "--command", launcher(name), "--prompt", "mock:plain", "--json", cwd=project)
     assert done.code == 0, done.out
     report = json.loads(done.out)
     assert report["agent"]["protocolVersion"] == 1
     assert report["turn"]["stopReason"] == "end_turn"
     assert report["turn"]["characters"] > 0
-    assert {found["check"] for found in report["deviations"]} == AGENTS[name]
+    assert {violation["check"] for violation in report["deviations"]} == AGENTS[name]
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_it_answers(name: str, project: Path) -> None:
+def test_the_agent_answers(name: str, project: Path) -> None:
     result = execute(name, "mock:plain", cwd=project)
     assert result["stopReason"] == "end_turn"
     assert result["text"]
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
-def test_it_reads(name: str, project: Path) -> None:
+def test_the_agent_reads_a_file(name: str, project: Path) -> None:
     result = execute(name, f"mock:read {project}/notes.txt", "--policy", "read-only", cwd=project)
     assert "I read the file" in result["text"]
     assert [(call["kind"], call["status"]) for call in result["toolCalls"]] == [("read", "completed")]
@@ -59,7 +59,7 @@ def test_it_reads(name: str, project: Path) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
-def test_it_edits_when_allowed(name: str, project: Path) -> None:
+def test_the_agent_edits_a_file_when_allowed(name: str, project: Path) -> None:
     result = execute(name, f"mock:edit {project}/notes.txt two 2", "--policy", "accept-edits", cwd=project)
     assert (project / "notes.txt").read_text() == "one 2 three\n"
     assert [(file["path"], file["change"]) for file in result["changedFiles"]] == [
@@ -69,7 +69,7 @@ def test_it_edits_when_allowed(name: str, project: Path) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
-def test_it_does_not_edit_when_not_allowed(name: str, project: Path) -> None:
+def test_the_agent_does_not_edit_a_file_when_not_allowed(name: str, project: Path) -> None:
     done = run(
         *("exec", "--command", launcher(name), f"mock:edit {project}/notes.txt two 2", "--output", "json"),
         cwd=project,
@@ -81,7 +81,7 @@ def test_it_does_not_edit_when_not_allowed(name: str, project: Path) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
-def test_it_runs_a_command(name: str, project: Path) -> None:
+def test_the_agent_runs_a_command(name: str, project: Path) -> None:
     result = execute(name, f"mock:shell touch {project}/made.txt", "--policy", "yolo", cwd=project)
     assert (project / "made.txt").exists()
     assert [(call["kind"], call["status"]) for call in result["toolCalls"]] == [("execute", "completed")]
@@ -89,7 +89,7 @@ def test_it_runs_a_command(name: str, project: Path) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
-def test_it_can_be_interrupted(name: str, project: Path) -> None:
+def test_ctrl_c_cancels_the_turn(name: str, project: Path) -> None:
     prompt = "mock:long 4000"
     with running("exec", "--command", launcher(name), prompt, "--output", "ndjson", cwd=project) as (
         process,
@@ -106,7 +106,7 @@ def test_it_can_be_interrupted(name: str, project: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["claude-code", "opencode", "kimi-code"])
-def test_it_goes_on_with_a_session(name: str, project: Path, tmp_path: Path) -> None:
+def test_a_session_is_resumed(name: str, project: Path, tmp_path: Path) -> None:
     command = f"{launcher(name)} --home {tmp_path / 'agent-home'}"
     words = ("exec", "--command", command)
     first = run(*words, "mock:plain", "--output", "json", cwd=project).result

@@ -1,4 +1,4 @@
-"""What real agents forget when they are started again, and what they do with tools."""
+"""Real agents: restored modes, resumed sessions, edits, commands and MCP tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from acp_tui.protocol.fold import fold
 from acp_tui.store.wire_log import read_log
 from tests.real.conftest import launcher
-from tests.real.test_on_screen import opened, quit_it
+from tests.real.test_on_screen import open_terminal, quit_app
 from tests.real.test_real_agents import WITH_TOOLS, execute
 from tests.support.cli import run
 from tests.support.terminal import Terminal
@@ -21,8 +21,8 @@ F5 = "\x1b[15~"
 WITHOUT_SESSIONS = ("ts-example", "py-echo", "py-example")
 
 
-def lasting(name: str, tmp_path: Path) -> str:
-    """The command line of an agent that finds its sessions again when it is started again."""
+def with_sessions(name: str, tmp_path: Path) -> str:
+    """Return the command line of an agent that keeps its sessions between runs."""
     return f"{launcher(name)} --home {tmp_path / 'agent-home'}"
 
 
@@ -30,8 +30,8 @@ def lasting(name: str, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
-def test_a_restarted_agent_has_its_mode_again(name: str, project: Path, tmp_path: Path, home: Path) -> None:
-    with Terminal("--command", lasting(name, tmp_path), "--mode", "plan", cwd=project) as terminal:
+def test_a_restart_restores_the_mode(name: str, project: Path, tmp_path: Path, home: Path) -> None:
+    with Terminal("--command", with_sessions(name, tmp_path), "--mode", "plan", cwd=project) as terminal:
         terminal.wait_for("idle")
         terminal.type("mock:plain\r")
         terminal.wait_for("short answer", "idle")
@@ -40,14 +40,14 @@ def test_a_restarted_agent_has_its_mode_again(name: str, project: Path, tmp_path
         terminal.type("mock:think\r")
         terminal.wait_for("After thinking", "idle")
         assert ", no longer" not in terminal.raw.decode(errors="replace")
-        quit_it(terminal)
+        quit_app(terminal)
     (log,) = (home / "data" / "sessions").glob("*/wire.jsonl")
     assert fold(read_log(log)).mode == "plan"
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
-def test_a_resumed_session_has_its_mode_again(name: str, project: Path, tmp_path: Path) -> None:
-    words = ("exec", "--command", lasting(name, tmp_path), "mock:plain", "--output", "json")
+def test_a_resumed_session_has_its_mode(name: str, project: Path, tmp_path: Path) -> None:
+    words = ("exec", "--command", with_sessions(name, tmp_path), "mock:plain", "--output", "json")
     first = run(*words, "--mode", "plan", cwd=project).result
     second = run(*words, "--resume", first["sessionId"], cwd=project)
     assert second.code == 0, second.err
@@ -58,67 +58,67 @@ def test_a_resumed_session_has_its_mode_again(name: str, project: Path, tmp_path
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
 def test_a_resumed_conversation_is_shown_once(name: str, project: Path, tmp_path: Path) -> None:
-    command = lasting(name, tmp_path)
+    command = with_sessions(name, tmp_path)
     first = run("exec", "--command", command, "mock:plain", "--output", "json", cwd=project).result
     with Terminal("--command", command, "--resume", first["sessionId"], cwd=project) as terminal:
         terminal.wait_for("mock:plain", "short answer", "idle")
         terminal.type("mock:think\r")
         terminal.wait_for("After thinking", "idle")
-        quit_it(terminal)
-    told = run("replay", "--text", str(Path(first["log"]).parent)).out
-    assert told.count("answer from the mock model") == 1
+        quit_app(terminal)
+    transcript = run("replay", "--text", str(Path(first["log"]).parent)).out
+    assert transcript.count("answer from the mock model") == 1
 
 
 @pytest.mark.parametrize("name", WITHOUT_SESSIONS)
-def test_an_agent_that_keeps_no_sessions_starts_a_new_one(name: str, project: Path) -> None:
-    with opened(name, project) as terminal:
+def test_restarting_an_agent_without_sessions_starts_a_new_one(name: str, project: Path) -> None:
+    with open_terminal(name, project) as terminal:
         terminal.wait_for("idle")
         terminal.type(F5)
         terminal.wait_for("neither resume nor load", "idle")
-        quit_it(terminal)
+        quit_app(terminal)
 
 
 # --------------------------------------------------------------------------- tools
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
-def test_a_command_that_fails_is_shown_as_failed(name: str, project: Path) -> None:
+def test_a_failing_command_is_shown_as_failed(name: str, project: Path) -> None:
     result = execute(name, "mock:shell sh -c 'exit 3'", "--policy", "yolo", cwd=project)
     assert [(call["kind"], call["status"]) for call in result["toolCalls"]] == [("execute", "failed")]
     assert "exit code 3" in run("replay", "--text", str(Path(result["log"]).parent)).out
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
-def test_an_edit_that_is_rejected_is_not_made(name: str, project: Path) -> None:
-    with opened(name, project) as terminal:
+def test_a_rejected_edit_is_not_made(name: str, project: Path) -> None:
+    with open_terminal(name, project) as terminal:
         terminal.wait_for("idle")
         terminal.type(f"mock:edit {project}/notes.txt two 2\r")
         terminal.wait_for("asks to change a file", "PgDn")
         terminal.type("r")
         terminal.wait_for("idle")
-        quit_it(terminal)
+        quit_app(terminal)
     assert (project / "notes.txt").read_text() == "one two three\n"
 
 
-def test_the_edit_of_an_example_is_made_when_allowed(project: Path) -> None:
-    with opened("ts-example", project) as terminal:
+def test_the_example_agent_continues_after_an_allowed_edit(project: Path) -> None:
+    with open_terminal("ts-example", project) as terminal:
         terminal.wait_for("idle")
         terminal.type("mock:plain\r")
         terminal.wait_for("asks to change a file", "config.json", "PgDn")
         terminal.type("a")
         terminal.wait_for("successfully updated the configuration", "idle")
-        quit_it(terminal)
+        quit_app(terminal)
 
 
 def mcp_config(tmp_path: Path, *tools: str) -> tuple[Path, Path]:
-    """A file that configures an MCP server with these tools, and the server's log."""
+    """Write the configuration of an MCP server with these tools; return its path and the server's log."""
     log, file = tmp_path / "mcp.log", tmp_path / "mcp.json"
     server = {"command": sys.executable, "args": [str(MCP_SERVER), str(log), *tools]}
     file.write_text(json.dumps({"mcpServers": {"board": server}}))
     return file, log
 
 
-# The model calls a tool whose name ends so when the agent has none of its own for the marker.
+# For these markers the agent has no tool of its own, so the model calls the one with this name.
 @pytest.mark.parametrize(
     ("name", "marker", "tool"),
     [("claude-code", "todo", "managetodolist"), ("opencode", "ask", "askuser")],
@@ -134,7 +134,7 @@ def test_a_tool_of_an_mcp_server_is_called(
 
 
 def test_kimi_offers_the_tools_of_an_mcp_server(project: Path, tmp_path: Path) -> None:
-    """It has tools of its own for every marker, so the model never calls another."""
+    """Kimi has its own tools for every marker, so the model never calls a tool of the server."""
     file, log = mcp_config(tmp_path, "askuser")
     execute("kimi-code", "mock:plain", "--mcp-config", str(file), cwd=project)
     assert "tools/list" in log.read_text().splitlines()

@@ -67,20 +67,20 @@ def call(session: Session | None = None, **fields: Any) -> ToolCall:
     session = session or Session(cwd=CWD)
     given = fields.get("raw_input")
     fields = {"command": read_command(given), "input_paths": read_paths(given), **fields}
-    made = ToolCall(id=len(session.entries), at=100.0, call_id=str(len(session.entries)), **fields)
-    session.entries.append(made)
-    session.tool_calls[made.call_id] = made
-    for item in made.content:
+    tool_call = ToolCall(id=len(session.entries), at=100.0, call_id=str(len(session.entries)), **fields)
+    session.entries.append(tool_call)
+    session.tool_calls[tool_call.call_id] = tool_call
+    for item in tool_call.content:
         if isinstance(item, TerminalRef):
-            session.terminal_calls[item.terminal_id] = made
-    return made
+            session.terminal_calls[item.terminal_id] = tool_call
+    return tool_call
 
 
 def terminal(session: Session, output: str = "", **fields: Any) -> Terminal:
     """Add a terminal to the session."""
     fields.setdefault("terminal_id", "t")
-    made = Terminal(id=len(session.entries), at=100.0, **fields)
-    made.output.append(output)
-    session.entries.append(made)
-    session.terminals[made.terminal_id] = made
-    return made
+    terminal_entry = Terminal(id=len(session.entries), at=100.0, **fields)
+    terminal_entry.output.append(output)
+    session.entries.append(terminal_entry)
+    session.terminals[terminal_entry.terminal_id] = terminal_entry
+    return terminal_entry

@@ -72,11 +72,11 @@ def run(*args: str, cwd: Path | None = None, stdin: str | bytes = b"", **env: st
     """Run the command to its end, and check that it leaves no processes."""
     mark = uuid.uuid4().hex
     with tempfile.TemporaryDirectory() as folder:  # files, because a pipe breaks if it is not read
-        given, out, err = (Path(folder, name) for name in ("stdin", "stdout", "stderr"))
-        given.write_bytes(stdin.encode() if isinstance(stdin, str) else stdin)
+        stdin_file, out, err = (Path(folder, name) for name in ("stdin", "stdout", "stderr"))
+        stdin_file.write_bytes(stdin.encode() if isinstance(stdin, str) else stdin)
         out.touch()
         err.touch()
-        code = _call(args, cwd, environment(**{MARK: mark, **env}), (str(given), str(out), str(err)))
+        code = _call(args, cwd, environment(**{MARK: mark, **env}), (str(stdin_file), str(out), str(err)))
         assert processes_with(mark) == []
         return Run(code, out.read_bytes().decode(), err.read_bytes().decode())
 
@@ -85,8 +85,8 @@ def _call(args: Sequence[str], cwd: Path | None, env: dict[str, str], streams: S
     # The interpreter reads the variable when it starts.
     if args and args[0] in ("exec", "doctor") and "PYTHONIOENCODING" not in env:
         return run_preloaded([*args], cwd, env, streams)
-    with open(streams[0], "rb") as given, open(streams[1], "ab") as out, open(streams[2], "ab") as err:
-        return subprocess.call([PROGRAM, *args], cwd=cwd, env=env, stdin=given, stdout=out, stderr=err)
+    with open(streams[0], "rb") as stdin_file, open(streams[1], "ab") as out, open(streams[2], "ab") as err:
+        return subprocess.call([PROGRAM, *args], cwd=cwd, env=env, stdin=stdin_file, stdout=out, stderr=err)
 
 
 def execute(prompt: str, *args: str, command: str | None = None, cwd: Path, **env: str) -> Run:
@@ -137,17 +137,17 @@ def on_a_terminal(*args: str, cwd: Path, stderr: bool = False, **env: str) -> tu
     Return the exit code and the output.
     """
     master, slave = pty.openpty()
-    terminal, got = os.ttyname(slave), bytearray()
-    reader = threading.Thread(target=_read_all, args=(master, got))
+    terminal, output = os.ttyname(slave), bytearray()
+    reader = threading.Thread(target=_read_all, args=(master, output))
     reader.start()
     code = _call(args, cwd, environment(**env), (os.devnull, terminal, terminal if stderr else os.devnull))
     os.close(slave)
     reader.join()
     os.close(master)
-    return code, bytes(got)
+    return code, bytes(output)
 
 
-def _read_all(master: int, got: bytearray) -> None:
+def _read_all(master: int, output: bytearray) -> None:
     with suppress(OSError):  # end of file on Linux
         while block := os.read(master, 65536):
-            got += block
+            output += block

@@ -48,7 +48,7 @@ class ConversationUi:
 
     @property
     def screen(self) -> ConversationScreen:
-        (screen,) = [one for one in self.app.screen_stack if isinstance(one, ConversationScreen)]
+        (screen,) = [screen for screen in self.app.screen_stack if isinstance(screen, ConversationScreen)]
         return screen
 
     @property
@@ -168,10 +168,10 @@ async def open_conversation_ui(
     made: list[ConversationSetup] = []
     app = app_of("--cwd", str(folder), *words, made=made.append)
     async with app.run_test(size=size, notifications=True) as pilot:
-        one = ConversationUi(app, pilot, made)
+        ui = ConversationUi(app, pilot, made)
         if wait:
-            await one.ready()
-        yield one
+            await ui.ready()
+        yield ui
 
 
 def mark_processes(monkeypatch: Any) -> Callable[[], list[int]]:

@@ -40,24 +40,24 @@ def document(text: str, width: int = 60) -> Document:
 
 
 def grown(chunks: Iterable[str], width: int = 60, *, looking: bool = False, plain: bool = False) -> Document:
-    """Return a document made from chunks. With `looking`, its end is drawn after each chunk."""
+    """Return a document drawn from chunks. With `looking`, its end is drawn after each chunk."""
     text = GrowingText()
-    made = Document(text, PALETTE, width, plain=plain)
+    drawn = Document(text, PALETTE, width, plain=plain)
     for chunk in chunks:
         text.append(chunk)
-        made.update()
+        drawn.update()
         if looking:
-            first = max(0, made.height - 8)
-            made.settle(first, made.height)
-            for number in range(first, made.height):
-                made.line(number)
-    return made
+            first = max(0, drawn.height - 8)
+            drawn.settle(first, drawn.height)
+            for number in range(first, drawn.height):
+                drawn.line(number)
+    return drawn
 
 
-def strips(made: Document) -> list[Strip]:
+def strips(drawn: Document) -> list[Strip]:
     """Return all lines of a document."""
-    made.settle(0, ALL)
-    return [made.line(number) for number in range(made.height)]
+    drawn.settle(0, ALL)
+    return [drawn.line(number) for number in range(drawn.height)]
 
 
 def lines(text: str, width: int = 60) -> list[str]:

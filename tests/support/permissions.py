@@ -54,20 +54,20 @@ def _content(item: dict[str, Any]) -> ToolContent:
     return Content("text", item["content"]["text"])
 
 
-def asked(*frames: dict[str, Any]) -> Subject:
+def subject_of(*frames: dict[str, Any]) -> Subject:
     """Return the subject of a permission request with these frames."""
     return subject_of_call(call_of(*frames), PLACE)
 
 
-def danger(given: str | tuple[str, ...], folder: str = "") -> str | None:
+def danger(command_line: str | tuple[str, ...], folder: str = "") -> str | None:
     """Return why a command line, or a program with arguments, is dangerous."""
-    line = parse_command_line(given) if isinstance(given, str) else parse_argv(given)
-    return find_danger(given, line, expand_steps(line, folder))
+    line = parse_command_line(command_line) if isinstance(command_line, str) else parse_argv(command_line)
+    return find_danger(command_line, line, expand_steps(line, folder))
 
 
-def command(line: str | list[str], **told: Any) -> Subject:
+def command(line: str | list[str], **fields: Any) -> Subject:
     """Return the subject of a permission request for a command."""
-    return asked({"kind": "execute", "title": "Terminal", "rawInput": {"command": line, **told}})
+    return subject_of({"kind": "execute", "title": "Terminal", "rawInput": {"command": line, **fields}})
 
 
 def terminal(program: str, *args: str, cwd: str = PROJECT, env: dict[str, str] | None = None) -> Subject:
@@ -77,4 +77,4 @@ def terminal(program: str, *args: str, cwd: str = PROJECT, env: dict[str, str] |
 
 def file(path: str, kind: str = "edit") -> Subject:
     """Return the subject of a permission request for a file."""
-    return asked({"kind": kind, "locations": [{"path": path}]})
+    return subject_of({"kind": kind, "locations": [{"path": path}]})

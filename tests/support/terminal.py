@@ -41,7 +41,7 @@ class Terminal:
     def __init__(self, *args: str, cwd: Path, **environment: str) -> None:
         self.mark = uuid.uuid4().hex
         self.raw = b""
-        self._told = 0
+        self._read_until = 0
         self._master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (30, 100))
         self.before = termios.tcgetattr(slave)
@@ -82,11 +82,11 @@ class Terminal:
     def wait_for(self, *texts: str) -> None:
         """Read until all of these texts were written since the last call."""
         self.until(lambda: all(text in self.new_text() for text in texts), " and ".join(map(repr, texts)))
-        self._told = len(self.raw)
+        self._read_until = len(self.raw)
 
     def new_text(self) -> str:
         """Return what was written since the last `wait_for`, without escape sequences."""
-        return ESCAPES.sub(b"", self.raw[self._told :]).decode(errors="replace")
+        return ESCAPES.sub(b"", self.raw[self._read_until :]).decode(errors="replace")
 
     def until(self, condition: Callable[[], bool], what: str = "condition") -> None:
         """Read until the condition is true. `what` names it if it does not become true."""
