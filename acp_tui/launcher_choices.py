@@ -86,7 +86,7 @@ def load_choices(cwd: Path) -> LauncherChoices:
 
 
 def _sort_key(agent: AgentChoice, last_used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:
-    """Return a key that sorts agents: used ones, installed ones, downloaded ones, missing ones.
+    """Return a sort key that puts used agents first, then installed, downloadable and missing ones.
 
     The demo is the last of its group, but the first of all for users without sessions: it needs no setup.
     """

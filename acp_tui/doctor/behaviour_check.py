@@ -124,7 +124,7 @@ class BehaviourCheck:
             if _hashable(identity) in self._answered:
                 self._report("answered-twice", "a request was answered twice", frame)
             else:
-                self._report("answer-to-nothing", "an answer has the id of no request", frame)
+                self._report("answer-to-nothing", "an answer has an id that no request had", frame)
             return
         method, params = self._requests.pop(identity)
         self._answered.add(identity)

@@ -77,7 +77,7 @@ def notice_progress(notice: Notice) -> str:
 
 
 def turn_end_starts_folded(end: TurnEnd) -> bool:
-    """Return True unless the agent is gone and these are its last lines on stderr."""
+    """Return True unless the agent has exited: then its last lines on stderr are shown."""
     return end.error is None or end.error.raw is not None
 
 

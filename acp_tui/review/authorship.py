@@ -38,7 +38,7 @@ def block_authors(
 
     Args:
         versions: All versions of the text, from the first to the current one.
-        authors: Who made each version but the first of the one before it.
+        authors: Who made each version, except the first.
         blocks: The blocks in which the current version differs from another one.
     """
     marks = _Marks(len(versions[0]))

@@ -19,7 +19,7 @@ EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """A file at one moment; without content or obstacle, there was none."""
+    """A version of a file. If it has neither content nor an obstacle, the file did not exist."""
 
     data: bytes | None = None  # for a link, its target
     mode: int = 0  # including the file type
@@ -160,5 +160,5 @@ class ChangedFile:
         if self.old.obstacle is not None:
             return self.old.obstacle
         if self.now.obstacle is not None:
-            return f"what it contains now could not be brought back: {self.now.obstacle}"
+            return f"its current content could not be restored afterwards: {self.now.obstacle}"
         return None

@@ -68,7 +68,7 @@ class Review:
         return sum(len(file.parts) for file in self.files.values())
 
     def begin_round(self) -> None:
-        """Count from here: the agent is going to work on the comments."""
+        """Start counting decisions anew, because the agent is about to work on the comments."""
         self._round_began = len(self.decisions)
 
     def verdict(self, path: Path) -> Verb | None:

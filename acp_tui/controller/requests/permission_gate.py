@@ -103,9 +103,9 @@ class PermissionGate:
                 return decision.by, Verdict(allow, option, decision.why)
             if not allow and self.question_handler is None:
                 return decision.by, Verdict(
-                    None, None, f"{decision.why}; the agent offers no single option to reject"
+                    None, None, f"{decision.why}; the agent does not offer exactly one option to reject"
                 )
-            question.why = f"{decision.why}, but the agent offers no single option for that"
+            question.why = f"{decision.why}, but the agent does not offer exactly one option for that"
         else:
             question.why = decision.why
         if self.question_handler is None:

@@ -18,7 +18,7 @@ _SPACE_BETWEEN_WORDS = re.compile(r"(?<=[^ \t>]) (?=[^ \t<])")  # nor next to `<
 _LOOKBEHIND = 2000
 """Characters before the end in which `has_open_markup` looks."""
 _MAX_NESTING = 50
-"""Open marks among which the one to be closed is looked for, so that the cost stays linear."""
+"""The number of open marks to search for the one that a mark closes. The limit keeps the cost linear."""
 
 
 def cut_position(text: str) -> int:

@@ -1,4 +1,4 @@
-"""A growing text at one width, drawn where it is looked at.
+"""A growing text at one width, of which only the visible parts are drawn.
 
 Sections that were never drawn have estimated heights, so the number of a line may change when a section above
 it is drawn. `position_at` and `line_at` keep track of a line all the same.

@@ -35,7 +35,7 @@ class Inline:
         self._base = style
 
     def add(self, nodes: Iterable[SyntaxTreeNode], style: Style | None = None, link: str = "") -> Inline:
-        """Append nodes. `link` is the target of the link that they are the text of."""
+        """Append nodes. `link` is the target of the link around them, if any."""
         style = self._base if style is None else style
         for node in nodes:
             self._node(node, style, link)

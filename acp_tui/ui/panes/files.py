@@ -53,7 +53,7 @@ class FilesPane(Pane):
         self._agent_lines: dict[str, int | None] = {}  # files the agent is working on, with line numbers
         self._running_calls: set[str] = set()
         self.following = False
-        """Whether the choice follows the agent."""
+        """Whether the selection follows the agent."""
 
     # ------------------------------------------------------------------------- updates
 
@@ -220,7 +220,7 @@ class FilesPane(Pane):
         self.notify("Following the agent." if self.following else "No longer following the agent.", timeout=3)
 
     def action_move(self, step: int) -> None:
-        """Move the choice, and stop following the agent."""
+        """Move the selection, and stop following the agent."""
         self.following = False
         super().action_move(step)
 

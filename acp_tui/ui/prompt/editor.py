@@ -152,7 +152,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.post_message(self.PasteRequested())
 
     def paste(self, text: str) -> None:
-        """Insert a text. A large one is folded; the path of an image becomes a mention."""
+        """Insert a text. A large text is folded; the path of an image becomes a mention."""
         if not self._files.images_refused and (token := self._attachments.pasted_image(text)):
             self.insert_token(token)
             return
@@ -312,7 +312,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.replace(text, start, self.cursor_location, maintain_selection_offset=False)
 
     def action_menu_take(self) -> None:
-        """Accept the selected item; if it is typed in full already, let the key act as without a menu."""
+        """Accept the selected item. If it is typed in full already, run the key's normal action."""
         if self._open_menu is None or self._open_menu.is_complete:
             raise SkipAction
         self.action_menu_complete(final=True)

@@ -22,7 +22,7 @@ IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
     """Return the commands that list the types in the clipboard and that read one of them, or None.
 
-    The clipboard is not read over SSH: it belongs to whoever sits at the remote machine.
+    The clipboard is not read over SSH: it belongs to the user of the remote machine.
     """
     if _remote(environ):
         return None

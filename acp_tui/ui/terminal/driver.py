@@ -118,7 +118,7 @@ class TerminalDriver(LinuxDriver):
             self._writer_thread.write(data)
 
     def disable_input(self) -> None:
-        """Stop reading, unless another program uses the terminal: as a background job we would be stopped."""
+        """Stop reading, unless another program uses the terminal: the system would stop acp-tui."""
         if self._writer_thread is not None:
             super().disable_input()
 

@@ -34,7 +34,7 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
 
 
 async def edit(text: str, command: list[str]) -> str:
-    """Edit a text and return the result. The terminal must be released meanwhile."""
+    """Edit a text and return the result. The caller must have released the terminal."""
     descriptor, name = tempfile.mkstemp(suffix=".md", prefix="prompt-")  # mode 0600
     path = Path(name)
     try:
@@ -51,7 +51,7 @@ async def edit(text: str, command: list[str]) -> str:
 
 
 async def open_file(path: Path, line: int | None, command: list[str]) -> None:
-    """Open a file at a line. The terminal must be released meanwhile."""
+    """Open a file at a line. The caller must have released the terminal."""
     if not path.exists():
         raise UserError(f"{path} does not exist.")
     words = [*command, *_at_line(command[0], path, line)]

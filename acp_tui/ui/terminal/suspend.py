@@ -62,7 +62,7 @@ def _restore_settings(settings: list[Any] | None) -> None:
 
 
 async def run_program(command: list[str], environment: Mapping[str, str] | None = None) -> int:
-    """Run a program on the terminal, which must be released meanwhile, and return its exit code.
+    """Run a program on the terminal, which the caller must have released, and return its exit code.
 
     Ctrl+C and Ctrl+\\ go to the program and do not end acp-tui.
     """

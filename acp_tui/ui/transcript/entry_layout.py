@@ -183,7 +183,7 @@ class EntryLayout:
             self._measure(index)
 
     def settle_end(self, page: int) -> int:
-        """Settle the last screen. Return the row at which it begins."""
+        """Settle the last `page` rows. Return the first of them."""
         room, index = page, len(self.blocks) - 1
         while index >= 0 and room > 0:
             before = -1
@@ -196,7 +196,7 @@ class EntryLayout:
         return max(0, self.total - page)
 
     def settle_screen(self, anchor: Anchor, page: int) -> int:
-        """Settle a screen with the anchor at its top, or as near as possible. Return the row it begins at."""
+        """Settle `page` rows, with the anchor at the top or as near as possible. Return the first row."""
         index, gap = anchor.index, self.blocks[anchor.index].gap
         y = 0
         for _ in range(MAX_SETTLE_PASSES):

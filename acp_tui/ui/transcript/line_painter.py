@@ -40,7 +40,7 @@ class LinePainter:
         self.cursor: int | None = None
         """The entry that has the cursor bar. Its painted lines must be dropped when this changes."""
         self.line_style = LineStyle(Style(), 0, TRANSPARENT, [])
-        """Style and width of a line, as last given to `use`."""
+        """The style and width of lines, as set by the last call of `use`."""
 
     def use(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> None:
         """Set style, width and colour filters. Painted lines are dropped if any of them has changed."""

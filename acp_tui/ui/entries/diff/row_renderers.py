@@ -220,7 +220,7 @@ def _marked(
 
 
 def _without_tabs(text: str, column: int, *, visibly: bool) -> str:
-    """Expand tabs to spaces, or to an arrow and spaces if `visibly`."""
+    """Expand tabs to spaces, or if `visibly` is true, to an arrow and spaces."""
     if "\t" not in text or not visibly:
         return expand_tabs(text, column)
     parts: list[str] = []

@@ -126,9 +126,9 @@ def body(entry: Terminal, context: DrawContext) -> Body:
 
 
 def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[Strip]:
-    """Wrap and indent lines of output, of which `hidden` earlier ones are not given.
+    """Wrap and indent the last lines of an output.
 
-    Only the last `TAIL_LINES` are kept unless the context is `whole`.
+    `hidden` is the number of earlier lines, which are not in `lines`. Only the last `TAIL_LINES` are kept unless the context is `whole`.
     """
     width = context.width - INDENT
     indent = Segment(" " * INDENT)

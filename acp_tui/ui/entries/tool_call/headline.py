@@ -23,7 +23,7 @@ MIN_TITLE_WIDTH = 10
 MAX_STATUS_WIDTH = 12
 """Cells for a status that has no sign."""
 NOT_BOLD = Style(bold=False)
-"""For removed lines, which have the colour of errors but are none."""
+"""For the number of removed lines, which has the colour of errors but is not bold."""
 
 StyledText = tuple[str, "Style"]
 
