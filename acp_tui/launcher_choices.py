@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
 
 MAX_SESSIONS = 50
-"""Sessions offered from the current folder, and as many from others. `acp-tui sessions` lists all."""
+"""The maximum number of sessions from the current folder, and as many from other folders."""
 MAX_TITLE_CHARACTERS = 200
 """Longer titles are truncated: a title may be a whole prompt."""
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Record
 
 MAX_STDERR_LINES = 10
-"""Lines of the agent's stderr to print after a failure."""
+"""The maximum number of lines of the agent's stderr to print after a failure."""
 FLUSH_SECONDS = 0.05
 """Seconds between flushes of the output."""
 

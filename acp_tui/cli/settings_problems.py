@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
 
 MAX_PROBLEMS = 5
-"""Problems that are printed before a run; `config check` prints all."""
+"""The maximum number of problems printed before a run; `config check` prints all."""
 
 
 def print_problems(settings: Settings) -> None:

@@ -54,7 +54,7 @@ class TomlDocument:
             self.report(path, unknown_key_sentence(str(path[-1]), known))
 
     def reject(self, line: int | None, reason: str) -> TomlDocument:
-        """Add a problem because of which the whole file is ignored."""
+        """Add a problem and ignore the whole file."""
         self._problems.append(Problem(self.file, line, "", f"{reason}; the whole file is ignored"))
         return self
 

@@ -259,5 +259,5 @@ class AgentConnection(RpcConnection):
 
 
 def _object(result: Any) -> dict[str, Any]:
-    """Return the result if it is an object, else an empty one: some agents answer with null."""
+    """Return the result if it is an object, or an empty object: some agents answer with null."""
     return result if isinstance(result, dict) else {}

@@ -31,7 +31,7 @@ MAX_STDERR_LINE_BYTES = 2000
 EXIT_GRACE_SECONDS = 1.5
 """Seconds an agent has to exit after its stdin was closed, before it gets SIGTERM."""
 LAST_OUTPUT_SECONDS = 3.0
-"""Seconds to wait for the rest of a dead agent's output: another process may hold its pipes open."""
+"""Seconds to wait for the rest of an exited agent's output: another process may hold its pipes open."""
 WATCHER_SECONDS = 6.0
 """Seconds the watcher has to end all processes, with SIGTERM and then SIGKILL."""
 
@@ -250,7 +250,7 @@ class AgentProcess:
     ) -> AgentExit:
         """End the agent and all processes it started: close stdin, then SIGTERM, then SIGKILL.
 
-        `reason` is for `AgentExit.reason`, if a fault is the reason.
+        `reason` is stored in `AgentExit.reason`; it is set if a fault made this necessary.
         """
         if not self._ended.is_set() and not self._closing:
             self._closing = True

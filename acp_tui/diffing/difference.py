@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 CONTEXT_LINES = 3
 """Unchanged lines shown before and after a change."""
 MIN_HIDDEN_LINES = 3
-"""Unchanged lines between two changes that are worth hiding."""
+"""The minimum number of unchanged lines between two changes to hide them."""
 CACHE_SIZE = 32
-"""Comparisons to cache, because each change of width or theme asks for them again."""
+"""The number of cached comparisons. They are needed again when the width or theme changes."""
 
 
 class Difference:

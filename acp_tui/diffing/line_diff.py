@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
 ANCHOR_WINDOWS = (1, 3, 8, 24)
-"""Numbers of consecutive lines that may form an anchor: where no single line is unique, a group may be."""
+"""The sizes of groups of lines tried as anchors: if no single line is unique, a group may be."""
 
 MAX_PAIRS = 200_000
-"""Pairs of equal lines that difflib may compare, for all gaps of one comparison together."""
+"""The maximum number of pairs of equal lines for difflib, over all gaps of one comparison."""
 
 
 class Block(NamedTuple):

@@ -10,9 +10,9 @@ CharRange = tuple[int, int]
 
 _TOKENS = re.compile(r"\w+|[^\S\n]+|.", re.DOTALL)
 MAX_CHARACTERS = 2_000
-"""Characters of a line beyond which only the common beginning and end are found."""
+"""For longer lines, only the common beginning and end are found."""
 MAX_TOKENS = 200
-"""Differing words of a line beyond which they are not compared one by one."""
+"""If more words of a line differ, they are not compared one by one."""
 MIN_SIMILARITY = 0.35
 """The share of unchanged text below which the whole line counts as changed, and no words are marked."""
 

@@ -45,7 +45,7 @@ CLIENT_ONLY_METHODS = frozenset(
 SESSION_METHODS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 REPLAY_METHODS = frozenset({"session/load", "session/resume"})
 MANY_THOUGHTS = 200
-"""Thoughts in one turn that are reported."""
+"""The number of thoughts in one turn above which they are reported."""
 MAX_EXAMPLE_CHARS = 200
 
 

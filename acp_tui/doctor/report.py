@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Agent, ConfigOption, Session
 
 MAX_STDERR_LINES = 10
-"""Lines of the agent's stderr in the report after a failure."""
+"""The maximum number of lines of the agent's stderr in the report after a failure."""
 
 
 def build_report(

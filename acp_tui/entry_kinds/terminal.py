@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session, Terminal, ToolCall
 
 MAX_LINES = 40
-"""Lines of output in plain text, counted from the end."""
+"""The maximum number of lines of output in plain text. The last ones are shown."""
 
 
 def is_running(terminal: Terminal) -> bool:

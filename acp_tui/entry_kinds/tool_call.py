@@ -38,7 +38,7 @@ STATUS_WORDS = {"completed": "done", "failed": "failed", "cancelled": "cancelled
 
 
 def starts_folded(call: ToolCall) -> bool:
-    """Return True for a call that only looks or thinks, and has not failed."""
+    """Return True for a call that only reads or thinks, unless it failed."""
     if call.status == "failed" or call.kind in UNFOLDED_KINDS:
         return False
     return not any(isinstance(item, (Diff, TerminalRef)) for item in call.content)
@@ -55,7 +55,7 @@ def is_running(call: ToolCall) -> bool:
 
 
 def estimated_height(call: ToolCall, _width: int) -> int:
-    """Estimate the height: calls that only look are drawn folded."""
+    """Estimate the height. Calls that only read are folded."""
     return 1 if call.kind in ("read", "search", "think") else 8
 
 
@@ -199,7 +199,7 @@ def location_label(location: Location, cwd: str) -> str:
 
 
 def code(call: ToolCall) -> list[str]:
-    """Return the new texts of changed files, else the command."""
+    """Return the new texts of changed files; if there are none, the command."""
     texts = [item.new for item in call.content if isinstance(item, Diff) and item.new]
     command = call.raw_input.get("command") if isinstance(call.raw_input, dict) else None
     return texts or ([command] if isinstance(command, str) else [])

@@ -77,7 +77,7 @@ def _own_themes() -> Path:
 
 
 def _file(name: str, *, own: bool) -> Path:
-    """Find a theme: the user's own, else the one in the package, or beside it in a source checkout."""
+    """Find a theme: the user's own, or that of the package, which is beside it in a source checkout."""
     if not _NAME.fullmatch(name):
         raise UserError(f'"{name}" is not a valid theme name.', exit_code=2)
     package = Path(__file__).parent.parent

@@ -30,7 +30,7 @@ KINDS = (
 """The protocol's kinds of tool calls, and ours for the tools of MCP servers."""
 
 MAX_PATH = 4096
-"""Characters of a path; the limit of Linux."""
+"""The maximum length of a path on Linux."""
 PATH_KINDS = frozenset({"read", "search", "edit", "delete", "move"})
 _ELSEWHERE = re.compile(r"~|[A-Za-z][A-Za-z0-9+.-]+://")
 

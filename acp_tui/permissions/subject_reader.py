@@ -39,7 +39,7 @@ _SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
 _CHANGING = frozenset({"edit", "delete", "move", "execute"})
 MAX_SHOWN_VALUE = 60
 MAX_SHOWN_COMMAND = 10_000
-"""Characters of a command in the description of a subject."""
+"""The maximum length of a command in the description of a subject."""
 
 
 def subject_of_call(call: ToolCall, context: PathContext) -> Subject:

@@ -7,7 +7,7 @@ from typing import Any
 from acp_tui.session.text import visible, visible_line
 
 MAX_LENGTH = 100_000
-"""Characters of a title or a command. Making megabytes safe to display would block for half a second."""
+"""The maximum length of a title or command. Making megabytes safe to display takes half a second."""
 
 
 def limit_length(value: str) -> str:

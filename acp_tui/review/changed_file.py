@@ -106,7 +106,7 @@ class ChangedFile:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What is left to accept or revert, in the order of the lines."""
+        """The remaining parts to accept or revert, in the order of the lines."""
         if self.done:
             return ()
         if not (self.old.exists and self.now.exists and self._same_type):
@@ -130,7 +130,7 @@ class ChangedFile:
         return self.authors
 
     def accept(self, part: Part) -> ChangedFile:
-        """Return what is left when a part is accepted."""
+        """Return the remaining change after a part was accepted."""
         if part.kind == "hunk" and self.text is not None:
             text = self.text.accept(part.hunk)
             return replace(self, old=replace(self.old, data=join_lines(text.old)), text=text)
@@ -139,7 +139,7 @@ class ChangedFile:
         return replace(self, old=self.now, text=None)
 
     def revert(self, part: Part) -> ChangedFile:
-        """Return what is left when a part is reverted. The disk is not changed."""
+        """Return the remaining change after a part was reverted. The disk is not changed."""
         if part.kind == "hunk" and self.text is not None:
             text = self.text.revert(part.hunk)
             return replace(self, now=replace(self.now, data=join_lines(text.new)), text=text)

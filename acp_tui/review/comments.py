@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 MAX_EXCERPT_LINES = 40
-"""Lines of an excerpt that are sent. Of a longer one the beginning and the end are sent."""
+"""The maximum number of lines of an excerpt. The middle of a longer one is omitted."""
 
 _BACKTICKS = re.compile("`+")
 

@@ -16,7 +16,7 @@ Verb = Literal["accept", "revert"]
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A file to replace on disk, unless it is no longer the expected one."""
+    """A file to replace on disk, unless it was changed in the meantime."""
 
     path: Path
     expected: FileVersion

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_PREFIX_TO_CHECK = 8_000
-"""Bytes searched for a NUL byte, which only binary files have."""
+"""The number of bytes searched for a NUL byte, which only binary files have."""
 
 
 def is_text(data: bytes) -> bool:
@@ -76,7 +76,7 @@ class TextChange:
         return found
 
     def accept(self, hunk: int) -> TextChange:
-        """Return the change that is left when the old text gets a hunk, too."""
+        """Return the remaining change after a hunk was accepted: it is now in the old text, too."""
         old: list[str] = []
         at = 0
         for index in self.hunks[hunk]:
@@ -89,7 +89,7 @@ class TextChange:
         return self._without(hunk, (*old, *self.old[at:]), self.new, later)
 
     def revert(self, hunk: int) -> TextChange:
-        """Return the change that is left when the new text loses a hunk."""
+        """Return the remaining change after a hunk was removed from the new text."""
         new: list[str] = []
         at = 0
         for index in self.hunks[hunk]:

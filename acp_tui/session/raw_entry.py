@@ -9,9 +9,9 @@ from typing import Any
 from acp_tui.session.text import GrowingText, visible, visible_line
 
 MAX_CHARACTERS = 20_000
-"""Characters per entry and per field."""
+"""The maximum number of characters per entry, and per field."""
 MAX_DEPTH = 4
-"""Levels of nested fields. Only raw JSON is deeper."""
+"""The maximum depth of nested fields. Only raw JSON is deeper."""
 
 
 def failure_note(entry: object, error: BaseException) -> str:

@@ -195,7 +195,7 @@ class GrowingText:
 
 
 MAX_KEPT_PER_END = 256 * 1024
-"""Characters kept of the beginning of a terminal's output, and of its end."""
+"""The number of characters kept of the beginning of a terminal's output, and of its end."""
 
 
 class TerminalText:

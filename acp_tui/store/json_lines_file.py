@@ -31,7 +31,7 @@ class JsonLinesFile:
         Args:
             path: The file.
             limit: Its size in bytes above which it is condensed.
-            condense: Returns the records without those that later ones made superfluous.
+            condense: Returns the records without those that are superseded by later ones.
         """
         self._path = path
         self._limit = limit

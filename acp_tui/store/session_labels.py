@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
 
 MAX_RECORDS_SEARCHED = 200
-"""Records searched for the first prompt when a session has no title."""
+"""The number of records to search for the first prompt if a session has no title."""
 
 
 def session_title(session: StoredSession) -> str:
@@ -33,7 +33,7 @@ def _raw_title(session: StoredSession) -> str:
 
 
 def format_moment(moment: float, now: datetime) -> str:
-    """Format a time in the local zone: `14:05` today, `Nov 3` this year, else `2025-11-03`."""
+    """Format a time in the local zone: `14:05` today, `Nov 3` this year, otherwise `2025-11-03`."""
     try:
         then = datetime.fromtimestamp(moment, now.tzinfo).astimezone()
     except (OverflowError, ValueError, OSError):

@@ -223,7 +223,7 @@ class AcpTui(ResilientApp):
 
     @on(BaseScreen.Failed)
     def _leave_failed_screen(self, event: BaseScreen.Failed) -> None:
-        """Go back to the launcher if the user came from there, else end."""
+        """Go back to the launcher if the user came from there; otherwise exit."""
         if self._used_launcher and self._make_launcher is not None:
             self.run_worker(self._replace_failed_screen(event.error, self._make_launcher(self.palette)))
         else:

@@ -33,7 +33,7 @@ async def markdown(turn: Turn) -> None:
 
 @slash_command("thoughts", "Thoughts between messages")
 async def thoughts(turn: Turn) -> None:
-    """Send thoughts, which may contain Markdown, and messages by turns."""
+    """Send thoughts, which may contain Markdown, alternating with messages."""
     if not turn.stored.settings.thoughts:
         await turn.say("The option `thoughts` is off, so I send none.")
         return

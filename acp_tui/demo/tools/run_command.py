@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 OUTPUT_BYTE_LIMIT = 64 * 1024
-"""Bytes of output that the agent keeps; the user sees all of it."""
+"""The maximum size of the output that the agent keeps, in bytes. The user sees all of it."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 MAX_COMMAND_LENGTH = 64 * 1024
-"""Characters of a command that are analysed. A longer command is always asked about."""
+"""The maximum length of a command to analyse. The user is always asked about longer ones."""
 
 
 @dataclass(frozen=True, slots=True)

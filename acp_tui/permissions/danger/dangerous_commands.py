@@ -46,7 +46,7 @@ MAX_MENTIONS = 500
 MENTION_WORDS = 64
 """Words after the name of a command that are taken for its arguments."""
 WINDOW = 64 * 1024
-"""Characters that a regular expression searches at a time, because it blocks all other threads."""
+"""The number of characters to search at a time, because a regular expression blocks all other threads."""
 LONGEST_BOMB = 1024
 
 

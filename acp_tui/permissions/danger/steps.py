@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 MAX_WORDS = 100
 """Words that one word is expanded to."""
 MAX_EXPANDED = 4096
-"""Characters that one word is expanded to."""
+"""The maximum number of characters that one word is expanded to."""
 MAX_EXPANSION = 2_000_000
-"""Characters that all words of a line are expanded to."""
+"""The maximum number of characters that all words of a line are expanded to."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
 _ECHOED = re.compile(r"\$\(\s*+(?:echo|printf)\s++([^()$`]*+)\)|`\s*+(?:echo|printf)\s++([^`$]*+)`")
 _BLANK = re.compile(r"\$\{?IFS\b[^}$/\w-]*\}?")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 MAX_RECENT_ENTRIES = 50
-"""Entries that are searched for a call that shows the same file."""
+"""The number of entries to search for a call that shows the same file."""
 
 
 def file_before_write(session: Session, event: ev.FileBeforeWrite, _at: float) -> list[Change]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 MAX_DETAIL = 4_000
-"""Characters kept of invalid messages and output. The log has all of it."""
+"""The maximum number of characters kept of invalid messages and output. The log has all of it."""
 
 
 def ignore(_session: Session, _event: ev.Event, _at: float) -> list[Change]:

@@ -31,7 +31,7 @@ def permission_requested(session: Session, event: ev.PermissionRequested, at: fl
 
 
 def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
-    """Show who decided a request, and why: in its permission entry if it has one, else in a notice.
+    """Show who decided a request, and why: in its permission entry if it has one, otherwise in a notice.
 
     A request that is covered by an earlier permission gets no notice.
     """

@@ -107,7 +107,7 @@ def _is_result(event: ToolCallChanged) -> bool:
 
 
 def _show_raw_output(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
-    """Show output that came only in `rawOutput`: in the terminal of the call if it has one, else as text."""
+    """Show output that came only in `rawOutput`, in the terminal of the call or, without one, as text."""
     output = event.output
     if output is None or call.has_result or any(isinstance(item, Diff) for item in call.content):
         return []
@@ -206,7 +206,7 @@ def _longer_diff(before: Diff | None, now: Diff) -> Diff:
 
 
 def _identity(item: ToolContent) -> tuple[str, str | None, str | None]:
-    """Return a key that is equal for items of which only one needs to be shown."""
+    """Return a key to find duplicate items."""
     if isinstance(item, Diff):
         return "diff", item.path, None
     if isinstance(item, TerminalRef):

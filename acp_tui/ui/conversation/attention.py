@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 Kind = Literal["done", "needs_you"]
 
 MAX_TEXT_LENGTH = 80
-"""Characters of the agent's text that a title or a notification may contain."""
+"""The maximum length of the agent's text in a title or a notification."""
 BUSY_PHASES = frozenset({"working", "cancelling", "asking"})
 _TITLES = {"working": "● working", "cancelling": "● stopping", "asking": "? needs you", "dead": "✘ ended"}
 _OSC_777 = ("foot", "rxvt")

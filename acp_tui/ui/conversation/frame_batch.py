@@ -21,7 +21,7 @@ FRAME_SECONDS = 1 / 30
 
 
 class FrameBatch:
-    """Draws the first change after a pause at once, and collects those that follow for the next frame."""
+    """Draws the first change after a pause immediately, and collects later ones for the next frame."""
 
     def __init__(self, owner: DOMNode, show: Callable[[list[Change]], None]) -> None:
         """`show` draws changes; it is called in the message loop of `owner`."""

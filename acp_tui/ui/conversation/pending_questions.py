@@ -59,6 +59,6 @@ class PendingQuestions:
         raise RuntimeError(f"elicitation of mode {elicitation.mode} was never offered")
 
     def answer(self, pending: PendingQuestion, answer: Answer) -> None:
-        """Answer a question; does nothing if it was withdrawn."""
+        """Answer a question. Does nothing if it was withdrawn."""
         if not pending.answer.done():
             pending.answer.set_result(answer)

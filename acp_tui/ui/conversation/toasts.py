@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 MAX_SHOWN = 2
-"""Problems that are shown in full."""
+"""The maximum number of problems shown in full."""
 
 
 def notify_problems(app: App[Any], problems: Sequence[object]) -> None:

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 INDENT = 4
 PREVIEW_LINES = 12
-"""Lines shown of a value in the transcript."""
+"""The maximum number of lines of a value in the transcript."""
 MAX_CHARACTERS = 100_000
-"""Characters shown of a value on a screen of its own."""
+"""The maximum number of characters of a value on its own screen."""
 
 
 def json_body(value: Any, context: DrawContext, *, label: str = "") -> LinesBody:
-    """Draw a value with a label: on one line if it fits, else below the label."""
+    """Draw a value with a label: on one line if it fits, otherwise below the label."""
     room = context.width - INDENT
     text, complete = json_excerpt(value, room - len(label) - 2, indent=None)
     if complete and "\n" not in text and cell_len(text) + len(label) + 2 <= room:

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     Wrapper = Callable[[Iterable[Segment], int], list[list[Segment]]]
 
 MAX_LINES_FULL = 5_000
-"""Lines of a text on its own screen, where all are drawn at once."""
+"""The maximum number of lines of a text on its own screen, where all lines are drawn at once."""
 INDENT = 2
-"""Cells before the text of an entry, where its sign goes."""
+"""The width, in cells, of the sign before the text of an entry."""
 MAX_LINES_SHORT = 6
-"""Lines of an error or a notice shown in the transcript."""
+"""The maximum number of lines of an error or a notice in the transcript."""
 MAX_LINES = 400
-"""Lines of a text shown in the transcript; the full text is on its own screen."""
+"""The maximum number of lines of a text in the transcript. Its own screen shows all of it."""
 
 
 def hanging_lines(first: Spans, spans: Spans, width: int, indent: int = INDENT) -> list[Strip]:

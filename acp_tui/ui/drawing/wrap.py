@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TAB_WIDTH = 4
 MAX_LINE_LENGTH = 20_000
-"""Characters of one logical line that are drawn. A note gives the number of the others."""
+"""The maximum number of characters to draw of one logical line. A note gives the number of the rest."""
 _JOINER = "\u200d"
 _JOINING = (_JOINER, "\ufe0f")
 """Characters that join others into one grapheme or make it wide."""

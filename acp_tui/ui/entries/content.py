@@ -25,9 +25,9 @@ INDENT = "  "
 SIGNS = {"image": "▣", "audio": "♪", "resource_link": "↗", "resource": "▤"}
 WORDS = {"resource_link": "link", "resource": "file"}
 MAX_TEXT_LINES = 5
-"""Lines of an embedded text shown with a message."""
+"""The maximum number of lines of an embedded text in a message."""
 MAX_RAW_CHARACTERS = 2000
-"""Characters shown of content of an unknown kind."""
+"""The maximum number of characters of content of an unknown kind."""
 
 
 def body(content: Content, context: DrawContext) -> Body:
@@ -108,7 +108,7 @@ def _path(uri: str) -> str:
 
 
 def _size(content: Content) -> int | None:
-    """Return the size in bytes as declared, else computed from the content."""
+    """Return the size in bytes as declared, otherwise computed from the content."""
     if content.size is not None:
         return content.size
     if content.data is not None:

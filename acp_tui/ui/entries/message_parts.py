@@ -1,4 +1,4 @@
-"""The parts of a message below each other: text, files, images."""
+"""Draws a message with several parts: text, files, images."""
 
 from __future__ import annotations
 

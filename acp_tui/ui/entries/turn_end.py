@@ -31,7 +31,7 @@ _STOP_REASONS = {
 _REFUSAL = "The agent refused. Your prompt and what followed are not in its context."
 _EMPTY = "The agent returned nothing. Send the prompt again?"
 MAX_MESSAGE_LINES = 12
-"""Lines of an error message after its first."""
+"""The maximum number of lines of an error message after the first."""
 
 
 def body(entry: TurnEnd, context: DrawContext) -> Body:

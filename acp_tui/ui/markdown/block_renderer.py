@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MIN_WIDTH = 12
-"""Cells for a block at least. A narrower one is drawn without an indent or a quote bar."""
+"""The minimum width of a block, in cells. Indents and quote bars are omitted if it would be narrower."""
 QUOTE_BAR = "▎ "
 TASK_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
 

@@ -16,7 +16,7 @@ _MARKUP = re.compile(
 )
 _SPACE_BETWEEN_WORDS = re.compile(r"(?<=[^ \t>]) (?=[^ \t<])")  # nor next to `<br>`
 _LOOKBEHIND = 2000
-"""Characters before the end in which `has_open_markup` looks."""
+"""The number of characters before the end that `has_open_markup` examines."""
 _MAX_NESTING = 50
 """The number of open marks to search for the one that a mark closes. The limit keeps the cost linear."""
 

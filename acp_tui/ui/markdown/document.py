@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_CACHED_SECTIONS = 400
-"""Sections whose lines stay in memory. Others are drawn again when they are needed."""
+"""The number of sections whose lines stay in memory. Others are drawn again when needed."""
 MAX_LOOKBEHIND = 16
-"""Sections of a paragraph that are laid out, at most, to find where a line of the next section starts."""
+"""The maximum number of sections of a paragraph to lay out to find where the next section starts."""
 
 
 class Document:
@@ -233,7 +233,7 @@ class Document:
                 reset = self._reset_paragraph(index)
 
     def _reset_paragraph(self, index: int) -> int:
-        """Drop the lines of a section and of those that continue its paragraph. Return the last index."""
+        """Drop the lines of a section and of those that continue its paragraph. Return the index of the last."""
         while True:
             layout = self._layouts[index]
             if isinstance(layout, TextLayout):

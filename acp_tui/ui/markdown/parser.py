@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 MAX_NESTING = 60
-"""Levels of nested quotes and lists. The parser would drop text that is nested more deeply."""
+"""The maximum depth of nested quotes and lists. The parser would drop text that is nested more deeply."""
 
 References = dict[str, dict[str, Any]]
 """Link reference definitions, by label."""

@@ -9,7 +9,7 @@ LINES_PER_SECTION = 100
 
 
 class PlainScanner:
-    """Takes text in chunks of any size and makes sections of it, as `MarkdownScanner` does."""
+    """Splits text into sections, like `MarkdownScanner`. The chunks of text may have any size."""
 
     def __init__(self) -> None:
         self.finished: list[Section] = []

@@ -32,13 +32,13 @@ from acp_tui.ui.markdown.lines import (
 from acp_tui.ui.markdown.section import MAX_SECTION_SIZE, SECTION_SIZE, Fence, Kind, ListItem, Section
 
 CODE_LINES_PER_SECTION = 120
-"""Lines of code in one section. They are highlighted together."""
+"""The maximum number of lines of code in one section. They are highlighted together."""
 TABLE_ROWS_PER_SECTION = 40
 """Table rows in one section. The first section determines the column widths."""
 
 
 class MarkdownScanner:
-    """Takes text in chunks of any size and makes sections of it."""
+    """Splits Markdown into sections. The chunks of text may have any size."""
 
     def __init__(self) -> None:
         self.finished: list[Section] = []

@@ -8,9 +8,9 @@ from typing import Literal
 from acp_tui.ui.markdown.lines import block_start
 
 SECTION_SIZE = 8192
-"""Characters after which a paragraph is cut, at the next good place."""
+"""The length after which a paragraph is cut at the next suitable place."""
 MAX_SECTION_SIZE = 2 * SECTION_SIZE
-"""Characters after which a paragraph is cut wherever it is."""
+"""The length at which a paragraph is cut in any case."""
 
 Kind = Literal["text", "rest", "code", "table", "plain"]
 

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_UNDRAWN_LINES = 30
-"""Undrawn lines of growing code that are highlighted. If there are more, they wait until it is complete."""
+"""If growing code has more lines than this to highlight, highlighting waits until the code is complete."""
 MAX_PROSE_WIDTH = 120
-"""Cells of a line of prose at most, because longer lines are hard to read."""
+"""The maximum width of a line of prose, in cells. Longer lines are hard to read."""
 MIN_SECTION_WIDTH = 16
-"""Cells for a section at least. A list that is nested too deeply for it is indented less."""
+"""The minimum width of a section, in cells. Deeply nested lists are indented less to keep it."""
 
 
 class LayoutSettings:

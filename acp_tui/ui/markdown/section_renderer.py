@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_OPEN_LINE_LENGTH = 1000
-"""Characters of an open line. Only characters without a width could make it longer."""
+"""The maximum length of an open line. Only characters without a width could make it longer."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 COLUMN_SEPARATOR = " │ "
 MIN_COLUMN_WIDTH = 6
 MAX_WORD_WIDTH = 16
-"""Cells. Columns do not break words up to this width, if there is room."""
+"""The maximum width, in cells, of a word that is not broken if there is room."""
 
 
 @dataclass(slots=True)

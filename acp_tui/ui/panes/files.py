@@ -114,7 +114,7 @@ class FilesPane(Pane):
     # ------------------------------------------------------------------------- content
 
     def build_items(self) -> Sequence[PaneItem]:
-        """Return changed files, then files that were only looked at."""
+        """Return changed files, then files that were only read."""
         changed = self._changed()
         others = [path for path in self._touched_files.files if path not in changed]
         if not changed and not others:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MIN_LABEL_CELLS = 12
 """Minimum width of the label column."""
 RIGHT_MARGIN = 1
-"""Cells kept free at the right edge."""
+"""The number of cells kept free at the right edge."""
 
 
 def justified_line(left: Spans, right: Spans, width: int) -> Strip:

@@ -43,7 +43,7 @@ class Pane(PaneList):
     """The optional actions that this pane offers; see `OPTIONAL_ACTIONS`."""
 
     class Switched(Message):
-        """The user switches to the pane of an index, or (`relative`) by so many panes."""
+        """The user switches to the pane with this index, or if `relative`, by this number of panes."""
 
         def __init__(self, index: int, *, relative: bool = False) -> None:
             super().__init__()

@@ -24,7 +24,7 @@ MARK_CELLS = 2
 """Cells before each line, for the mark of the chosen item."""
 MIN_WIDTH = 16
 MAX_JUMP_LINES = 2
-"""Lines outside the view within which the next item is chosen; if it is further away, the list scrolls."""
+"""If the next item is further outside the view than this number of lines, the list scrolls instead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 MIN_SIDE_COLUMNS = 100
-"""Screen width in columns from which panes fit beside the transcript."""
+"""The minimum screen width, in columns, for panes beside the transcript."""
 MIN_PANE_COLUMNS, MAX_PANE_COLUMNS = 40, 64
 """Limits of the panes' width beside the transcript."""
 

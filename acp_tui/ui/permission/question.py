@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 LABEL_WIDTH = 13
-"""Cells of the column with the names of facts."""
+"""The width of the column with the names of facts, in cells."""
 MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
-"""Characters shown of the beginning and the end of a longer command."""
+"""The number of characters shown of the beginning and of the end of a long command."""
 MAX_RAW = 100_000
-"""Characters of raw input that are shown."""
+"""The maximum number of characters of raw input shown."""
 TITLE_LINES = 2
-"""Lines of the title above the content. A longer title is shown in full below it."""
+"""The maximum number of lines of the title above the content. A longer title is shown in full below it."""
 
 _KINDS = {
     "read": "read a file",

@@ -28,7 +28,7 @@ MAX_ROWS = 8
 DETAIL_ROWS = 3
 """Maximum lines below the items for the full description of the selected one."""
 MIN_ROWS = 5
-"""Lines that are kept for items before any is used for the description."""
+"""The number of lines reserved for items before the description gets any."""
 GAP_CELLS = 3
 """Cells before a name, and between name and description."""
 NAME_SHARE = 0.45

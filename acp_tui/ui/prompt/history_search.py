@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_HITS = 200
 """Maximum number of matches in the list."""
 EXCERPT_CHARS = 300
-"""Characters of a prompt that are considered; a line shows no more."""
+"""The number of characters of a prompt to consider. A line shows no more."""
 
 
 class HistoryInput(InputLine):

@@ -39,7 +39,7 @@ DRAFT_PAUSE = 0.5
 """Minimum seconds between two `DraftChanged` messages while typing."""
 
 MAX_TITLE_CELLS = 60
-"""Cells to which an agent's title is shortened in the placeholder."""
+"""The maximum width of an agent's title in the placeholder, in cells."""
 
 MARKERS = {False: "❯", True: "$"}
 """The sign before the text, by whether it is a shell command."""

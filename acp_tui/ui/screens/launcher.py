@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MAX_DIGIT_KEYS = 9
 MAX_TITLE_WIDTH = 20
 MAX_RECENT_SESSIONS = 6
-"""Sessions that are listed before the user types."""
+"""The maximum number of sessions listed before the user types."""
 
 
 class Filter(InputLine):
@@ -245,7 +245,7 @@ class LauncherScreen(BaseScreen):
         return "back" if key_id == "launcher.close" and self._over else None
 
     def action_close(self) -> None:
-        """Clear the filter; if it is empty, go back to the conversation below, else quit."""
+        """Clear the filter. If it is empty, go back to the conversation below; if there is none, quit."""
         filtering = self.query_one(Filter)
         if filtering.value:
             filtering.value = ""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TIMEOUT = 2.0
 """Seconds. The program that owns the clipboard may never answer."""
 MAX_BYTES = 10_000_001
-"""Bytes to read at most: one more than an image may have."""
+"""The maximum number of bytes to read: one more than an image may have."""
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 

@@ -135,7 +135,7 @@ class TerminalDriver(LinuxDriver):
     # ------------------------------------------------------------------------- input
 
     def _run_input_thread(self) -> None:
-        """Read input until the end. The thread survives errors, else nothing could be typed any more."""
+        """Read input until the end. The thread survives errors, otherwise nothing could be typed any more."""
         while not self.exit_event.is_set():
             try:
                 self.run_input_thread()

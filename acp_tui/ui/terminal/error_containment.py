@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_ERROR_CHARACTERS = 200
-"""Characters of an error shown in a sentence; they may come from an agent."""
+"""The maximum length of an error in a sentence. The text may come from an agent."""
 MAX_TRACEBACKS = 3
-"""Times the same error is logged in full; later ones are counted."""
+"""How often the same error is logged in full. Later ones are only counted."""
 RETRY_SECONDS = 1.0
 """Seconds before a widget that could not be drawn is tried again."""
 MAX_ERRORS, ERROR_WINDOW = 1000, 10.0
-"""With more errors than this in so many seconds, one probably causes the next."""
+"""With more than `MAX_ERRORS` in `ERROR_WINDOW` seconds, one probably causes the next."""
 
 _failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
 

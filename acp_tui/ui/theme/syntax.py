@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_LINE_CHARS = 4000
-"""Characters of a line that is highlighted. Longer ones are rarely code, and may slow down a lexer."""
+"""The maximum length of a highlighted line. Longer lines are rarely code, and may slow down a lexer."""
 
 
 class Highlighter:

@@ -153,7 +153,7 @@ if TYPE_CHECKING:
 def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
     """Read the base of a user's theme.
 
-    It is the one that the theme names, else the built-in theme of the same name, else "dark" or "light".
+    It is the theme's `base`, or the built-in theme of the same name, or "dark" or "light".
     """
     switches = {}
     for key in _SWITCHES:

@@ -46,7 +46,7 @@ class Transcript(TranscriptView):
 
     @property
     def current_entry(self) -> Entry | None:
-        """The entry at the cursor, else the last entry."""
+        """The entry at the cursor; without a cursor, the last entry."""
         if (entry := self.entry(self.cursor)) is not None:
             return entry
         return self.entry_layout.blocks[-1].entry if self.entry_layout.blocks else None

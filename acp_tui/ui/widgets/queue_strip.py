@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 5
 """Maximum height; longer queues scroll."""
 EXCERPT_CHARS = 400
-"""Characters of a prompt that are considered; a line shows no more."""
+"""The number of characters of a prompt to consider. A line shows no more."""
 
 
 class QueueStrip(Widget, can_focus=True):

@@ -14,11 +14,11 @@ SILENCE_SECONDS = 60.0
 CANCEL_GRACE_SECONDS = 5.0
 """Seconds an agent has to end its turn after a cancel."""
 MIN_AGENT_CELLS = 12
-"""Cells to which the agent's title is shortened before essential items are dropped."""
+"""The width, in cells, to which the agent's title is shortened before essential items are dropped."""
 ESSENTIAL_RANK = 4
 """The highest rank of essential items: the warning mark, the context, mode and policy."""
 NEARLY_FULL = 0.8
-"""Share of the context window from which the context stands out."""
+"""The share of the context window above which the usage is highlighted."""
 
 Phase = Literal["connecting", "loading", "idle", "working", "asking", "cancelling", "dead"]
 Part = Literal["agent", "project", "branch", "mark", "mode", "policy", "model", "context", "cost", "phase"]

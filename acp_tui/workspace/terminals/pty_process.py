@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 READ_SIZE = 64 * 1024
-"""Bytes read at once, so that the event loop is not blocked."""
+"""The maximum number of bytes to read at once, so that the event loop is not blocked."""
 MAX_BUFFERED_BYTES = 4 * READ_SIZE
 """Upper bound of what the kernel buffers for a terminal."""
 REOPEN_POLL_SECONDS = 0.2

@@ -247,7 +247,7 @@ class TerminalEmulator:
 
     @property
     def lines(self) -> list[Line]:
-        """All lines that are kept. A line that says so takes the place of the dropped ones."""
+        """All lines that are kept. A line with a note replaces dropped lines."""
         if not self.dropped:
             return _split_lines(self._chain(self._scrollback.all()))
         head = _split_lines(self._scrollback.head())

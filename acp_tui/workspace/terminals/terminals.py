@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 DEFAULT_LIMIT = 1024 * 1024
-"""Bytes of output kept for the agent when it names no limit."""
+"""The number of bytes of output kept for the agent if it names no limit."""
 MAX_LIMIT = 16 * 1024 * 1024
 """Upper bound for the limit that the agent names."""
 KILL_GRACE_SECONDS = 1.0

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import DrawContext
 
 MIN_SPLIT_WIDTH = 120
-"""Width in cells from which old and new are shown side by side."""
+"""The minimum width, in cells, for showing old and new side by side."""
 PREVIEW_ROWS = 40
-"""Rows of a long diff shown in the transcript."""
+"""The maximum number of rows of a diff in the transcript."""
 LONG_LINE_PREFIX = MAX_LINE_LENGTH // 2
-"""Characters kept of a line that is too long to compare."""
+"""The number of characters kept of a line that is too long to compare."""
 MAX_CACHED_ROWS = 400
 """Drawn rows kept in memory."""
 

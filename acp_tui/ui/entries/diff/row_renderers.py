@@ -133,7 +133,7 @@ class _Column:
 
 
 class UnifiedRenderer:
-    """Draws old and new lines below each other."""
+    """Draws new lines below the old ones."""
 
     def __init__(self, difference: Difference, path: str, context: DrawContext, *, numbered: bool) -> None:
         self._context = context

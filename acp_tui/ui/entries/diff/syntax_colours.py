@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 CHUNK_LINES = 32
 """The number of lines that are coloured at a time."""
 LEAD_LINES = 24
-"""Lines before a chunk that are lexed too, so that a string or comment that begins there is recognised."""
+"""The number of lines before a chunk to lex too, to recognise a string or comment that begins there."""
 MAX_LINE_LENGTH = 2_000
 """Longer lines, such as minified code, are not coloured."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.terminal_emulator import Line
 
 MAX_LINES = 100_000
-"""Lines kept while output arrives; beyond that, only those that the terminal itself keeps."""
+"""The maximum number of lines. At the limit, lines that the terminal itself no longer keeps are dropped."""
 
 
 class FullOutput:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 INDENT = 4
 TAIL_LINES = 12
-"""Lines of output shown in the transcript."""
+"""The maximum number of lines of output in the transcript."""
 
 
 class OutputBody:
@@ -128,7 +128,8 @@ def body(entry: Terminal, context: DrawContext) -> Body:
 def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[Strip]:
     """Wrap and indent the last lines of an output.
 
-    `hidden` is the number of earlier lines, which are not in `lines`. Only the last `TAIL_LINES` are kept unless the context is `whole`.
+    `hidden` is the number of earlier lines, which are not in `lines`. Unless the context is `whole`, only the
+    last `TAIL_LINES` are kept.
     """
     width = context.width - INDENT
     indent = Segment(" " * INDENT)

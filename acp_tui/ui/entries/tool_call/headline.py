@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FOLDED, OPEN = "▸", "▾"
 MIN_TITLE_WIDTH = 10
 MAX_STATUS_WIDTH = 12
-"""Cells for a status that has no sign."""
+"""The maximum width of a status that has no sign, in cells."""
 NOT_BOLD = Style(bold=False)
 """For the number of removed lines, which has the colour of errors but is not bold."""
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import DrawContext
 
 RESERVED_WIDTH = 24
-"""Cells of the headline that signs and facts may take from the title."""
+"""The width, in cells, that signs and facts may take from the title in the headline."""
 
 
 class Piece(NamedTuple):

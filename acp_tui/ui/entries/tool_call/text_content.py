@@ -28,9 +28,9 @@ FILE_KINDS = ("read", "search", "fetch")
 FAILURE_MESSAGE = "message"
 """Used instead of a kind for the reason why a call failed. It is prose, even if the agent fenced it."""
 MAX_LINES = 20
-"""Lines of text shown in the transcript."""
+"""The maximum number of lines of a text in the transcript."""
 MAX_LINES_FULL = 5_000
-"""Lines shown on the screen of one entry, where all are drawn at once."""
+"""The maximum number of lines on the screen of one entry, where all lines are drawn at once."""
 MAX_MARKDOWN_LINES_FULL = 400
 """The same for Markdown, which takes longer to draw."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)

@@ -34,7 +34,7 @@ INDENT = 4
 MAX_LOCATIONS = 5
 MAX_COMMAND_LINES = 6
 MAX_COUNTED_LINES = 1000
-"""Lines of a command that are wrapped to count them. Wrapping a command of megabytes takes half a second."""
+"""The maximum number of lines of a command to wrap. Wrapping megabytes takes half a second."""
 _INDENT = Segment(" " * INDENT)
 
 

@@ -348,11 +348,11 @@ class ConversationScreen(SessionScreen):
             super().run_entry_action(action, entry)
 
     def action_stop(self) -> None:
-        """Close what is open, else stop what is running, else go back to the prompt."""
+        """Close what is open, or stop what is running, or go back to the prompt."""
         self._stop_key.press()
 
     def action_interrupt(self) -> None:
-        """Copy the selection, else do what Esc does; quit when repeated with nothing to stop."""
+        """Copy the selection, or do the same as Esc. Quit if pressed twice with nothing to stop."""
         if not (self.copy_selection() or self._stop_key.close_or_stop()):
             self.quit_if_repeated()
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.context import SessionContext
 
 MAX_AGENT_WIDTH = 40
-"""Cells for the agent's title in a question. The agent chooses it, and it must not hide what is asked."""
+"""The maximum width of the agent's title in a question. The agent chooses it; it must not hide the rest."""
 
 
 class QuestionDialogs:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.session_screen import SessionScreen
 
 REPEAT_SECONDS = 1.0
-"""Time within which the key is pressed twice to rewind."""
+"""The maximum time between two presses of the key that open the rewind dialog."""
 
 
 class StopKey:

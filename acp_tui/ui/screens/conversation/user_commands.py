@@ -52,7 +52,7 @@ class UserCommands:
         return bool(self._running)
 
     def run_entry_action(self, action: str, entry: Entry) -> bool:
-        """Run an action of the transcript on an entry; return False for actions of others."""
+        """Run an action of the transcript on an entry; return False if it is handled elsewhere."""
         match action:
             case "kill":
                 self._stop(entry)

@@ -102,6 +102,6 @@ class DetailScreen(Dialog[None]):
         self.query_one(BodyScroller).scroll_end(animate=False)
 
     def action_copy(self) -> None:
-        """Copy the selection, else everything."""
+        """Copy the selection, or everything if nothing is selected."""
         text = self.get_selected_text() or self.query_one(BodyScroller).copy_text()
         self.app.copy_to_clipboard(text)

@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 class Dialog(ModalScreen[Result]):
-    """A modal screen. Ctrl+C copies the selection, else does what Esc does."""
+    """A modal screen. Ctrl+C copies the selection; without a selection it does the same as Esc."""
 
     BINDINGS: ClassVar = keys.bindings("dialog")
 
@@ -21,7 +21,7 @@ class Dialog(ModalScreen[Result]):
         self.dismiss(None)
 
     def action_interrupt(self) -> None:
-        """Copy the selection, else close."""
+        """Copy the selection; close if nothing is selected."""
         if (selected := self.get_selected_text()) is None:
             self.action_close()
         else:

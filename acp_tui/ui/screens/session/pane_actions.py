@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.side_panes import SidePanes
 
 MAX_COUNTED_FILES = 100
-"""Files whose changed lines are counted."""
+"""The maximum number of files whose changed lines are counted."""
 MAX_COUNTED_SIZE = 500_000
 """Largest file, in characters, whose changed lines are counted."""
 SCAN_PAUSE_FACTOR = 4
@@ -155,7 +155,7 @@ class PaneActions:
         self._screen.open_dialog(page)
 
     async def _find_diffs(self, path: str) -> tuple[str, list[Diff]]:
-        """Return the changes of a file on disk, else those in tool calls, after a phrase that says which."""
+        """Return the changes of a file on disk, or those in tool calls, and a phrase that says which."""
         pane, conversation = self._files_pane(), self._context.conversation
         change, reported = pane.change_of(path), pane.touched_file(path)
         if change is not None and conversation is not None:

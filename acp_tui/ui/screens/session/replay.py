@@ -172,11 +172,11 @@ class ReplayScreen(SessionScreen):
         self._update_clock()
 
     def action_close(self) -> None:
-        """Close the search or the panes over the transcript, else quit."""
+        """Close the search or the panes over the transcript; quit if neither is open."""
         if not self.close_find_or_overlay():
             self.app.exit()
 
     def action_interrupt(self) -> None:
-        """Copy the selection, else close what is open; quit when repeated."""
+        """Copy the selection, or close what is open. Quit if pressed twice."""
         if not (self.copy_selection() or self.close_find_or_overlay()):
             self.quit_if_repeated()
