@@ -233,7 +233,7 @@ class Document:
                 reset = self._reset_paragraph(index)
 
     def _reset_paragraph(self, index: int) -> int:
-        """Drop the lines of a section and of those that continue its paragraph. Return the index of the last."""
+        """Drop the lines of a section and of those that continue its paragraph; return the last index."""
         while True:
             layout = self._layouts[index]
             if isinstance(layout, TextLayout):
