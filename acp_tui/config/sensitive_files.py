@@ -1,4 +1,4 @@
-"""Detects sensitive files: those that contain secrets, and those that other programs run or obey.
+"""Detects sensitive files: files with secrets, and files that other programs execute or obey.
 
 Only names are considered, so that this works for paths in tool calls, too. For links, callers must check both
 the given path and the real one.

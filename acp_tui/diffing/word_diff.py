@@ -53,7 +53,7 @@ def _common_ends(a: list[str], b: list[str]) -> tuple[int, int]:
 
 
 def _char_ranges(tokens: list[str], ranges: list[tuple[int, int]]) -> list[CharRange]:
-    """Convert ranges of tokens to ranges of characters. Join those with only whitespace between them."""
+    """Convert ranges of tokens to ranges of characters. Join ranges that are separated by whitespace only."""
     ends = [0]
     for token in tokens:
         ends.append(ends[-1] + len(token))

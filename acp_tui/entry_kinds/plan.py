@@ -1,4 +1,4 @@
-"""The entry kind for plans: their text, and what the search finds in them."""
+"""The entry kind for plans: their plain text, searched text and exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entry kind for tool calls: title, folding, text, and what the search finds in them."""
+"""The entry kind for tool calls: folding, plain text, searched text, exports, and what keys act on."""
 
 from __future__ import annotations
 

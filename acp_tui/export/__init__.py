@@ -1,7 +1,7 @@
 """Exports of a recorded session: Markdown, a single HTML file, JSON, or plain text.
 
 A session is rebuilt from its wire log and redacted before it is written. What an entry shows comes from
-`entry_kinds`; the modules here know no kinds of entries. May import `entry_kinds` and what is below it.
+`entry_kinds`; the modules here know no kinds of entries. May import `entry_kinds` and the packages below it.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ import unicodedata
 def compile_glob(pattern: str, base: str, *, fold: bool = False) -> re.Pattern[str]:
     """Compile a pattern to match absolute paths.
 
-    `*` matches within a folder, `**` across folders. A relative pattern counts from `base`. `fold` compiles
-    it for paths that went through `fold_case`.
+    `*` matches within a folder, `**` across folders. A relative pattern starts at `base`. With `fold` the
+    pattern matches paths normalised by `fold_case`.
     """
     text = pattern if pattern.startswith("/") else posixpath.join(escape(base), pattern)
     if fold:

@@ -1,4 +1,4 @@
-"""Which rules apply to a request, and which of them decides.
+"""Finds the rules that apply to a request, and the rule that decides.
 
 Matching is not symmetric:
 
@@ -8,8 +8,8 @@ Matching is not symmetric:
   - It matches a composite command only as a whole ("any command"). `decision` judges the parts one by one.
   - By its leading words it matches only plain commands (see `plain_command`), whatever words follow: `npm
     test` also allows `npm test -- --x`. An exact rule allows no further words.
-  - It does not match a command that sets variables which are not harmless, or has risky arguments that it
-    does not name (see `risky_arguments`).
+  - It matches no command that sets variables, unless they are harmless, or that has risky arguments (see
+    `risky_arguments`), unless the rule names them.
   - A file outside the workspace is allowed only by an absolute pattern, a sensitive file only by its own
     path.
   - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
@@ -71,7 +71,7 @@ def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Matc
 
 
 def strongest(rules: Iterable[Rule]) -> Rule | None:
-    """Return the rule that decides among those that match: see the module's docstring."""
+    """Return the rule that decides among matching rules; see the module's docstring."""
     return max(rules, key=lambda rule: (rule.decision == "reject", *rule.narrowness), default=None)
 
 

@@ -31,7 +31,7 @@ _LOCK_TIMEOUT_SECONDS = 3.0
 
 
 class _CorruptError(Exception):
-    """The file is not one that acp-tui wrote."""
+    """The file does not have the format that acp-tui writes."""
 
 
 class RuleStore:
@@ -207,7 +207,7 @@ class RuleStore:
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        """Keep other instances from changing the file. The lock ends with the process that holds it."""
+        """Keep other instances from changing the file. The system releases the lock if the process ends."""
         name = self.path.with_name(f"{self.path.name}.lock")
         try:
             private_directory(self.path.parent)

@@ -124,7 +124,7 @@ class Subject:
 
     @property
     def certain(self) -> bool:
-        """True if it is known exactly what will happen."""
+        """True if there is no doubt about what the request will do."""
         return self.doubt is None
 
     @property

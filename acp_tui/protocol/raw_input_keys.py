@@ -1,6 +1,6 @@
 """The keys under which agents put commands, paths and the like into `rawInput`.
 
-The protocol leaves the shape of `rawInput` to the agent. These keys are those that recorded agents use.
+The protocol leaves the shape of `rawInput` to the agent. Recorded agents use these keys.
 Display, permissions and redaction all read the same ones.
 """
 

@@ -1,6 +1,6 @@
 """Reads commands, paths, output, exit codes and hunks from `rawInput` and `rawOutput`.
 
-The protocol does not define the structure of either. The keys below are those that real agents use.
+The protocol does not define the structure of either. Real agents use the keys below.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def block_authors(
     Args:
         versions: All versions of the text, from the first to the current one.
         authors: Who made each version, except the first.
-        blocks: The blocks in which the current version differs from another one.
+        blocks: The blocks in which the current version differs from the accepted one.
     """
     marks = _Marks(len(versions[0]))
     for (old, new), author in zip(pairwise(versions), authors, strict=True):

@@ -109,7 +109,7 @@ class Review:
         self.files.update({file.path: file for file in decision.after})
 
     def undo(self) -> Decision | None:
-        """Take back the last decision and return it. What it wrote must have been undone before."""
+        """Remove the last decision and return it. The caller must have undone its changes to files."""
         if not self.decisions:
             return None
         decision = self.decisions.pop()

@@ -48,7 +48,7 @@ def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[Prune
 
 
 def remove_sessions(data_dir: Path, chosen: Sequence[PruneCandidate]) -> list[PruneCandidate]:
-    """Remove sessions, except those in use, and return the removed ones."""
+    """Remove sessions that are not in use, and return them."""
     sessions = sessions_directory(data_dir)
     if not sessions.is_dir():
         return []

@@ -174,7 +174,7 @@ class Redactor:
 
 
 def _without_variables(value: Any) -> Any:
-    """Mask the values of our own secret variables, which `${MY_TOKEN}` in the settings was replaced by."""
+    """Mask the values of secret environment variables, which the settings may include as `${MY_TOKEN}`."""
     values = [
         text for name, text in os.environ.items() if is_secret_name(name) and len(text) >= _MIN_VALUE_LENGTH
     ]

@@ -115,7 +115,7 @@ class SessionFolder:
             self._notify("Recording resumed; messages sent in between are missing")
 
     def _on_file_error(self, what: str, error: OSError) -> None:
-        """Report that another file than the wire log cannot be written: once, and not while both fail."""
+        """Report once that a file cannot be written, unless the wire log has failed already."""
         if what not in self._reported and not self._log_fails:
             self._reported.add(what)
             self._notify(f"{what} could not be saved: {_reason(error)}")

@@ -219,7 +219,7 @@ class RequestHandlers:
         return {"terminalId": terminal}
 
     def _target(self, folder: OpenFolder) -> Target:
-        """Classify an open folder by where it really is, which may not be where its path leads now."""
+        """Classify an open folder by its real path, since the given path may lead elsewhere by now."""
         inside = self._files.roots.contains(folder.real)
         why = self._files.sensitive(folder.path) or self._files.sensitive(folder.real)
         return Target(folder.path, str(folder.real), inside, why, folder.identity)

@@ -1,4 +1,4 @@
-"""The slash commands, one module per group, and `answer`, which runs the one that a prompt names."""
+"""The slash commands, one module per group, and `answer`, which runs the command named in a prompt."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Command:
 
 
 class Analysis:
-    """A command that is parsed once, for every check of it."""
+    """The parsed forms of a command, which all checks share."""
 
     def __init__(self, given: str | tuple[str, ...], folder: str) -> None:
         self.line = parse_command_line(given) if isinstance(given, str) else parse_argv(given)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext
 
 MAX_FOLDERS = 20
-"""Options such as `-C` that are followed. Each costs a few calls to the file system."""
+"""The maximum number of options such as `-C` to follow. Each costs a few calls to the file system."""
 _FOLDER_OPTIONS = ("-C", "--git-dir", "--work-tree")
 
 
@@ -36,7 +36,7 @@ def other_repository(words: Sequence[str], folder: str, context: PathContext) ->
 
 
 def _folders(words: Sequence[str], folder: str) -> Iterator[str]:
-    """Yield the folder it runs in, and those that its options name."""
+    """Yield the folders that git uses: the current one, and those named by its options."""
     yield folder
     for at, text in enumerate(words[1:], 1):
         name, sign, value = text.partition("=")

@@ -1,6 +1,6 @@
 """Finds the sensitive files that a command names: quoted, as a glob, in a variable, or in code.
 
-Files that a command finds by itself, or whose names it computes, are not found. This is not a sandbox.
+This is not a sandbox: it misses files that a command finds by itself, or whose names it computes.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from acp_tui.permissions.commands.wrappers import UnclearError, unwrap
 MAX_DEPTH = 12
 MAX_PARTS = 400
 MAX_WRAPPER_WORDS = 1000
-"""Words of a command that may wrap another one."""
+"""The maximum number of words of a command to search for a wrapped command."""
 TOO_LONG = "it is too long"
 
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|\n]")
@@ -160,7 +160,7 @@ class _Parser:
         return part
 
     def add_command(self, part: Part, layer: int = 0) -> None:
-        """Add a command and what it wraps; `layer` counts the wrappers around it."""
+        """Add a command and the commands it wraps; `layer` counts the wrappers around it."""
         if layer > MAX_DEPTH:
             self.report("it is nested too deeply")
             return

@@ -42,9 +42,9 @@ _EDITORS = frozenset({"vim", "vi", "nvim", "ex", "view"})
 _QUOTED_VALUE = re.compile(r"=['\"]")
 MAX_SCRIPT_DEPTH = 4
 MAX_MENTIONS = 500
-"""Commands that are checked in a text that cannot be parsed."""
+"""The maximum number of commands to check in a text that cannot be parsed."""
 MENTION_WORDS = 64
-"""Words after the name of a command that are taken for its arguments."""
+"""The number of words after the name of a command that count as its arguments."""
 WINDOW = 64 * 1024
 """The number of characters to search at a time, because a regular expression blocks all other threads."""
 LONGEST_BOMB = 1024

@@ -53,7 +53,7 @@ def check_removal(step: Step) -> str | None:
 
 
 def _below_system(path: str, folder: str) -> str | None:
-    """Describe a system file such as `/boot/vmlinuz`. Without `-r`, `rm` does not delete folders."""
+    """Describe a file in a system folder, such as `/boot/vmlinuz`. `rm` deletes files without `-r`, too."""
     found = describe_precious(path, folder)
     return (
         found if found and found != describe_protected(path, folder) and not found.startswith(HOME) else None

@@ -36,7 +36,7 @@ _NETWORK_FILE = re.compile(r"/dev/(?:tcp|udp)/")
 
 DOWNLOADED = "it runs what it downloads"
 DECODED = "it runs what it decodes"
-REMOTE_SHELL = "it gives someone on the network a shell"
+REMOTE_SHELL = "it opens a shell to the network"
 
 
 def check_downloads(all_steps: Sequence[Step]) -> str | None:

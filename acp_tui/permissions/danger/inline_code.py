@@ -72,7 +72,7 @@ def check_code(code: str) -> tuple[str | None, str | None]:
     if _DECODES.search(code) and _RUNS_TEXT.search(code):
         return "it runs what it decodes", None
     if _SOCKET.search(code) and _GIVES_SHELL.search(code):
-        return "it gives someone on the network a shell", None
+        return "it opens a shell to the network", None
     if _REMOVES_TREES.search(code):
         if _HOME_IN_CODE.search(code):
             return "it deletes the home directory", None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.commands.command_line import CommandLine
 
 MAX_WORDS = 100
-"""Words that one word is expanded to."""
+"""The maximum number of words that one word is expanded to."""
 MAX_EXPANDED = 4096
 """The maximum number of characters that one word is expanded to."""
 MAX_EXPANSION = 2_000_000
@@ -165,7 +165,7 @@ class _Shell:
 
 
 def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
-    """Return the commands of a line, wrappers among them, each before what it wraps.
+    """Return the commands of a line, including wrappers, each before the command that it wraps.
 
     `folder` is where the line runs; empty if that is not known. Sets `line.too_long` if the line becomes too
     long when its words are expanded.
@@ -189,7 +189,7 @@ def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
 
 
 def find_feeders(all_steps: Iterable[Step], reader: Step) -> list[Step]:
-    """Return the commands before this one in its pipeline, whose output it reads."""
+    """Return the commands before `reader` in its pipeline."""
     found: list[Step] = []
     for step in all_steps:
         if step is reader:
@@ -205,7 +205,7 @@ def _printed(echo: re.Match[str]) -> str:
 
 
 def _program(word: str) -> str:
-    """Return the program that a pattern such as `/bin/r*` matches, if it is a dangerous one."""
+    """Return the dangerous program that a pattern such as `/bin/r*` matches, otherwise the word itself."""
     folder, slash, name = word.rpartition("/")
     if slash and re.search(r"[*?\[]", name):
         name = next((known for known in ("rm", "dd", "mv", "sh", "bash") if fnmatchcase(known, name)), name)
@@ -213,7 +213,7 @@ def _program(word: str) -> str:
 
 
 def _expand_part(part: Part, shell: _Shell) -> list[Part]:
-    """Return the command with its words expanded, and what it wraps if that makes it another program."""
+    """Return the command with expanded words, and the commands it wraps if its program has changed."""
     targets = tuple(
         Redirection(each.operator, Word(" ".join(shell.expand(each.target)))) for each in part.redirections
     )

@@ -106,7 +106,7 @@ def _message(
 
 
 def _resume(session: Session, message: Message) -> None:
-    """Make a message the one that grows."""
+    """Make the next chunks extend this message."""
     memory = session.reducer_state
     memory.message = message
     if message.message_id is not None:

@@ -243,7 +243,7 @@ def _set_status(session: Session, call: ToolCall, status: str | None, at: float)
 def _has_failed(call: ToolCall) -> bool:
     """Return True if the raw output reports a failure: some agents call a failed command completed.
 
-    The exit code of other tools is ignored; that of a search may mean that nothing was found.
+    The exit code of other tools is ignored: for a search, it may mean that nothing was found.
     """
     return call.raw_failed and (not call.exit_code or call.kind in ("execute", "other"))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
 
     FocusPath = tuple[tuple[ScopeName, ...], ...]
-    """The scopes that a key passes, from the focused widget outwards. Those of one widget are one tuple."""
+"""The scopes that a key passes, from the focused widget outwards. A tuple has the scopes of one widget."""
 
 MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
 SYNONYMS = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
@@ -189,7 +189,7 @@ def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | 
 
 
 def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
-    """Describe another action that has the same key: one that loses it, or one that still gets it first."""
+    """Describe another action with the same key, which it loses, or for which it still takes precedence."""
     for other in TABLE:
         for key in _keys_of(action, keymap):
             if other is action or key in _keys_of(action) or key not in _keys_of(other, keymap):

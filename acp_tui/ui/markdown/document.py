@@ -193,7 +193,7 @@ class Document:
         return line
 
     def _lay_out(self, index: int, line: OpenLine | None) -> OpenLine | None:
-        """Return the line that a section leaves to the next one."""
+        """Return the open line at the end of a section, which the next section continues."""
         layout = self._layouts[index]
         return layout.last_line(self._all_references, line) if isinstance(layout, TextLayout) else None
 

@@ -253,7 +253,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
             again = rows.selected in fitting and self._pressed == kind
             rows.selected = (after or fitting)[0] if again else fitting[0]
             self._pressed = kind
-            self._choice_needed = f"choose: {len(fitting)} options {kind.replace('_', ' ')}"
+            self._choice_needed = f"choose one of {len(fitting)} options ({kind.replace('_', ' ')})"
             self._update_hints()
         else:
             self.app.bell()

@@ -50,7 +50,7 @@ def _match_name(name: str, typed: str) -> tuple[tuple[int, int], Iterable[int]] 
 
 
 def _positions_in_order(name: str, wanted: str) -> list[int]:
-    """Return where the characters occur one after another; empty if they do not."""
+    """Return the positions of the characters, which must occur in this order; empty if they do not."""
     positions: list[int] = []
     at = -1
     for char in wanted:

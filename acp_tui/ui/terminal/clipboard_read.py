@@ -20,7 +20,7 @@ IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
-    """Return the commands that list the types in the clipboard and that read one of them, or None.
+    """Return two commands: one lists the types in the clipboard, one reads a type. None if there are none.
 
     The clipboard is not read over SSH: it belongs to the user of the remote machine.
     """

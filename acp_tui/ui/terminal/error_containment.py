@@ -1,7 +1,7 @@
 """Keeps an unexpected error in a handler, timer, worker or renderer from ending the app.
 
 Textual 8.2.8 passes every such error to `App._handle_exception` and ends. `ResilientApp` overrides that
-method: it reports the error and goes on where it can. Two places need more, so `install` replaces them:
+method: it reports the error and continues if possible. Two places need more, so `install` replaces them:
 
 - `MessagePump._dispatch_message`: after an error its caller ends the message loop, and the widget handles no
   message any more. The replacement reports the error inside the loop.

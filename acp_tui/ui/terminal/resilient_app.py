@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ResilientApp(App[int]):
-    """An app that reports an unexpected error and goes on where it can.
+    """An app that reports an unexpected error and continues if possible.
 
     It ends after an error before the first frame, while it exits anyway, if an essential screen could not be
     composed or laid out, and if errors come so fast that one seems to cause the next.

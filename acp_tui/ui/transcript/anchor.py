@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """One line of one entry. Fields below `gap` identify it more reliably than its number, where they can."""
+    """One line of one entry. If set, the fields below `gap` identify it more reliably than its number."""
 
     index: int  # of the entry in the layout
     line: int  # of the entry, counting the blank lines above it

@@ -1,4 +1,4 @@
-"""The height that can be scrolled, and the scrollbar that shows it."""
+"""The scrollable height of the transcript, and its scrollbar."""
 
 from __future__ import annotations
 

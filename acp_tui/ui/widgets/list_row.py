@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.style import Style
 
 SELECTED_SIGN = "❯"
-"""Stands before the selected row, so that it shows without colours."""
+"""Marks the selected row, also on terminals without colours."""
 
 
 def draw_row(spans: Iterable[Segment], width: int, base: Style, selected: Style | None = None) -> Strip:

@@ -217,7 +217,7 @@ async def test_an_ambiguous_letter_explains_why_it_does_not_answer() -> None:
         dialog.now += PAUSE_SECONDS
         dialog.screen._update_hints()
         assert dialog.answers == []
-        assert "choose: 2 options allow once" in dialog.text()
+        assert "choose one of 2 options (allow once)" in dialog.text()
         await dialog.press("a")
         assert dialog.selected == 2
         await dialog.press("enter")

@@ -1,1 +1,1 @@
-"""Tool calls: a headline, and below it what the call shows."""
+"""Tool calls: a headline, and below it the command, the changes or the output."""

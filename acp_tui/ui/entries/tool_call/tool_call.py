@@ -1,4 +1,4 @@
-"""A tool call: a headline, and below it what the call did."""
+"""A tool call: a headline, and below it the command, the changes or the output."""
 
 from __future__ import annotations
 

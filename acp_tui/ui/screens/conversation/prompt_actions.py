@@ -1,4 +1,4 @@
-"""Actions on prompts: send again, edit an earlier or a queued one, put back one that failed."""
+"""Actions on prompts: send again, edit an earlier or a queued prompt, restore a failed prompt."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PromptActions:
         return ended_early and not session.working
 
     def send_again(self) -> None:
-        """Send the last prompt again. One that the agent refused is put into the input instead."""
+        """Send the last prompt again. If the agent refused it, put it into the input instead."""
         text = self._sent_prompt()
         if self._context.session.stop_reason == "refusal":
             self.edit(text)
