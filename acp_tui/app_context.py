@@ -74,7 +74,7 @@ class AppContext:
         return context
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
-        """Return how to start an agent, given by name or by command line. Without either, the default."""
+        """Return how to start an agent, given by name or command line. The settings have a default."""
         if program is not None:
             return launch_from_command(program)
         name = agent or self.settings.agent

@@ -17,7 +17,7 @@ OK, FAILED, USAGE, OTHER_STOP, CANCELLED = 0, 1, 2, 3, 130
 
 
 def add_action(actions: Actions, name: str, summary: str) -> argparse.ArgumentParser:
-    """Add a subcommand. The summary is in its parent's help and, as a sentence, in its own."""
+    """Add a subcommand. Its summary appears in the parent's help and, as a sentence, in its own help."""
     return actions.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
 
 

@@ -250,7 +250,7 @@ class AgentProcess:
     ) -> AgentExit:
         """End the agent and all processes it started: close stdin, then SIGTERM, then SIGKILL.
 
-        `reason` is stored in `AgentExit.reason`; it is set if a fault made this necessary.
+        If a fault made this necessary, `reason` describes it, and is stored in `AgentExit.reason`.
         """
         if not self._ended.is_set() and not self._closing:
             self._closing = True

@@ -86,7 +86,7 @@ class EntryKind:
     is_running: Callable[[Any], bool] = _never
     """Whether the first line changes with the clock."""
     shown_in: Callable[[Any, Session], Entry | None] = _none
-    """The entry that shows this one as a part and is drawn again when this one changes, if any."""
+    """The entry that contains this one, if any. It is drawn again when this one changes."""
     dims_when_withdrawn: bool = True
     """The entry is dimmed once the agent no longer has it in its context."""
 

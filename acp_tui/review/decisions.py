@@ -72,7 +72,7 @@ class Review:
         self._round_began = len(self.decisions)
 
     def verdict(self, path: Path) -> Verb | None:
-        """Return how a file that is done was last decided; None if it is not, or was not decided."""
+        """Return the last decision on a file; None if parts of it remain, or if there was no decision."""
         file = self.files.get(path)
         if file is None or not file.done:
             return None

@@ -45,7 +45,7 @@ class TextChange:
 
     @classmethod
     def between(cls, old: bytes, new: bytes) -> TextChange:
-        """Compare two contents."""
+        """Compare two versions of a file's content."""
         before, after = split_lines(old), split_lines(new)
         return cls(before, after, tuple(changed_blocks(before, after)))
 

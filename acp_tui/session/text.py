@@ -253,7 +253,7 @@ class TerminalText:
         return text[-MAX_KEPT_PER_END:] if len(text) > MAX_KEPT_PER_END else text
 
     def since(self, position: int) -> tuple[str, int, str]:
-        """Return what was written after `position`: text of the head, omitted characters, text of the end.
+        """Return the output after `position`: text of the head, omitted characters, text of the tail.
 
         Near the end of the output, the cost depends on what is returned.
         """

@@ -32,7 +32,7 @@ META = "meta.json"
 BASELINE = "baseline.git"
 
 STORE_LOCK_TIMEOUT_SECONDS = 2.0
-"""How long to wait, in a thread, for another process that creates, opens or removes a session."""
+"""Seconds to wait, in a thread, while another process creates, opens or removes a session."""
 
 
 def sessions_directory(data_dir: Path) -> Path:

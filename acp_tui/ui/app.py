@@ -136,7 +136,7 @@ class AcpTui(ResilientApp):
         await super().on_event(event)
 
     def take_early_text(self) -> str:
-        """Return the text typed so far, up to the first key that types nothing, for the first frame."""
+        """Return the text typed before the first frame, up to the first key that is not a character."""
         text = ""
         while self._early_keys and self._early_keys[0].is_printable:
             text += self._early_keys.pop(0).character or ""

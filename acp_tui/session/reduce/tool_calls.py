@@ -249,7 +249,7 @@ def _has_failed(call: ToolCall) -> bool:
 
 
 def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
-    """End all open calls with a status, unless they have a status that only the agent knows."""
+    """End all open calls. Their status changes to `status`, unless acp-tui does not know their status."""
     calls = list(session.reducer_state.open_calls.values())
     session.reducer_state.open_calls.clear()
     for call in calls:

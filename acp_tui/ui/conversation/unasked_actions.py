@@ -15,7 +15,7 @@ ANSWER_SOURCES = frozenset({"you", "rule", "policy"})
 
 
 class UnaskedActions:
-    """Looks for actions and questions, only in new entries and open calls, so that a frame stays cheap."""
+    """Looks for actions and questions. To be fast, it checks only new entries and open calls."""
 
     def __init__(self) -> None:
         self._entries: list[Entry] | None = None

@@ -156,7 +156,7 @@ class CodeLayout:
         self.height = max(1, len(self._label) + (self._ends[-1] if self._ends else 0))
 
     def _continue(self, before: CodeLayout) -> None:
-        """Take over everything but the last line, which has changed."""
+        """Reuse the drawn lines of the previous layout except the last one, which has changed."""
         self._code, self._ends, self._carry = before._code, before._ends, before._carry
         self._strips.update(before._strips)
         self._highlighter, self._highlighted = before._highlighter, before._highlighted

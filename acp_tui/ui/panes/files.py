@@ -40,7 +40,7 @@ class Counts(NamedTuple):
 
 
 class FilesPane(Pane):
-    """Lists files. Changes come from comparing the disk, or else from the tool calls' diffs."""
+    """Lists files. Changes come from a comparison with the disk or, without one, from tool calls."""
 
     TITLE: ClassVar = "Files"
     ACTIONS: ClassVar = frozenset({"open", "diff", "revert", "follow", "look"})

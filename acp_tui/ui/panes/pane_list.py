@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MARK_CELLS = 2
-"""Cells before each line, for the mark of the chosen item."""
+"""The width, in cells, of the column for the mark of the chosen item."""
 MIN_WIDTH = 16
 MAX_JUMP_LINES = 2
 """If the next item is further outside the view than this number of lines, the list scrolls instead."""

@@ -48,7 +48,7 @@ class AttachingPrompt(Vertical):
         self._editor.refresh()
 
     def refuse_images(self, reason: str) -> None:
-        """Refuse to attach images, for a reason; an empty reason allows them."""
+        """Refuse to attach images, and give this reason. An empty reason allows them."""
         self._files.images_refused = reason
 
     def attachments_in(self, text: str) -> Sequence[Attachment]:
@@ -96,7 +96,7 @@ class AttachingPrompt(Vertical):
             self._paste_text(self.app.clipboard)
 
     async def _paste(self) -> None:
-        """Paste an image or text from the system clipboard, or else what was copied in the app."""
+        """Paste an image or text from the system clipboard, or text that was copied in the app."""
         from acp_tui.ui.terminal.clipboard_read import clipboard_picture, clipboard_text
 
         for worker in [worker for worker in self.app.workers if worker.group == CLIPBOARD_WORKERS]:

@@ -181,7 +181,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.action_delete_left()
 
     def unfold(self) -> bool:
-        """Unfold the paste at the cursor, or else the last one. Return False if there is none."""
+        """Unfold the paste at the cursor, or the last paste. Return False if there is none."""
         row, column = self.cursor_location
         here = [
             (row, token)

@@ -136,7 +136,7 @@ class Prompt(AttachingPrompt):
             yield self._editor
 
     def on_mount(self) -> None:
-        """Register extra keys, so that Alt+Enter is recognized and does not send."""
+        """Register extra keys. Otherwise Alt+Enter would send the prompt."""
         extra_keys.register_extra_keys()
 
     # ------------------------------------------------------------------------- content

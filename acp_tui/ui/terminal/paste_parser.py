@@ -30,7 +30,7 @@ class PasteParser:
         self._pasted: list[str] | None = None  # None outside of a paste
 
     def feed(self, text: str) -> Iterator[Message]:
-        """Yield the events of more input, which may be cut anywhere."""
+        """Yield the events in the next chunk of input. A chunk may begin and end anywhere."""
         while text:
             text = yield from (self._keys(text) if self._pasted is None else self._paste(text, self._pasted))
 

@@ -96,7 +96,7 @@ def line_counts(added: int, removed: int, palette: Palette) -> list[StyledText]:
 
 
 def elapsed(at: float, ended_at: float | None, now: Callable[[], float] | None) -> str:
-    """Return how long something took, or has taken so far; an empty string if that was very short."""
+    """Return the duration so far, or the total if it has ended; an empty string if it is very short."""
     if ended_at is not None:
         return format_duration(ended_at - at) if ended_at - at > MIN_SECONDS else ""
     seconds = int(now() - at) if now is not None else 0

@@ -119,7 +119,7 @@ class ToolCallBody:
         return headline(icon, title, self._facts(), context, foldable=foldable, status=call.status)
 
     def _facts(self) -> list[StyledText]:
-        """Return what became of the files, the numbers of changed lines, the exit code and the duration."""
+        """Return the facts at the right: created or deleted files, changed lines, exit code, duration."""
         call, context = self._call, self._context
         palette = context.palette
         facts: list[StyledText] = []

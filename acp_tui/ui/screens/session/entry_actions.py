@@ -24,7 +24,7 @@ BROWSER_SCHEMES = ("http://", "https://", "mailto:")
 
 
 class EntryActions:
-    """Runs the actions that need more than the transcript: the clipboard, dialogs, other programs."""
+    """Runs actions on entries that involve the clipboard, dialogs or other programs."""
 
     def __init__(self, screen: BaseScreen, transcript: Transcript, context: SessionContext) -> None:
         self._screen = screen

@@ -30,7 +30,7 @@ SCAN_PAUSE_FACTOR = 4
 
 
 class PaneActions:
-    """Runs the actions that need more than the panes: the conversation, dialogs, the user's editor."""
+    """Runs actions of the panes that involve the conversation, dialogs or the user's editor."""
 
     def __init__(
         self,
