@@ -20,7 +20,7 @@ from tests.support.talk import Talk
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Play = Callable[[Talk], None]
+    Step = Callable[[Talk], None]
 
 DIFF = {"type": "diff", "path": "/w/a", "oldText": "a", "newText": "b"}
 TEXT = {"type": "content", "content": {"type": "text", "text": "\x1b[31mred"}}
@@ -32,14 +32,14 @@ def checks(talk: Talk, *, schema: bool = False) -> set[str]:
     return found if schema else {check for check in found if not check.startswith("schema:")}
 
 
-def turn(*play: Play) -> Callable[[Talk], None]:
-    """Return a conversation with one turn of these acts and a message."""
+def turn(*steps: Step) -> Callable[[Talk], None]:
+    """Return a conversation with one turn of these steps and a message."""
 
     def run(talk: Talk) -> None:
         talk.opened(**INFO)
         prompt = talk.prompt("hello")
-        for act in play:
-            act(talk)
+        for step in steps:
+            step(talk)
         talk.says("words")
         talk.end(prompt)
 
@@ -50,26 +50,26 @@ def opened(result: dict[str, Any] | None = None, **initialize: Any) -> Callable[
     return then(lambda talk: talk.opened(result, **{**INFO, **initialize}))
 
 
-def then(*plays: Callable[[Talk], object]) -> Play:
-    """Return one act that performs all of these."""
+def then(*steps: Callable[[Talk], object]) -> Step:
+    """Return one step that runs all of these."""
 
-    def play(talk: Talk) -> None:
-        for act in plays:
-            act(talk)
+    def run_step(talk: Talk) -> None:
+        for step in steps:
+            step(talk)
 
-    return play
+    return run_step
 
 
-def tool(**more: Any) -> Play:
+def tool(**more: Any) -> Step:
     fields = {"kind": "read", "status": "completed", **more}
     return lambda talk: talk.tool("t", **fields)
 
 
-def asks(method: str, **params: Any) -> Play:
+def asks(method: str, **params: Any) -> Step:
     return lambda talk: talk.received({"id": "a", "method": method, "params": {"sessionId": "s1", **params}})
 
 
-def thought(message_id: str) -> Play:
+def thought(message_id: str) -> Step:
     return lambda talk: talk.thinks("hm", messageId=message_id)
 
 
@@ -77,8 +77,8 @@ def option(identity: str, kind: str) -> dict[str, str]:
     return {"optionId": identity, "name": identity, "kind": kind}
 
 
-def permission(*options: dict[str, str], **more: Any) -> Play:
-    def play(talk: Talk) -> None:
+def permission(*options: dict[str, str], **more: Any) -> Step:
+    def run_step(talk: Talk) -> None:
         talk.tool("t", kind="read", status="completed")
         talk.asks_permission(
             toolCall={"toolCallId": "t"},
@@ -86,16 +86,16 @@ def permission(*options: dict[str, str], **more: Any) -> Play:
             **more,
         )
 
-    return play
+    return run_step
 
 
-def outside(*play: Play) -> Callable[[Talk], None]:
-    """Return a conversation with these acts after a turn."""
+def outside(*steps: Step) -> Callable[[Talk], None]:
+    """Return a conversation with these steps after a turn."""
 
     def run(talk: Talk) -> None:
         turn()(talk)
-        for act in play:
-            act(talk)
+        for step in steps:
+            step(talk)
 
     return run
 
@@ -134,7 +134,7 @@ def answered_again(talk: Talk) -> None:
     talk.answer(3, {"stopReason": "end_turn"})
 
 
-PROVOKED: dict[str, Callable[[Talk], None]] = {
+CASES: dict[str, Callable[[Talk], None]] = {
     "stdout-noise": turn(then(lambda talk: talk.record("received", "Loading ..."))),
     "malformed-envelope": turn(then(lambda talk: talk.record("received", [1]))),
     "answered-twice": answered_again,
@@ -186,17 +186,17 @@ PROVOKED: dict[str, Callable[[Talk], None]] = {
 }
 
 
-@pytest.mark.parametrize("check", PROVOKED)
+@pytest.mark.parametrize("check", CASES)
 def test_each_check_reports_only_its_own_violation(check: str) -> None:
     talk = Talk()
-    PROVOKED[check](talk)
+    CASES[check](talk)
     assert checks(talk) == {check}
 
 
 def test_every_check_has_a_test_case() -> None:
     source = "".join(inspect.getsource(module) for module in (behaviour_check, tool_call_check))
     named = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', source))
-    assert named == set(PROVOKED)
+    assert named == set(CASES)
 
 
 def test_a_correct_turn_has_no_violations() -> None:
@@ -254,7 +254,7 @@ def test_repeated_violations_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("play", "check", "words"),
+    ("step", "check", "words"),
     [
         (turn(lambda talk: talk.update("novelty")), "schema:session/update", "novelty"),
         (
@@ -285,9 +285,9 @@ def test_repeated_violations_are_counted() -> None:
         (then(lambda talk: talk.record("received", {"id": 1})), "schema:envelope", "jsonrpc"),
     ],
 )
-def test_schema_violations_name_the_field(play: Play, check: str, words: str) -> None:
+def test_schema_violations_name_the_field(step: Step, check: str, words: str) -> None:
     talk = Talk()
-    play(talk)
+    step(talk)
     sentences = [found.sentence for found in find_violations(talk.records) if found.check == check]
     assert len(sentences) == 1
     assert words in sentences[0]

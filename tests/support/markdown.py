@@ -39,14 +39,16 @@ def document(text: str, width: int = 60) -> Document:
     return Document(GrowingText(text), PALETTE, width)
 
 
-def grown(chunks: Iterable[str], width: int = 60, *, looking: bool = False, plain: bool = False) -> Document:
-    """Return a document drawn from chunks. With `looking`, its end is drawn after each chunk."""
+def grown(
+    chunks: Iterable[str], width: int = 60, *, draw_each_chunk: bool = False, plain: bool = False
+) -> Document:
+    """Return a document drawn from chunks. `draw_each_chunk` also draws its last lines after each chunk."""
     text = GrowingText()
     drawn = Document(text, PALETTE, width, plain=plain)
     for chunk in chunks:
         text.append(chunk)
         drawn.update()
-        if looking:
+        if draw_each_chunk:
             first = max(0, drawn.height - 8)
             drawn.settle(first, drawn.height)
             for number in range(first, drawn.height):

@@ -28,8 +28,8 @@ ESCAPES = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])"
 )
 """Complete escape sequences."""
-ON = (b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[?1000h", b"\x1b[?2004h")
-OFF = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
+MODES_ON = (b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[?1000h", b"\x1b[?2004h")
+MODES_OFF = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 """Alternate screen, hidden cursor, mouse reports and bracketed paste, turned on and off."""
 
 
@@ -106,7 +106,7 @@ class Terminal:
         assert self.process.returncode is not None
         return self.process.returncode
 
-    def stand_still(self) -> None:
+    def stop_reading(self) -> None:
         """Stop reading until the terminal's buffer is full."""
         while select.select([], [self._slave], [], 0.5)[1]:
             pass
@@ -161,7 +161,7 @@ class Shell(Terminal):
     def start(self, *args: str) -> None:
         """Run acp-tui in the foreground."""
         self.type(f"{shlex.join([PROGRAM, *args])}\n")
-        self.until(lambda: ON[0] in self.raw, "the screen")
+        self.until(lambda: MODES_ON[0] in self.raw, "the screen")
 
     def code(self) -> int:
         """Wait until the last command has ended, and return its exit code."""

@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.ui.terminal import open_externally
 from tests.support.conversation_ui import agent
-from tests.support.terminal import ON, Terminal
+from tests.support.terminal import MODES_ON, Terminal
 
 if TYPE_CHECKING:
     from tests.support.conversation_ui import ConversationUi, Open
@@ -112,8 +112,8 @@ def test_a_link_to_a_file_opens_in_the_editor(tmp_path: Path) -> None:
         terminal.type("\x1b[1;3A")
         terminal.wait_for("Space fold")
         terminal.type("o")
-        terminal.until(lambda: terminal.raw.count(ON[0]) == 2)
-        terminal.until(lambda: b"Space" in terminal.raw.rpartition(ON[0])[2])  # the screen is back
+        terminal.until(lambda: terminal.raw.count(MODES_ON[0]) == 2)
+        terminal.until(lambda: b"Space" in terminal.raw.rpartition(MODES_ON[0])[2])  # the screen is back
         terminal.type("\x11")
         assert terminal.ended() == 0
     assert told.read_text(encoding="utf-8").strip() == str(notes)

@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.cli import main
 from tests.support.conversation_ui import agent
-from tests.support.terminal import OFF, Terminal
+from tests.support.terminal import MODES_OFF, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def helper(home: Path) -> Path:
 
 def end_of(terminal: Terminal) -> str:
     """Return what was printed after the app had ended."""
-    return " ".join(terminal.raw[terminal.raw.rindex(OFF[-1]) :].decode().split())
+    return " ".join(terminal.raw[terminal.raw.rindex(MODES_OFF[-1]) :].decode().split())
 
 
 def test_using_the_home_directory_as_workspace_must_be_confirmed(user_home: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.conversation_ui import agent
 from tests.support.recordings import WIRELOGS
-from tests.support.terminal import OFF, Terminal
+from tests.support.terminal import MODES_OFF, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ def test_a_draft_that_cannot_be_saved_is_reported_once(tmp_path: Path, home: Pat
 def test_the_demo_reports_that_it_cannot_create_its_project(tmp_path: Path, nowhere: Path) -> None:
     with Terminal("demo", cwd=tmp_path) as terminal:
         assert terminal.ended() == 1
-        told = " ".join(terminal.raw[terminal.raw.rindex(OFF[-1]) :].decode().split())
+        told = " ".join(terminal.raw[terminal.raw.rindex(MODES_OFF[-1]) :].decode().split())
         assert "acp-tui: Cannot create the demo's sample project in " in told
         assert terminal.settings == terminal.before
 

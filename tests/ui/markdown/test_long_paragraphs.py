@@ -93,7 +93,7 @@ def test_a_long_line_is_wrapped_as_one_paragraph(shape: str, width: int) -> None
     text = shaped(prose(20_000), shape)
     expected = uncut(text, width)
     assert strips(document(text, width)) == expected
-    assert strips(grown(chunks(text, 500), width, looking=True)) == expected
+    assert strips(grown(chunks(text, 500), width, draw_each_chunk=True)) == expected
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -101,7 +101,7 @@ def test_many_lines_are_wrapped_as_one_paragraph(shape: str) -> None:
     text = shaped(in_lines(prose(20_000)), shape)
     expected = uncut(text, 80)
     assert strips(document(text, 80)) == expected
-    assert strips(grown(chunks(text, 500), 80, looking=True)) == expected
+    assert strips(grown(chunks(text, 500), 80, draw_each_chunk=True)) == expected
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
@@ -116,12 +116,12 @@ def test_a_paragraph_of_many_sections_is_wrapped_as_one(width: int) -> None:
     shape=st.sampled_from(sorted(SHAPES)),
     chunk=st.integers(1, 60),
     width=st.sampled_from([20, 40, 80]),
-    looking=st.booleans(),
+    draw_each_chunk=st.booleans(),
 )
-def test_cuts_change_no_line(text: str, shape: str, chunk: int, width: int, looking: bool) -> None:
+def test_cuts_change_no_line(text: str, shape: str, chunk: int, width: int, draw_each_chunk: bool) -> None:
     text = shaped(text, shape)
     with section_size(200):
-        drawn = strips(grown(chunks(text, chunk), width, looking=looking))
+        drawn = strips(grown(chunks(text, chunk), width, draw_each_chunk=draw_each_chunk))
     assert [strip.text.rstrip() for strip in drawn] == [strip.text.rstrip() for strip in uncut(text, width)]
 
 
@@ -154,7 +154,7 @@ def test_a_long_line_of_plain_text_is_wrapped_as_a_whole() -> None:
 
 def test_a_long_line_of_code_fills_its_rows() -> None:
     text = f"```\nfirst\n{'0123456789' * 3_000}\nlast\n```"
-    rows = [strip.text.strip() for strip in strips(grown(chunks(text, 700), 45, looking=True))]
+    rows = [strip.text.strip() for strip in strips(grown(chunks(text, 700), 45, draw_each_chunk=True))]
     assert (rows[0], rows[-1]) == ("first", "last")
     assert {len(row) for row in rows[1:-2]} == {43}
 
@@ -176,4 +176,4 @@ def test_the_lines_of_a_long_paragraph_are_exact_once_all_is_drawn() -> None:
 
 def test_a_link_defined_later_changes_the_wrapping_of_a_long_paragraph() -> None:
     text = "See [one][1]. " * 2_000 + "\n\n[1]: https://a.b\n"
-    assert strips(grown([text[:-20], text[-20:]], 80, looking=True)) == uncut(text, 80)
+    assert strips(grown([text[:-20], text[-20:]], 80, draw_each_chunk=True)) == uncut(text, 80)

@@ -33,10 +33,19 @@ def chunked(text: str, cuts: list[int]) -> list[str]:
 
 
 @settings(deadline=None, derandomize=True, database=None)
-@given(text=TEXTS, cuts=st.lists(st.integers(0, 10_000), max_size=30), width=WIDTHS, looking=st.booleans())
-def test_lines_do_not_depend_on_the_chunks(text: str, cuts: list[int], width: int, looking: bool) -> None:
+@given(
+    text=TEXTS,
+    cuts=st.lists(st.integers(0, 10_000), max_size=30),
+    width=WIDTHS,
+    draw_each_chunk=st.booleans(),
+)
+def test_lines_do_not_depend_on_the_chunks(
+    text: str, cuts: list[int], width: int, draw_each_chunk: bool
+) -> None:
     at_once = [strip.text for strip in strips(document(text, width))]
-    piecewise = [strip.text for strip in strips(grown(chunked(text, cuts), width, looking=looking))]
+    piecewise = [
+        strip.text for strip in strips(grown(chunked(text, cuts), width, draw_each_chunk=draw_each_chunk))
+    ]
     assert piecewise == at_once
 
 
@@ -64,7 +73,7 @@ def test_no_word_is_lost(words: list[str]) -> None:
 def test_complete_code_is_highlighted_as_a_whole(text: str, language: str) -> None:
     source = f"```{language}\n{text}```\n"
     chunks = [source[start : start + 7] for start in range(0, len(source), 7)]
-    assert strips(grown(chunks, looking=True)) == strips(document(source))
+    assert strips(grown(chunks, draw_each_chunk=True)) == strips(document(source))
 
 
 def test_unchanged_lines_stay_the_same_objects() -> None:

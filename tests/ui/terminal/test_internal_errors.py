@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import ESCAPES, OFF, ON, REPOSITORY, Terminal
+from tests.support.terminal import ESCAPES, MODES_OFF, MODES_ON, REPOSITORY, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,14 +89,14 @@ def test_a_fatal_error_ends_the_program_with_one_sentence(tmp_path: Path, home: 
             terminal.type(QUIT)
         assert terminal.ended() == 1
         log = home / "state" / "acp-tui.log"
-        told = " ".join(ESCAPES.sub(b"", terminal.raw[terminal.raw.rindex(OFF[-1]) :]).decode().split())
+        told = " ".join(ESCAPES.sub(b"", terminal.raw[terminal.raw.rindex(MODES_OFF[-1]) :]).decode().split())
         failed = f"acp-tui: Internal error (RuntimeError: a mistake [of] ours). Details: {log}."
         assert told.startswith(failed)
         if where == "at the end":
             assert told.removeprefix(failed) == f" Resume with: acp-tui --resume {session_in(home)}."
         assert "Traceback" in log.read_text(encoding="utf-8")
         assert terminal.settings == terminal.before
-        for on, off in zip(ON, OFF, strict=True):
+        for on, off in zip(MODES_ON, MODES_OFF, strict=True):
             assert terminal.raw.rfind(off) > terminal.raw.rfind(on) >= 0, off
         assert terminal.left_behind() == []
     if where == "at the end":

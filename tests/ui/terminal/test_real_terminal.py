@@ -7,7 +7,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import OFF, ON, Terminal
+from tests.support.terminal import MODES_OFF, MODES_ON, Terminal
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def assert_sane(terminal: Terminal) -> None:
     """Assert that all terminal modes were reset."""
-    for on, off in zip(ON, OFF, strict=True):
+    for on, off in zip(MODES_ON, MODES_OFF, strict=True):
         assert terminal.raw.rfind(off) > terminal.raw.rfind(on) >= 0, off
     assert terminal.settings == terminal.before
     assert b"Traceback" not in terminal.raw

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.conversation_ui import agent
 from tests.support.recordings import WIRELOGS
-from tests.support.terminal import OFF, ON, PROGRAM, REPOSITORY, Shell, Terminal
+from tests.support.terminal import MODES_OFF, MODES_ON, PROGRAM, REPOSITORY, Shell, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ def assert_in_order(terminal: Terminal, home: Path) -> None:
     if terminal.hung_up:
         return
     assert terminal.settings == terminal.before
-    for on, off in zip(ON, OFF, strict=True):
+    for on, off in zip(MODES_ON, MODES_OFF, strict=True):
         assert terminal.raw.rfind(off) >= terminal.raw.rfind(on), off
     assert b"Warning" not in terminal.raw
     assert b"Traceback" not in terminal.raw
@@ -43,7 +43,7 @@ def assert_in_order(terminal: Terminal, home: Path) -> None:
 
 
 def first_frame(terminal: Terminal) -> None:
-    terminal.until(lambda: ON[0] in terminal.raw)
+    terminal.until(lambda: MODES_ON[0] in terminal.raw)
 
 
 def connecting(terminal: Terminal) -> None:
@@ -83,7 +83,7 @@ def signing_in(terminal: Terminal) -> None:
 def quitting(terminal: Terminal) -> None:
     terminal.wait_for("idle")
     terminal.type("\x11")  # Ctrl+Q
-    terminal.until(lambda: OFF[0] in terminal.raw)
+    terminal.until(lambda: MODES_OFF[0] in terminal.raw)
 
 
 def launcher(terminal: Terminal) -> None:
@@ -188,7 +188,7 @@ def test_a_closed_terminal_without_sighup_ends_the_program(tmp_path: Path, home:
 
 def test_a_blocked_terminal_does_not_delay_the_end(start: Callable[[str], Terminal], home: Path) -> None:
     with start("a flood") as terminal:
-        terminal.stand_still()
+        terminal.stop_reading()
         terminal.signal(signal.SIGTERM)
         assert terminal.process.wait() == 128 + signal.SIGTERM
         assert terminal.left_behind() == []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import OFF, ON, Shell, Terminal
+from tests.support.terminal import MODES_OFF, MODES_ON, Shell, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,7 +152,7 @@ def test_without_a_shell_ctrl_z_does_not_suspend(tmp_path: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type("\x1a")
-        terminal.until(lambda: terminal.raw.count(ON[-1]) == 2)
+        terminal.until(lambda: terminal.raw.count(MODES_ON[-1]) == 2)
         terminal.type("still here\r")
         terminal.wait_for("┃ still here")
         terminal.type("\x11")
@@ -166,7 +166,7 @@ def test_sigcont_without_a_stop_does_not_double_the_input(tmp_path: Path, times:
         terminal.wait_for("idle")
         for _ in range(times):
             terminal.signal(signal.SIGCONT)
-        terminal.until(lambda: terminal.raw.count(ON[-1]) > 1)  # the last that is turned on
+        terminal.until(lambda: terminal.raw.count(MODES_ON[-1]) > 1)  # the last that is turned on
         terminal.type("each letter once\r")
         terminal.wait_for("┃ each letter once")
         terminal.type("\x11")
@@ -190,5 +190,5 @@ def _jobs(terminal: Terminal) -> str:
 
 
 def assert_given_back(terminal: Terminal) -> None:
-    for on, off in zip(ON, OFF, strict=True):
+    for on, off in zip(MODES_ON, MODES_OFF, strict=True):
         assert terminal.raw.rfind(off) > terminal.raw.rfind(on) >= 0, off
