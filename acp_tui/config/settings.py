@@ -289,7 +289,7 @@ def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
 
 
 def _similar_variable(name: str, variables: Iterable[str]) -> str | None:
-    """Return the variable that was probably meant by an unknown one with our prefix."""
+    """Return the known variable that is most similar to an unknown one with our prefix, if any."""
     if not name.startswith(PREFIX) or name == f"{PREFIX}HOME":
         return None
     meant = closest_match(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in variables])

@@ -213,7 +213,7 @@ class RpcConnection:
             gone.cancel()
 
     async def _gone_error(self) -> AgentGone:
-        """Return the error for an unreachable agent: wait for its exit, and end it if it still runs."""
+        """Wait for the agent's exit, or end it, and return the error for calls to it."""
         try:
             await asyncio.wait_for(self._gone.wait(), EXIT_STATUS_SECONDS)
         except TimeoutError:

@@ -303,7 +303,7 @@ class Conversation:
         await self._baseline.revert(path)
 
     async def kill_terminal(self, terminal_id: str) -> None:
-        """Kill a command, of the user or of the agent. The agent learns of the end of its own."""
+        """Kill a command of the user or the agent. The agent is told when its own commands end."""
         terminal = self.session.terminals.get(terminal_id)
         if terminal is not None and terminal.owner == "user":
             await self.user_commands.kill(terminal_id)

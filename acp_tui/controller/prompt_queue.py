@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 INCOMPLETE_PROMPT = "Not sent: a secret in this prompt was not saved. Write it again."
-"""For a queued prompt restored from the log, in which secrets are masked."""
+"""The error for a queued prompt that was restored from the log, where its secrets are masked."""
 
 
 class PromptQueue:

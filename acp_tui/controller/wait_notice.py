@@ -18,7 +18,7 @@ WAIT_NOTICE_SECONDS = 3.0
 
 
 class WaitNotices:
-    """Shows what acp-tui waits for, with the last line of stderr, and afterwards how long it took."""
+    """Shows a notice during a slow step, with the last line of stderr, and afterwards the duration."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ def find_violations(records: Iterable[Record]) -> list[Violation]:
             add(violation.check, violation.sentence, violation.example)
 
     def attempt(check: Callable[[Record], None], record: Record) -> None:
-        """Run a check. If it fails because of a bug, report that instead of failing."""
+        """Run a check. If it raises because of a bug, report that as a violation."""
         try:
             check(record)
         except Exception:

@@ -42,7 +42,7 @@ class RuleStore:
         self.notices: list[str] = []
         """Problems so far, one sentence each, without duplicates."""
         self.catalogue: Callable[[], Collection[str]] | None = None
-        """Returns the ids of known agents. Rules of earlier versions are migrated only if this is set."""
+        """Set this to a function that returns the ids of known agents to migrate rules of older versions."""
         self._asked_sessions = False
         self._seen: tuple[int, int, int] | None = None
         self._rules: list[Rule] = []

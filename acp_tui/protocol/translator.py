@@ -64,7 +64,7 @@ class Translator:
     # ----------------------------------------------------------------------- received
 
     def _update(self, params: Any) -> list[ev.Event]:
-        """Translate `session/update`, which nearly every frame is."""
+        """Translate `session/update`, by far the most frequent frame."""
         if type(params) is not dict:
             return [ev.Unknown("a session update without params", params)]
         update = params.get("update")

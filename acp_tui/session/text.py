@@ -156,7 +156,7 @@ class GrowingText:
                 self._large += 1
 
     def since(self, position: int) -> str:
-        """Return the final text from a position on. The cost depends on what is returned."""
+        """Return the final text from a position on. The cost depends on the length of the result."""
         if position <= 0:
             return self._joined()
         missing = self.length - position

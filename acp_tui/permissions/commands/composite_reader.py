@@ -30,7 +30,7 @@ _GIT_READERS = frozenset({"blame", "describe", "diff", "log", "ls-files", "rev-p
 
 
 def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
-    """Return the commands that a line joins; empty if it is one plain command or no line.
+    """Return the commands that are joined in a line. Empty for a single plain command, or without a line.
 
     A part that is not plain has no `words`, and `not_plain` says why.
     """

@@ -195,7 +195,7 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
 
 
 def _hides(name: str, wrapper: _Wrapper, option: str) -> bool:
-    """Return True for an option whose value is a command, or that is not known."""
+    """Return True if the option's value is a command, or if the option is unknown."""
     if option.startswith("--"):
         known = "=" in option or option in wrapper.long_valued | _VALUELESS
         return option.partition("=")[0] in wrapper.opaque or not known

@@ -109,7 +109,7 @@ def _add_call(
 
 
 def _calls_about(session: Session, path: str) -> Iterator[ToolCall]:
-    """Yield the agent's own calls of this turn that name the file: open ones, then recent ones."""
+    """Yield the tool calls of this turn that name the file: open ones first, then recent ones."""
     wanted = _absolute(session, path)
     seen: set[int] = set()
     recent = islice(reversed(session.entries), MAX_RECENT_ENTRIES)

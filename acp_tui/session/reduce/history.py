@@ -21,7 +21,7 @@ from acp_tui.session.state import AnnotatedText, Message, Replay, Session, UserM
 from acp_tui.session.text import GrowingText
 
 LATE_PAUSE = 2.0
-"""Once the last known prompt was replayed, an event after a pause of so many seconds is a new one."""
+"""After this pause, an event is no longer part of a replay that reached the last known prompt. Seconds."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PromptSender:
-    """Takes prompts from the first frame on. Those submitted before there is a queue are kept."""
+    """Accepts prompts from the first frame on, and keeps them until there is a queue."""
 
     def __init__(self, view: ConversationView, tasks: BackgroundTasks) -> None:
         self._view = view

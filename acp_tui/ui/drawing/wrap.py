@@ -56,7 +56,7 @@ def _truncation_note(characters: int) -> str:
 
 
 def join_graphemes(spans: Iterable[Segment]) -> list[Segment]:
-    """Move joiners so that no grapheme is split between two segments, which would change its width."""
+    """Move joiners so that no grapheme is split between two segments. A split would change its width."""
     found: list[Segment] = []
     for text, style, _ in spans:
         while text and found and (text[0] in _JOINING or found[-1].text[-1] == _JOINER):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 _HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]*)")
-"""Skips what precedes an @: that is user information, even if it looks like a host."""
+"""Skips the text before an @: it is user information, even if it looks like a host."""
 
 
 def body(entry: Elicitation, context: DrawContext) -> Body:

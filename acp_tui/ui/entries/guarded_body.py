@@ -75,7 +75,7 @@ class GuardedBody:
         return text if text is not None else self._body.copy_text()
 
     def update(self) -> bool:
-        """Return False also after a failure: the entry has changed, so a new body may succeed."""
+        """Update the body. After a failure, return False: the entry has changed, so a new body may work."""
         return bool(self._call("update"))
 
     def settle(self, first: int, last: int) -> None:

@@ -44,7 +44,7 @@ FOCUS_PATHS: tuple[FocusPath, ...] = (
     (("launcher",), ("app",)),
     *(((scope, "dialog"), ("app",)) for scope in ("permission", "choose", "detail", "help")),
 )
-"""All ways that a key can take. Priority keys are checked before all others, from the app inwards."""
+"""All focus paths of a key. Priority keys are checked before all others, from the app inwards."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ def _longest_word(cell: Cell) -> int:
 
 
 def _share(wanted: list[int], room: int) -> list[int]:
-    """Divide the room: narrow columns get what they want, the others equal shares of the rest."""
+    """Divide the room: narrow columns get their full width, and wide ones equal shares of the rest."""
     given = [0] * len(wanted)
     for rank, index in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
         given[index] = min(wanted[index], room // (len(wanted) - rank))

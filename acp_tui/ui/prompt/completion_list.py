@@ -206,7 +206,7 @@ def _fit_name(choice: CompletionItem, width: int) -> tuple[str, frozenset[int]]:
 
 
 def _highlight(text: str, indexes: frozenset[int], style: Style) -> list[Segment]:
-    """Return the text with some of its characters in another style."""
+    """Return the text with the matched characters highlighted."""
     if not indexes:
         return [Segment(text)]
     return [Segment(char, style if index in indexes else None) for index, char in enumerate(text)]

@@ -216,7 +216,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return Selection(*(self._outside_token(location, after=location > before) for location in selection))
 
     def _outside_token(self, location: Location, *, after: bool) -> Location:
-        """Return the location, or the edge of the token that it is inside of.
+        """Return the location. If it is inside a token, return the token's end (`after`) or start.
 
         The row may not exist: Textual deletes the last line up to the start of the following one.
         """

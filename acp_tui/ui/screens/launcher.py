@@ -225,7 +225,7 @@ class LauncherScreen(BaseScreen):
         self._choose(event.index)
 
     def action_move(self, step: int) -> None:
-        """Move the selection. Steps of more than one row stop at the ends."""
+        """Move the selection. At the ends, a single step wraps around and a longer one stops."""
         rows = self.query_one(SelectList)
         if abs(step) == 1:
             rows.move(step)

@@ -95,7 +95,7 @@ def language_of(path: str) -> str:
 
 @lru_cache(maxsize=1)
 def _file_patterns() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
-    """Return languages by file name or `*.extension`, and a list of other patterns with their languages."""
+    """Return the languages by file name or `*.extension`, and by any other pattern."""
     from pygments.lexers import get_all_lexers  # type: ignore[import-untyped]
 
     exact: dict[str, list[str]] = {}

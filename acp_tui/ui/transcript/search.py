@@ -74,7 +74,7 @@ class TranscriptSearch:
         return True
 
     def _candidate(self, step: int) -> tuple[int, int]:
-        """Return an entry, and the match to move to, which may lie outside the entry."""
+        """Return an entry, and the index of the match to move to. It may be outside the entry's matches."""
         if self._current is not None and self._current[0] in self._counts:
             entry, match = self._current
             return entry, match + step

@@ -128,7 +128,7 @@ class Scrollback:
                 yield text, style
 
     def since(self, line: int) -> tuple[int, Iterator[Part]]:
-        """Return the text from the page on in which a line begins, and the number of the text's first line.
+        """Return the text from the page in which a line begins, and the number of that page's first line.
 
         If that page was dropped, the text begins with the first page after it. The head is included only if
         nothing was dropped.

@@ -37,7 +37,7 @@ def headline(
     foldable: bool,
     status: str,
 ) -> Strip:
-    """Draw the line. The title is shortened to fit; facts are dropped where it would become too short."""
+    """Draw the line. The title is shortened to fit; if it would become too short, facts are dropped."""
     palette = context.palette
     fold = (FOLDED if context.folded else OPEN) if foldable and not context.full else " "
     signs = [Segment(f"{fold} ", palette.dim), Segment(f"{icon} ", palette.icon)]

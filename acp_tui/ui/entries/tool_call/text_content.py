@@ -26,7 +26,7 @@ INDENT = 4
 FILE_KINDS = ("read", "search", "fetch")
 """Calls whose text comes from a file or a page. It is drawn as Markdown only if it is fenced."""
 FAILURE_MESSAGE = "message"
-"""Used instead of a kind for the reason why a call failed. It is prose, even if the agent fenced it."""
+"""A pseudo kind for the text that says why a call failed. It is drawn as prose, even if it is fenced."""
 MAX_LINES = 20
 """The maximum number of lines of a text in the transcript."""
 MAX_LINES_FULL = 5_000

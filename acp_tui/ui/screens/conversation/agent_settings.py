@@ -99,7 +99,7 @@ class AgentSettings:
             self.set_policy(policy)
 
     def set_policy(self, policy: Policy) -> None:
-        """Decide by this policy from the next request on."""
+        """Apply this policy, beginning with the next request."""
         if self._runner.conversation is not None:
             self._runner.conversation.set_policy(policy)
             self._status.policy = policy

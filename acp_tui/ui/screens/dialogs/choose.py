@@ -154,7 +154,7 @@ class ChooseScreen(Dialog[str | None]):
         self.choose(self._shown[event.index].value)
 
     def action_move(self, step: int) -> None:
-        """Move the selection. Steps of more than one row stop at the ends."""
+        """Move the selection. At the ends, a single step wraps around and a longer one stops."""
         rows = self.query_one(SelectList)
         if abs(step) == 1:
             rows.move(step)
