@@ -1,4 +1,4 @@
-"""The agents known by name: the built-in catalogue, and the user's agents and changes."""
+"""The agents known by name: those of the built-in catalogue and of the user's settings."""
 
 from __future__ import annotations
 

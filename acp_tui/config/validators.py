@@ -78,7 +78,7 @@ def one_of(*names: str) -> Callable[[Any], str]:
 
 
 policy = one_of(*POLICIES)
-"""How permission requests are answered that match no rule, strictest first."""
+"""The policies for permission requests that match no rule, strictest first."""
 notify = one_of("off", "bell", "terminal", "all")
 """How the user is notified when the window is unfocused."""
 panes = one_of("none", "plan", "files", "terminals", "session")

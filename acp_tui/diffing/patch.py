@@ -111,7 +111,7 @@ class _OpenHunk:
 
     @property
     def end(self) -> tuple[int, int]:
-        """The next old and new line numbers."""
+        """The old and new line numbers after the lines read so far."""
         return self._start[0] + self._count[0], self._start[1] + self._count[1]
 
     def includes(self, line: str) -> bool:

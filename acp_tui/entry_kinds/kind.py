@@ -51,7 +51,7 @@ class EntryKind:
     renderer: Callable[[Any, Any], Any]
     """Makes the body for a `DrawContext`. Usually `Imported`: renderers need the screen libraries."""
     plain_text: Callable[[Any, TextContext], Iterable[str]]
-    """The lines that `sessions show` prints. None of them: the entry is not printed."""
+    """The lines that `sessions show` prints. If there are none, the entry is not printed."""
 
     blocks: Callable[[Any, TextContext], Iterable[Block]] | None = None
     """What Markdown and HTML exports show. None: the first line of the plain text, and the rest folded."""

@@ -75,7 +75,7 @@ def contain(text: str) -> str:
 
 
 def _closing_fence(tokens: list[Token], lines: list[str]) -> list[str]:
-    """Return the fence that closes an open code block, which would swallow the rest of the document."""
+    """Return the fence that closes an open code block. Without it, the rest of the document would be code."""
     fences = [token for token in tokens if token.type == "fence"]
     if not fences or fences[-1].map is None:
         return []

@@ -154,7 +154,7 @@ def _obstacle(in_force: Sequence[Rule], subject: Subject) -> str | None:
 
 
 def _by_rules(rules: Sequence[Rule]) -> Decision:
-    """Answer as these rules do, which have the same decision."""
+    """Return the decision that all these rules have in common."""
     names = [f'"{describe_rule(rule)}"' for rule in rules]
     last = names.pop()
     named = f"rules {', '.join(names)} and {last}" if names else f"rule {last}"

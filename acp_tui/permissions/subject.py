@@ -140,7 +140,7 @@ class Subject:
 
     @property
     def sensitive(self) -> list[tuple[str, str]]:
-        """The sensitive files and why they are."""
+        """The sensitive files, each with the reason why it is sensitive."""
         return [(target.path, target.sensitive) for target in self.targets if target.sensitive]
 
     @property

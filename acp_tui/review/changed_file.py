@@ -68,7 +68,7 @@ WHOLE, MODE = Part("whole"), Part("mode")
 
 @dataclass(frozen=True)
 class ChangedFile:
-    """A file that differs from the version accepted so far, which at first is that of the baseline."""
+    """A file that differs from its accepted version. At first, that is the version in the baseline."""
 
     path: Path
     old: FileVersion

@@ -28,7 +28,7 @@ class Comment:
 
     @property
     def removed(self) -> bool:
-        """True if all its lines are removed ones."""
+        """True if the comment is on removed lines only."""
         return all(line.startswith("-") for line in self.excerpt)
 
     def follow(self, old: Sequence[str], new: Sequence[str]) -> Comment:

@@ -23,7 +23,7 @@ def offered_settings(session: Session) -> list[ConfigOption]:
 
 
 def setting_key(option: ConfigOption) -> str:
-    """Return `mode` or `model` for these, whichever way the agent offers them; else `option:ID`."""
+    """Return `mode` or `model` for the mode and model, even if they are options; otherwise `option:ID`."""
     return option.category if option.category in (MODE, MODEL) else f"option:{option.id}"
 
 

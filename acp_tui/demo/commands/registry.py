@@ -31,7 +31,7 @@ COMMANDS: dict[str, SlashCommand] = {}
 """All commands by name, in menu order."""
 
 FEW_COMMANDS = ("help", "tour", "commands")
-"""The commands that stay after `/commands few`."""
+"""The commands that are still offered after `/commands few`."""
 
 
 def available_commands(*, few: bool = False) -> list[AvailableCommand]:

@@ -146,7 +146,7 @@ def _script(words: Words) -> Wrapped | None:
 
 
 def _script_of_shell(words: Words) -> Wrapped | None:
-    """Return the script after `-c`, which may be among other options. A shell without one runs its input."""
+    """Return the script after `-c`, which may follow other options. Without `-c`, a shell runs its input."""
     position = 1
     while position < len(words) and words[position][0].startswith(("-", "+")):
         option = words[position][0]

@@ -179,7 +179,7 @@ def _decodes(step: Step) -> bool:
 
 
 def _files_from(step: Step) -> list[str]:
-    """Return the files that a step writes its download or input to."""
+    """Return the files to which a step writes its download or its input."""
     found = list(step.written)
     if step.name == "tee":
         found += step.operands

@@ -94,7 +94,7 @@ def _apply_as_loading(session: Session, handler: Handler, event: Event, at: floa
 def _apply_to_replay(
     session: Session, into: Session, handler: Handler, event: Event, at: float
 ) -> list[Change]:
-    """Apply an event to the collected replay. The plan applies to the session too, because it is a fact."""
+    """Apply an event to the collected replay. A plan is applied to the session, too: it is a fact."""
     plan = into.plan
     handler(into, event, at)
     if into.plan is plan:

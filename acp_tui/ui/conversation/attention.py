@@ -71,7 +71,7 @@ class Attention:
 
     @classmethod
     def for_screen(cls, screen: BaseScreen) -> Attention:
-        """Return one for the conversation on a screen."""
+        """Return the `Attention` for the conversation on a screen."""
         return cls(
             lambda sequence: write_to_terminal(screen.app, sequence),
             lambda: app_of(screen).window_title,

@@ -23,7 +23,7 @@ class StatusTracker:
         self.awaited = ""
         """What is being waited for."""
         self.stuck = ""
-        """Why there is no session, and which key helps; empty if there is one."""
+        """Why there is no session, and which key to press; empty if there is one."""
         self.starting = False
         """True while the agent is restarted, although the session still says that it has ended."""
         self._unasked_actions = UnaskedActions()

@@ -540,7 +540,7 @@ def bound_keys(node: DOMNode, key_id: str) -> str:
 
 
 def is_bound(node: DOMNode, scope: ScopeName, key: str) -> bool:
-    """Return True if a key, in Textual's spelling, has an action of this scope in the running app."""
+    """Return True if a key, in Textual's spelling, is bound in this scope of the running app."""
     return any(key in active_keys(node, action.id) for action in TABLE if action.scope == scope)
 
 

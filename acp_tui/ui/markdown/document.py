@@ -159,7 +159,7 @@ class Document:
             layout.finish()
 
     def _draw(self, index: int, layout: SectionLayout) -> None:
-        """Draw the lines of a section, and drop those of the oldest if too many are in memory."""
+        """Draw the lines of a section. If too many are in memory, drop those of the oldest section."""
         if isinstance(layout, TextLayout):
             table_start = self._table_start(layout.section)
             layout.draw(self._all_references, table_start, self._line_before(index))

@@ -103,7 +103,7 @@ class TextLayout:
         self.is_exact = True
 
     def last_line(self, references: References, open_line: OpenLine | None) -> OpenLine | None:
-        """Return the line that the next section continues, without keeping the others."""
+        """Return the line that the next section continues. The other lines are not kept in memory."""
         return self._spans(references, None, open_line)[1]
 
     def drop(self) -> None:

@@ -67,7 +67,7 @@ class TerminalWriter:
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """Write what has been kept, and wait until the terminal has accepted it."""
+        """Write the text kept by `write`, and wait until the terminal has accepted it."""
         rest = memoryview("".join(self._pieces).encode(self._encoding, self._errors))
         self._pieces.clear()
         while rest and not self._closed:
@@ -128,7 +128,7 @@ class TerminalDriver(LinuxDriver):
             super().stop_application_mode()
 
     def close(self) -> None:
-        """Write the rest and leave the terminal to others."""
+        """Write the remaining output and release the terminal."""
         super().close()
         self._writer_thread = None
 

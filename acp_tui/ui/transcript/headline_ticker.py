@@ -27,7 +27,7 @@ class HeadlineTicker:
         return self._timer is not None
 
     def update(self) -> None:
-        """Start or stop the timer. Call it whenever other lines have become visible."""
+        """Start or stop the timer. Must be called whenever the visible lines have changed."""
         needed = self._layout.clock is not None and bool(self._rows())
         if needed and self._timer is None:
             self._timer = self._view.set_interval(1, self._tick)

@@ -64,7 +64,7 @@ class KeyHints(Bar):
         self.refresh()
 
     def left_part(self, width: int) -> Spans:
-        """Return the first hints that fit."""
+        """Return as many hints as fit."""
         spans: Spans = []
         used = 0
         for key, label in self._hints:

@@ -27,7 +27,7 @@ PREVIEW_ROWS = 40
 LONG_LINE_PREFIX = MAX_LINE_LENGTH // 2
 """The number of characters kept of a line that is too long to compare."""
 MAX_CACHED_ROWS = 400
-"""Drawn rows kept in memory."""
+"""The maximum number of drawn rows kept in memory."""
 
 Text = TypeVar("Text", str, str | None)
 Pair = tuple[Row | None, Row | None]

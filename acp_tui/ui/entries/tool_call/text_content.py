@@ -81,7 +81,7 @@ def strip_fence(text: str) -> str:
 def plain_strips(
     text: str, style: Style, context: DrawContext, *, wrapper: Wrapper = hard_wrap
 ) -> list[Strip]:
-    """Draw the first lines of a text, and the number of the others."""
+    """Draw the first lines of a text, and return the number of omitted lines."""
     lines = text.strip("\n").split("\n")
     limit = MAX_LINES_FULL if context.full else MAX_LINES
     strips = list(_wrapped(lines[:limit], style, context, wrapper))

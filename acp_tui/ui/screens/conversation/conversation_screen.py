@@ -159,7 +159,7 @@ class ConversationScreen(SessionScreen):
         self.post_message(self.Failed(error))
 
     def open_failed(self, *, session_lost: bool) -> None:
-        """Say in the status line that there is no session, and which key helps."""
+        """Show in the status line that there is no session, and which key to press."""
         key = self._restart_key
         lost = f"session not resumed · {key} starts a new one"
         self.status.stuck = lost if session_lost else f"not ready · {key} tries again"
@@ -326,7 +326,7 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return False for actions that make no sense now; the footer leaves them out."""
+        """Return False for actions that are not available now. The footer omits them."""
         match action:
             case "stop":
                 return bool(self._stop_key.label)

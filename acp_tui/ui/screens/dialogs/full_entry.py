@@ -62,7 +62,7 @@ class FullEntryScreen(DetailScreen):
 
 
 class MeasuredBody:
-    """A long body with a known height, so that a page can draw it like any other.
+    """A long body whose height is known, so that a page can draw it like other bodies.
 
     Measuring a very long body takes seconds. It is done in steps, one with each update; the lines measured so
     far are shown.

@@ -172,7 +172,7 @@ class SidePanes:
             self._panes.refresh(layout=True)  # makes the screen arrange its widgets anew
 
     def run(self, action: PanesActionName) -> None:
-        """Do what a key of the panes asks for."""
+        """Run the action that a key of the panes requested."""
         match action:
             case "leave":
                 self.leave()
