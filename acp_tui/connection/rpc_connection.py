@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 EXIT_STATUS_SECONDS = 2.0
 """Seconds an agent has to exit after it closed its stdout; then it is ended."""
 CLOSE_SECONDS = 10.0
-"""Seconds to wait in `close` until the end of the agent's stdout was processed."""
+"""Seconds that `close` waits for the rest of the agent's stdout to be processed."""
 
 
 class RpcConnection:

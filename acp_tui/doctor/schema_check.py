@@ -168,7 +168,7 @@ def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:
 
 
 def _differences(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield path and value of what the model dropped or converted. `_meta` and nulls may hold anything."""
+    """Yield the path and value of what the model dropped or converted, except `_meta` and nulls."""
     if isinstance(sent, dict) and isinstance(kept, dict):
         for key, value in sent.items():
             below = f"{path}.{key}" if path else str(key)

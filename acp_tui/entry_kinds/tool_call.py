@@ -183,7 +183,7 @@ def other_locations(call: ToolCall, cwd: str) -> list[Location]:
 
 
 def title_names(call: ToolCall, path: str, cwd: str) -> bool:
-    """Return True if the title names the file; by its whole path if that is outside `cwd`."""
+    """Return True if the title names the file. A file outside `cwd` must be named by its full path."""
     inside = not cwd or relative_path(path, cwd) != path or not path.startswith("/")
     title = call_title(call, cwd)
     return path in title or (inside and path.rstrip("/").rpartition("/")[2] in title)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.terminal_emulator import Line
 
 SAFE_SCHEMES = ("http://", "https://", "mailto:")
-"""Schemes of the links that stay links."""
+"""The schemes of URLs that are exported as links. Other links become plain text."""
 CHECKBOXES = {"[ ] ": "☐", "[x] ": "☑"}
 """The characters shown for the task list markers of Markdown."""
 MAX_COLOURED_LINE_LENGTH = 4000

@@ -33,7 +33,7 @@ class _CannotSendError(Exception):
 
 
 class _NotWantedError(_CannotSendError):
-    """A server that the user does not want to be sent."""
+    """A server that is disabled, replaced, or meant for other agents, as the user configured it."""
 
 
 def servers_for_agent(

@@ -40,6 +40,6 @@ def explain_sign_in_errors(title: str, session: Session) -> Iterator[None]:
 
 
 def terminal_command(launch: Launch, method: AuthMethod) -> tuple[list[str], dict[str, str]]:
-    """Return the command and variables of a terminal sign-in: the agent's own, with those of the method."""
+    """Return the agent's command and environment with the arguments and variables of a sign-in method."""
     program = [method.command] if method.command else launch.command
     return [*program, *method.args], {**launch.env, **method.env}

@@ -12,7 +12,7 @@ _SHELL_HOMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Wrapper:
-    """How to find the command after a wrapper's own options and arguments."""
+    """The options and arguments of a wrapper. What follows them is the wrapped command."""
 
     valued: str = ""  # letters of short options that take a value
     long_valued: frozenset[str] = frozenset()

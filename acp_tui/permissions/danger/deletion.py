@@ -220,7 +220,7 @@ def _listed(listers: Iterable[Step]) -> str | None:
 
 
 def _named_in(step: Step) -> str | None:
-    """Describe the protected folder that its here-string names."""
+    """Describe the protected folder named in the step's here-string."""
     words = (word for text in step.part.input for word in text.split())
     return next((what for word in words if (what := describe_protected(word, step.folder))), None)
 

@@ -174,7 +174,7 @@ def _link_terminals(session: Session, call: ToolCall, event: ToolCallChanged) ->
 
 
 def _add_request_content(before: list[ToolContent], now: list[ToolContent]) -> list[ToolContent]:
-    """Add the content of a permission request before the known content, except what it replaces."""
+    """Insert the content of a permission request before the known content. Drop known content it replaces."""
     replaced = {_identity(item) for item in now}
     return now + [item for item in before if _identity(item) not in replaced]
 

@@ -26,7 +26,7 @@ class UnaskedActions:
 
     @property
     def unasked(self) -> bool:
-        """True if the agent has acted and never asked."""
+        """True if the agent has acted without ever asking for permission."""
         return self._acted and not self._asked
 
     def update(self, session: Session) -> None:

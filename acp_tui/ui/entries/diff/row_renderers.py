@@ -109,7 +109,7 @@ class _Column:
         return row.new is None or (self._old_side and row.old is not None)
 
     def _remark(self, row: Row) -> list[Segment]:
-        """Draw a remark about one side below its line."""
+        """Draw a remark below a line."""
         text = shorten(f"{' ' * (self._digits + 1)}\\ {row.text}", self._width)
         return list(
             padded_strip([Segment(text, self._palette.diff_fold)], self._width, self._palette.diff_context)

@@ -102,7 +102,7 @@ class SidePanes:
             self.open(focus=False, first=name)
 
     def open(self, *, focus: bool, first: str | None = None) -> None:
-        """Show the panes. `first` names the pane to start with; None: the first that is not empty."""
+        """Show the panes. `first` names the pane to start with; by default, the first pane with content."""
         panes = self._panes
         if panes is None:
             from acp_tui.ui.panes.pane import PaneSource
