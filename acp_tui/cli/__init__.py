@@ -46,6 +46,7 @@ COMMANDS = {
     "agents": "list known agents, or show one",
     "sessions": "list, show and prune recorded sessions",
     "permissions": "list, revoke and explain remembered permission answers",
+    "trust": "list and forget the folders you trust",
     "mcp": "list the MCP servers given to agents",
     "export": "export a recorded session as Markdown, HTML or JSON",
     "config": "show and check the settings",

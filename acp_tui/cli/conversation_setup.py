@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.app_context import AppContext
-from acp_tui.cli.start_questions import StartQuestion, project_agent_question, workspace_question
+from acp_tui.cli.project_trust import ProjectTrust, mcp_servers_named
+from acp_tui.cli.start_questions import StartQuestion, workspace_question
 from acp_tui.config.policies import POLICIES
 from acp_tui.console.log_file import log_to_file
 from acp_tui.controller import Options, set_mode, set_option
@@ -17,7 +18,7 @@ from acp_tui.session.events import Noticed
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from acp_tui.agents.launch import Launch
     from acp_tui.config.policies import Policy
@@ -57,21 +58,39 @@ class ConversationSetup:
             launch = self.app_context.launch_for_resume(self._stored, agent, args.program)
         else:
             launch = self.app_context.launch(agent, args.program)
-        self._chosen_by_project = chosen_by_project
+        self._options = self._make_options(launch)
         self.conversation: Conversation = self.app_context.conversation(
-            launch, self._options(launch), keep_log=not args.no_log, resumed=self._stored
+            launch, self._options, keep_log=not args.no_log, resumed=self._stored
         )
+        self.project = ProjectTrust(
+            self.conversation.cwd, launch, list(self._options.servers), chose_agent=chosen_by_project
+        )
+        self._notices = [Noticed("warning", problem) for problem in self.project.problems]
+        if args.trust_folder:
+            self.project.trust_all()
+            self.use_project_servers()
 
-    def start_questions(self) -> list[StartQuestion]:
-        """Return the questions the user must answer before the agent starts."""
-        cwd = self.conversation.cwd
-        questions = [workspace_question(cwd)]
-        if self._chosen_by_project:
-            questions.append(project_agent_question(cwd, self.conversation.launch))
-        return [question for question in questions if question is not None]
+    def start_questions(self) -> Iterator[StartQuestion]:
+        """Yield the questions that the user must answer before the agent starts, one after the other."""
+        if (question := workspace_question(self.conversation.cwd)) is not None:
+            yield question
+        if not self._args.trust_folder:
+            yield from self.project.questions()
+            self.use_project_servers()
+            if names := self.project.remembered:
+                sentence = f"Given to the agent, as you agreed in this folder: {mcp_servers_named(names)}."
+                self._notices.append(Noticed("info", sentence))
+
+    def use_project_servers(self) -> None:
+        """Give the agent the servers of the project that may be used. A server of --mcp-config goes first."""
+        given = len(self.app_context.settings.mcp_servers)
+        self._options.servers[given:given] = self.project.servers
+        self._options.withheld_servers += self.project.withheld
 
     async def open(self) -> None:
         """Open a new session, or resume the one given by --resume. The agent must be running."""
+        while self._notices:
+            self.conversation.note(self._notices.pop(0))
         if self._stored is not None:
             session_id = self._stored.text("session_id")
             if session_id is None:
@@ -101,7 +120,7 @@ class ConversationSetup:
                     raise
                 failed(error)
 
-    def _options(self, launch: Launch) -> Options:
+    def _make_options(self, launch: Launch) -> Options:
         args, stored = self._args, self._stored
         cwd: Path | str | None = args.cwd
         directories = [path.absolute() for path in args.add_dir]

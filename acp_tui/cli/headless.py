@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.cli.conversation_setup import ConversationSetup
 from acp_tui.cli.options import USAGE, is_interactive
+from acp_tui.cli.project_trust import mcp_servers_named
 from acp_tui.cli.settings_problems import print_problems
 from acp_tui.cli.start_questions import wide_workspace
 from acp_tui.console.messages import print_message
@@ -67,6 +68,20 @@ class HeadlessRun:
         print_problems(self._setup.app_context.settings)
         for notice in self._setup.app_context.notices:
             print_message(notice)
+        self._decide_about_project(trusted=args.trust_folder)
+
+    def _decide_about_project(self, *, trusted: bool) -> None:
+        """Use all that the folder's files define, or nothing, and print which."""
+        project = self._setup.project
+        if trusted:
+            sentence = "Given to the agent because of --trust-folder: {}."
+            names = [server.name for server in project.servers]
+        else:
+            sentence = "Left out because this folder is not trusted: {} (use --trust-folder)."
+            names = project.trust_nothing()
+            self._setup.use_project_servers()
+        if names:
+            print_message(sentence.format(mcp_servers_named(names)))
 
     # ---- opening
 

@@ -54,6 +54,11 @@ def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") 
         metavar="FILE",
         help="give the agent the mcpServers of this JSON file (repeatable)",
     )
+    parser.add_argument(
+        "--trust-folder",
+        action="store_true",
+        help="use what the workspace's own files define, such as MCP servers, without asking",
+    )
     parser.add_argument("--no-log", action="store_true", help="do not record the session")
 
 

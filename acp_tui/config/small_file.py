@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK  # opening a pipe would block otherwise
 MAX_BYTES = 1_000_000
 
 
@@ -25,14 +26,43 @@ def read_small_file(file: Path) -> bytes | None:
     Raises `FileTooLargeError` without reading the rest of the file, and `OSError` if it cannot be read.
     """
     try:
-        # Without O_NONBLOCK, opening a pipe blocks until another process writes to it.
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = os.open(file, _FLAGS)
     except FileNotFoundError:
         return None
     with open(descriptor, "rb") as opened:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return None
-        data = opened.read(MAX_BYTES + 1)
+        return _read(opened)
+
+
+def read_small_file_inside(folder: Path, name: str) -> bytes | None:
+    """Return the content of a regular file in a folder; None if there is none.
+
+    Raises `OSError` for anything else, also for a link that leads out of the folder.
+    """
+    real = _resolved(folder / name)
+    if not real.is_relative_to(_resolved(folder)):
+        raise OSError(None, "it is a link that leads out of the folder")
+    try:
+        if not stat.S_ISREG(real.stat().st_mode):  # opening a device may have effects
+            raise OSError(None, "it is not a regular file")
+        descriptor = os.open(real, _FLAGS | os.O_NOFOLLOW)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    with open(descriptor, "rb") as opened:
+        # A link may have been put in place since the path was resolved.
+        if not os.path.samestat(os.fstat(descriptor), real.stat()) or _resolved(real) != real:
+            raise OSError(None, "it is being replaced")
+        return _read(opened)
+
+
+def _resolved(path: Path) -> Path:
+    """Return the real path. `Path.resolve` would raise `RuntimeError` for a loop of links."""
+    return type(path)(os.path.realpath(path))
+
+
+def _read(opened: BinaryIO) -> bytes:
+    data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise FileTooLargeError
     return data

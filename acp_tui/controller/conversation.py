@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.agents.launch import Launch
-    from acp_tui.config.mcp import Server
+    from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.config.policies import Policy
     from acp_tui.config.settings import Settings
     from acp_tui.connection.agent_exit import AgentExit
@@ -68,7 +68,8 @@ class Options:
     directories: list[Path] = field(default_factory=list)
     policy: Policy = "ask"
     run_rules: list[Rule] = field(default_factory=list)
-    servers: list[Server] = field(default_factory=list)
+    servers: list[Server] = field(default_factory=list)  # read when a session is opened
+    withheld_servers: list[UnsentServer] = field(default_factory=list)  # shown with the reason
     question_handler: QuestionHandler | None = None
     can_rewind: bool = False  # copy changed files before and after each turn
     terminal_sign_in: bool = False  # the agent's sign-in command can be run in a terminal
@@ -142,6 +143,7 @@ class Conversation:
             folder,
             self._roots,
             options.servers,
+            options.withheld_servers,
             self._baseline,
             self._wait_notices,
             timeout=settings.timeouts.session,

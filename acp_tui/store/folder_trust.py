@@ -1,40 +1,127 @@
-"""Remembers which agent the user has allowed a project's `.acp-tui.toml` to start."""
+"""Remembers which folders the user trusts, and what of their files may be used."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import os
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.store.locks import file_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
+VERSION = 2
 LOCK_TIMEOUT_SECONDS = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class ServerConsent:
+    """The answer for one MCP server that a folder defines."""
+
+    digest: str  # of the definition the user saw
+    allowed: bool
+
+
+@dataclass(slots=True)
+class TrustedFolder:
+    """What the user has decided about one folder."""
+
+    trusted: bool | None = None  # None: not decided
+    agent: str | None = None  # the agent that the folder's settings may start
+    servers: dict[str, ServerConsent] = field(default_factory=dict)  # by name
+
+
 class FolderTrust:
-    """The allowed agent of each folder, in one file of the state directory."""
+    """The decisions about all folders, in one file of the state directory."""
 
     def __init__(self, state_dir: Path) -> None:
         self._path = state_dir / "trusted-folders.json"
 
-    def allows(self, folder: Path, agent: str) -> bool:
-        """Return True if the user has allowed this folder to start this agent."""
-        return self._read().get(str(folder.resolve())) == agent
+    def folder(self, folder: Path) -> TrustedFolder:
+        """Return what was decided about a folder."""
+        return self.folders().get(os.path.realpath(folder), TrustedFolder())
 
-    def allow(self, folder: Path, agent: str) -> None:
-        """Save that this folder may start this agent. Raises `OSError`."""
-        private_directory(self._path.parent)
-        with file_lock(self._path.with_name(f".{self._path.name}.lock"), timeout=LOCK_TIMEOUT_SECONDS):
-            agents = self._read() | {str(folder.resolve()): agent}
-            write_private(self._path, json.dumps({"version": 1, "agents": agents}, indent=2) + "\n")
-
-    def _read(self) -> dict[str, str]:
+    def folders(self) -> dict[str, TrustedFolder]:
+        """Return what was decided about each folder, by its real path."""
         try:
             content = json.loads(self._path.read_bytes())
         except (OSError, ValueError, RecursionError):
             return {}  # the user is asked again
-        agents = content.get("agents") if isinstance(content, dict) else None
-        return agents if isinstance(agents, dict) else {}
+        return _folders(content if isinstance(content, dict) else {})
+
+    def trust(self, folder: Path, *, trusted: bool) -> None:
+        """Save whether a folder is trusted. Raises `OSError`."""
+
+        def change(saved: TrustedFolder) -> None:
+            saved.trusted = trusted
+
+        self._change(folder, change)
+
+    def allow_agent(self, folder: Path, agent: str) -> None:
+        """Save that the settings of a folder may start this agent. Raises `OSError`."""
+
+        def change(saved: TrustedFolder) -> None:
+            saved.agent = agent
+
+        self._change(folder, change)
+
+    def decide_server(self, folder: Path, name: str, consent: ServerConsent) -> None:
+        """Save the answer for a server of a folder. Raises `OSError`."""
+        self._change(folder, lambda saved: saved.servers.update({name: consent}))
+
+    def forget(self, folder: Path) -> bool:
+        """Forget everything about a folder. Return False if there was nothing. Raises `OSError`."""
+        with self._lock():
+            folders = self.folders()
+            known = [path for path in (os.path.realpath(folder), str(folder)) if path in folders]
+            if known:
+                self._write({path: saved for path, saved in folders.items() if path != known[0]})
+        return bool(known)
+
+    def _change(self, folder: Path, change: Callable[[TrustedFolder], None]) -> None:
+        with self._lock():
+            folders = self.folders()
+            change(folders.setdefault(os.path.realpath(folder), TrustedFolder()))
+            self._write(folders)
+
+    def _lock(self) -> AbstractContextManager[None]:
+        private_directory(self._path.parent)
+        return file_lock(self._path.with_name(f".{self._path.name}.lock"), timeout=LOCK_TIMEOUT_SECONDS)
+
+    def _write(self, folders: dict[str, TrustedFolder]) -> None:
+        content = {"version": VERSION, "folders": {path: asdict(saved) for path, saved in folders.items()}}
+        write_private(self._path, json.dumps(content, indent=2) + "\n")
+
+
+def _folders(content: dict[str, Any]) -> dict[str, TrustedFolder]:
+    """Read the file's content. Version 1 had only an agent for each folder."""
+    agents, folders = content.get("agents"), content.get("folders")
+    found = {path: TrustedFolder(agent=_text(name)) for path, name in _table(agents).items()}
+    return found | {path: _folder(_table(entry)) for path, entry in _table(folders).items()}
+
+
+def _folder(entry: dict[str, Any]) -> TrustedFolder:
+    trusted = entry.get("trusted")
+    consents = {name: _table(consent) for name, consent in _table(entry.get("servers")).items()}
+    return TrustedFolder(
+        trusted=trusted if isinstance(trusted, bool) else None,
+        agent=_text(entry.get("agent")),
+        servers={
+            name: ServerConsent(consent["digest"], consent["allowed"])
+            for name, consent in consents.items()
+            if isinstance(consent.get("digest"), str) and isinstance(consent.get("allowed"), bool)
+        },
+    )
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

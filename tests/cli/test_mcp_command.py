@@ -125,7 +125,7 @@ def test_without_servers_the_settings_file_is_named(
     monkeypatch.chdir(tmp_path)
     assert main(["mcp", "list"]) == 0
     assert capsys.readouterr().out == (
-        f"No MCP servers: none in {home}/config/config.toml, and no --mcp-config was given.\n"
+        f"No MCP servers: none in {home}/config/config.toml or this folder, and no --mcp-config was given.\n"
     )
 
 

@@ -68,7 +68,7 @@ def test_arguments_and_environment_are_expanded(tmp_path: Path) -> None:
 def test_a_server_with_an_unset_variable_is_not_sent(tmp_path: Path) -> None:
     assert reason(server(tmp_path, env={"K": "${NOPE}"})) == "the environment variable NOPE is not set"
     assert (
-        reason(server(tmp_path, args=["${input:key}"])) == "${input:key} is not a variable acp-tui can expand"
+        reason(server(tmp_path, args=["${file:key}"])) == "${file:key} is not a variable acp-tui can expand"
     )
 
 

@@ -115,6 +115,8 @@ def _write_repository(world: World) -> None:
     subprocess.run(["git", "init", "-q", project], check=True)
     (project / ".git" / "HEAD").write_text("ref: refs/heads/pwn\u202e\u009b31mred\n")
     (project / world.name).write_text(world.text)
+    servers = {world.text: {"command": world.text, "args": [world.text]}}
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
     (project / ".acp-tui.toml").write_text(
         f"{value} = 1\nagent = {value}\ntheme = {value}\npanes = {value}\n"
     )
@@ -122,6 +124,10 @@ def _write_repository(world: World) -> None:
 
 def _write_permissions(world: World) -> None:
     text = world.text
+    consents = {text: {"digest": text, "allowed": True}}
+    folders = {text: {"trusted": True, "agent": text, "servers": consents}}
+    trusted = {"version": 2, "folders": folders}
+    (world.home / "state" / "trusted-folders.json").write_text(json.dumps(trusted))
     texts = {
         "id": text,
         "origin": text,

@@ -1,4 +1,4 @@
-"""`acp-tui mcp`: lists the MCP servers, where each is configured, and which agents get it."""
+"""`acp-tui mcp`: lists the MCP servers, where each is defined, and which agents get it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
+from acp_tui.cli.project_trust import NOT_AGREED, ProjectTrust
 from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
 from acp_tui.config.problems import closest_match
+from acp_tui.console.messages import print_message
 from acp_tui.console.tables import labelled
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
@@ -46,15 +48,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the servers and where each is configured."""
     settings = config.load(Path.cwd())
-    servers = [*settings.mcp_servers]
-    for file in args.mcp_config:
-        servers += mcp.from_json_file(file)
+    of_files = [server for file in args.mcp_config for server in mcp.from_json_file(file)]
+    project = ProjectTrust(Path.cwd(), None, [*settings.mcp_servers, *of_files])
+    for server in project.use_saved_answers():
+        project.withheld.append(mcp.UnsentServer(server, NOT_AGREED))
+    servers = [*settings.mcp_servers, *project.servers, *of_files]
     if args.agent is not None:
         _require_known(args.agent, settings, servers)
-    if not servers:
-        print(f"No MCP servers: none in {config.config_file()}, and no --mcp-config was given.")
+    if not servers and not project.withheld:
+        print(
+            f"No MCP servers: none in {config.config_file()} or this folder, and no --mcp-config was given."
+        )
     for server in servers:
-        print("\n".join(_server_lines(server, servers, args.agent)))
+        print("\n".join(_server_lines(server, _recipients(server, servers, args.agent))))
+    for unsent in project.withheld:
+        print("\n".join(_server_lines(unsent.server, ("left out", unsent.reason))))
+    for problem in project.problems:
+        print_message(problem)
     print_problem_count(settings)
     return 0
 
@@ -69,8 +79,7 @@ def _require_known(agent: str, settings: Settings, servers: list[Server]) -> Non
         )
 
 
-def _server_lines(server: Server, servers: list[Server], agent: str | None) -> list[str]:
-    origin = str(server.file) if server.line is None else f"{server.file}:{server.line}"
+def _server_lines(server: Server, recipients: tuple[str, str]) -> list[str]:
     if server.transport == "stdio":
         fields = [("command", redact_text(shlex.join([server.command, *server.args])))]
     else:
@@ -79,8 +88,8 @@ def _server_lines(server: Server, servers: list[Server], agent: str | None) -> l
     fields += [("header", pair) for pair in _mask_secrets(server.headers, ": ")]
     if server.extra:
         fields.append(("unused", f"{', '.join(server.extra)}: not part of the protocol"))
-    fields.append(_recipients(server, servers, agent))
-    return [visible_line(f"{server.name}  {origin}"), *labelled(fields, "    ", commands=("command",))]
+    fields.append(recipients)
+    return [visible_line(f"{server.name}  {server.origin}"), *labelled(fields, "    ", commands=("command",))]
 
 
 def _mask_secrets(values: Mapping[str, str], separator: str) -> list[str]:

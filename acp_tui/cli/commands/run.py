@@ -79,15 +79,19 @@ def app_for(
 def _default_agent(settings: early_settings.EarlySettings) -> tuple[str | None, bool]:
     """Return the agent to start if none is named, and whether the project's settings chose it.
 
-    A project may choose only an installed agent: any other would be downloaded and run.
+    A project may choose only an installed agent: any other would be downloaded and run. A folder that the
+    user never trusts chooses nothing.
     """
     if settings.agent == settings.own_agent:
         return settings.agent, False
     from acp_tui.agents.catalogue import known_agents
+    from acp_tui.config.paths import paths
     from acp_tui.config.settings import load
+    from acp_tui.store.folder_trust import FolderTrust
 
     agent = known_agents(load(settings.cwd)).get(settings.agent or "")
-    if agent is None or not agent.is_installed:
+    is_refused = FolderTrust(paths().state).folder(settings.cwd).trusted is False
+    if agent is None or not agent.is_installed or is_refused:
         return settings.own_agent, False
     return agent.name, True
 

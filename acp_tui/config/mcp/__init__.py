@@ -1,7 +1,28 @@
 """The user's MCP servers: reading them from several file formats, and preparing them for an agent."""
 
-from acp_tui.config.mcp.agent_servers import UnsentServer, servers_for_agent
+from acp_tui.config.mcp.agent_servers import (
+    CannotSendError,
+    UnsentServer,
+    check_sendable,
+    environment_names,
+    resolved_program,
+    servers_for_agent,
+)
+from acp_tui.config.mcp.project_files import PROJECT_FILES, ProjectServers, read_project_servers
 from acp_tui.config.mcp.server import Server
 from acp_tui.config.mcp.sources import from_document, from_json_file
 
-__all__ = ["Server", "UnsentServer", "from_document", "from_json_file", "servers_for_agent"]
+__all__ = [
+    "PROJECT_FILES",
+    "CannotSendError",
+    "ProjectServers",
+    "Server",
+    "UnsentServer",
+    "check_sendable",
+    "environment_names",
+    "from_document",
+    "from_json_file",
+    "read_project_servers",
+    "resolved_program",
+    "servers_for_agent",
+]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
 _VARIABLE = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_UNSENDABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class UnsentServer(NamedTuple):
@@ -28,11 +29,11 @@ class UnsentServer(NamedTuple):
     intended: bool = False  # whether that is what the user configured
 
 
-class _CannotSendError(Exception):
-    """A server that cannot be sent. The message is the reason."""
+class CannotSendError(Exception):
+    """A server that cannot be sent. The message is the reason, without a capital letter and a full stop."""
 
 
-class _NotWantedError(_CannotSendError):
+class _NotWantedError(CannotSendError):
     """A server that is disabled, replaced, or meant for other agents, as the user configured it."""
 
 
@@ -59,46 +60,100 @@ def servers_for_agent(
             supported = {"stdio": True, "http": http, "sse": sse}
             _require_sendable(server, agent, last[server.name], supported)
             sent.append(_as_sent(server, environment))
-        except _CannotSendError as reason:
+        except CannotSendError as reason:
             left_out.append(UnsentServer(server, str(reason), intended=isinstance(reason, _NotWantedError)))
     return sent, left_out
 
 
+def environment_names(server: Server) -> list[str]:
+    """Return the variables of acp-tui's own environment whose values the server gets by `${…}`."""
+    editor_values = _editor_values(server)
+    names = [
+        parts[1]
+        for text in _texts(server)
+        for reference in _REFERENCE.finditer(text)
+        if reference[1] not in editor_values and (parts := _VARIABLE.fullmatch(reference[1]))
+    ]
+    return list(dict.fromkeys(names))
+
+
+def resolved_program(server: Server, environ: Mapping[str, str] | None = None) -> str:
+    """Return the absolute path of the program that a stdio server starts. Raises `CannotSendError`."""
+    environment = os.environ if environ is None else environ
+    if server.program:
+        return _program(server.program, server.folder, None)
+    values = _editor_values(server)
+    search = server.env.get("PATH")
+    search = environment.get("PATH") if search is None else _expand(search, environment, values)
+    return _program(_expand(server.command, environment, values), server.folder, search)
+
+
+def check_sendable(server: Server, agent: str) -> None:
+    """Raise `CannotSendError` if this agent would not get the server, whatever transports it supports."""
+    _require_sendable(server, agent, server, {"stdio": True, "http": True, "sse": True})
+    _as_sent(server, os.environ)
+
+
+def _texts(server: Server) -> list[str]:
+    """Return all texts in which references are replaced."""
+    if server.transport == "stdio":
+        return [server.command, *server.args, *server.env.values()]
+    return [server.url, *server.headers.values()]
+
+
+def _editor_values(server: Server) -> dict[str, str]:
+    """Return what editors put in place of their own variables, for a server of a project's file."""
+    if server.project is None:
+        return {}
+    folder = str(server.project)
+    return {
+        "workspaceFolder": folder,
+        "workspaceFolderBasename": server.project.name,
+        "userHome": os.path.expanduser("~"),  # noqa: PTH111 - works without a home directory
+        "pathSeparator": os.sep,
+        "/": os.sep,
+    }
+
+
 def _require_sendable(server: Server, agent: str, last: Server, supported: dict[str, bool]) -> None:
-    """Raise `_CannotSendError` if the server must not be sent to this agent."""
+    """Raise `CannotSendError` if the server must not be sent to this agent."""
     if server is not last:
-        raise _NotWantedError(f"replaced by the one in {last.file}:{last.line}")
+        raise _NotWantedError(f"replaced by the one in {last.origin}")
     if not server.enabled:
         raise _NotWantedError("it is disabled")
     if server.agents is not None and agent not in server.agents:
         whom = f"only for {', '.join(server.agents)}" if server.agents else "for no agent"
         raise _NotWantedError(f"it is {whom}")
     if server.problems:
-        raise _CannotSendError("; ".join(server.problems))
+        raise CannotSendError("; ".join(server.problems))
+    names = [*server.env, *server.headers]
+    if any(_UNSENDABLE.search(text) for text in (server.name, *_texts(server), *names)):
+        raise CannotSendError("it contains a NUL or half a character")
     if not supported[server.transport]:
-        raise _CannotSendError(f"the agent does not support {server.transport} servers")
+        raise CannotSendError(f"the agent does not support {server.transport} servers")
 
 
 def _as_sent(server: Server, environ: Mapping[str, str]) -> dict[str, Any]:
+    editor_values = _editor_values(server)
+
     def expand(text: str) -> str:
-        return _expand(text, environ)
+        return _expand(text, environ, editor_values)
 
     if server.transport == "stdio":
         env = {name: expand(value) for name, value in server.env.items()}
-        search = env.get("PATH", environ.get("PATH"))
         return {
             "name": server.name,
-            "command": _program(expand(server.command), server.file.parent, search),
+            "command": resolved_program(server, environ),
             "args": [expand(word) for word in server.args],
             "env": _pairs(env),
         }
     url = expand(server.url)
     if not url.lower().startswith(("http://", "https://")):
-        raise _CannotSendError("its URL does not begin with http:// or https://")
+        raise CannotSendError("its URL does not begin with http:// or https://")
     headers = {name: expand(value) for name, value in server.headers.items()}
     for name, value in headers.items():
         if not name or _CONTROL.search(name + value):
-            raise _CannotSendError(f"its header {name!r} contains a control character")
+            raise CannotSendError(f"its header {name!r} contains a control character")
     return {"type": server.transport, "name": server.name, "url": url, "headers": _pairs(headers)}
 
 
@@ -106,18 +161,22 @@ def _pairs(values: dict[str, str]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
-def _expand(text: str, environ: Mapping[str, str]) -> str:
-    """Expand `${VAR}`, `${VAR:-default}`, and VS Code's `${env:VAR}`."""
+def _expand(text: str, environ: Mapping[str, str], editor_values: Mapping[str, str]) -> str:
+    """Expand `${VAR}`, `${VAR:-default}`, `${env:VAR}` and the variables of editors."""
 
     def value(reference: re.Match[str]) -> str:
+        if reference[1] in editor_values:
+            return editor_values[reference[1]]
+        if reference[1].startswith("input:"):
+            raise CannotSendError(f"it needs {reference[0]}, which only the editor can ask for")
         parts = _VARIABLE.fullmatch(reference[1])
         if parts is None:
-            raise _CannotSendError(f"{reference[0]} is not a variable acp-tui can expand")
+            raise CannotSendError(f"{reference[0]} is not a variable acp-tui can expand")
         found = environ.get(parts[1])
         if parts[2] is not None:
             return found or parts[2]  # as in a shell, `:-` also replaces an empty value
         if found is None:
-            raise _CannotSendError(f"the environment variable {parts[1]} is not set")
+            raise CannotSendError(f"the environment variable {parts[1]} is not set")
         return found
 
     return _REFERENCE.sub(value, text)
@@ -128,10 +187,10 @@ def _program(command: str, folder: Path, search: str | None) -> str:
     if "/" not in command:
         found = shutil.which(command, path=search)
         if found is None:
-            raise _CannotSendError(f"the program {command} was not found on PATH")
+            raise CannotSendError(f"the program {command} was not found on PATH")
         return str(Path(found).absolute())
     path = validators.resolve_program(command, folder)
     if shutil.which(path) is None:
         state = "is not executable" if Path(path).exists() else "does not exist"
-        raise _CannotSendError(f"the program {path} {state}")
+        raise CannotSendError(f"the program {path} {state}")
     return path

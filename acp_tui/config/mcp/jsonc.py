@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import re
 
-_STRING = r'"(?:\\.|[^"\\])*"'
-_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+# The quote at the end is optional: a search that fails at each of 500,000 quotes would take minutes.
+_STRING = r'"(?:\\.|[^"\\])*+"?'
+_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
+MAX_DEPTH = 2
+"""Levels of objects whose keys get a line. A hostile file may have a thousand levels."""
+
 _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],]", re.DOTALL)
 
 
@@ -22,7 +26,10 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """Return the line of every key in valid JSON, counted from 1. Keys inside arrays are left out."""
+    """Return the lines of the keys in valid JSON, counted from 1, down to `MAX_DEPTH`.
+
+    Keys inside arrays are left out.
+    """
     lines: dict[tuple[str, ...], int] = {}
     path: list[str] = []
     open_brackets: list[str] = []
@@ -44,7 +51,7 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
                 expects_key = open_brackets[-1] == "{"
             case string if expects_key:
                 expects_key = False
-                if "[" not in open_brackets:
+                if len(path) <= MAX_DEPTH and "[" not in open_brackets:
                     path[-1] = json.loads(string)
                     lines[tuple(path)] = line
     return lines

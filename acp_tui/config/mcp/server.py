@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,11 +46,32 @@ class Server:
     agents: list[str] | None = None  # None: every agent
     extra: dict[str, Any] = field(default_factory=dict)  # keys that only other programs use
     faults: list[tuple[str, str]] = field(default_factory=list)  # a key, or "" for the whole; a sentence
+    project: Path | None = None  # the folder whose file defines it; None: the user's own settings
+    program: str = ""  # the absolute path that the user agreed to; "": found when the server is sent
 
     @property
     def problems(self) -> list[str]:
         """Sentences that say why the server is not sent to any agent."""
         return [f"{key}: {sentence}" if key else sentence for key, sentence in self.faults]
+
+    @property
+    def origin(self) -> str:
+        """The file and line of the definition."""
+        return str(self.file) if self.line is None else f"{self.file}:{self.line}"
+
+    @property
+    def folder(self) -> Path:
+        """The folder that a relative program starts from."""
+        return self.project or self.file.parent
+
+    def definition(self) -> str:
+        """Return the whole definition as one text, without its place and whether it is enabled."""
+        parts = [self.name, self.transport, self.command, self.args, self.env, self.url, self.headers]
+        return json.dumps([*parts, self.agents, self.extra], sort_keys=True)
+
+    def digest(self) -> str:
+        """Return a digest of the definition."""
+        return hashlib.sha256(self.definition().encode()).hexdigest()
 
 
 def _args(value: Any) -> list[str]:

@@ -11,6 +11,7 @@ from acp_tui.config.mcp.server import Server, parse
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from acp_tui.config.toml_document import TomlDocument
@@ -42,10 +43,23 @@ def from_document(config: TomlDocument) -> list[Server]:
 def from_json_file(file: Path) -> list[Server]:
     """Return the servers in a JSON file (`--mcp-config`). Raises `UserError`."""
     try:
-        text = jsonc.without_comments(file.read_text(encoding="utf-8-sig"))
-        data = json.loads(text)
+        raw = file.read_bytes()
     except OSError as error:
         raise UserError(f"{file} cannot be read: {error.strerror}.", exit_code=2) from None
+    servers = from_json(raw, file)
+    if servers is None:
+        raise UserError(f'{file} has no "mcpServers" object.', exit_code=2)
+    return servers
+
+
+def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Server] | None:
+    """Return the servers in the content of a JSON file, or None if it has none of the `roots`.
+
+    Comments and trailing commas are accepted. Raises `UserError`.
+    """
+    try:
+        text = jsonc.without_comments(raw.decode("utf-8-sig"))
+        data = json.loads(text)
     except UnicodeDecodeError:
         raise UserError(f"{file} is not UTF-8 text.", exit_code=2) from None
     except json.JSONDecodeError as error:
@@ -54,9 +68,9 @@ def from_json_file(file: Path) -> list[Server]:
         raise UserError(f"{file} is not valid JSON: {error}.", exit_code=2) from None
     except RecursionError:
         raise UserError(f"{file} is nested too deeply.", exit_code=2) from None
-    root = next((key for key in ROOTS if isinstance(data, dict) and key in data), None)
+    root = next((key for key in roots if isinstance(data, dict) and key in data), None)
     if root is None or not isinstance(data[root], dict):
-        raise UserError(f'{file} has no "mcpServers" object.', exit_code=2)
+        return None
     lines = jsonc.key_lines(text)
     entries: dict[str, Any] = data[root]
     return [parse(name, entry, file, lines.get((root, name))) for name, entry in entries.items()]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.agents.launch import Launch
-    from acp_tui.config.mcp import Server
+    from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.session.state import Agent
 
 
@@ -68,8 +68,16 @@ def session_parameters(
     http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
     sent, others = servers_for_agent(servers, launch.name, http=http, sse=sse)
     statuses = [McpServerStatus(server["name"], server.get("type", "stdio")) for server in sent]
-    for server, reason, intended in others:
-        statuses.append(McpServerStatus(server.name, server.transport, reason))
-        if not intended:
-            warnings.append(f"The MCP server {server.name} is not used: {reason}.")
+    statuses += map(not_sent, others)
+    warnings += [not_used_sentence(unsent) for unsent in others if not unsent.intended]
     return SessionParameters(names, sent, statuses, warnings)
+
+
+def not_sent(unsent: UnsentServer) -> McpServerStatus:
+    """Return the status of a server that the agent does not get."""
+    return McpServerStatus(unsent.server.name, unsent.server.transport, unsent.reason)
+
+
+def not_used_sentence(unsent: UnsentServer) -> str:
+    """Return the notice for a server that the agent does not get."""
+    return f"The MCP server {unsent.server.name} is not used: {unsent.reason}."

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import NotSupported, RequestFailed
-from acp_tui.controller.opening.parameters import session_parameters
+from acp_tui.controller.opening.parameters import not_sent, not_used_sentence, session_parameters
 from acp_tui.controller.opening.settings_restore import restore_settings
 from acp_tui.controller.opening.sign_in import explain_sign_in_errors
 from acp_tui.session.error_codes import REQUEST_CANCELLED
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from acp_tui.agents.launch import Launch
-    from acp_tui.config.mcp import Server
+    from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.connection.agent_connection import AgentConnection
     from acp_tui.controller.changes.baseline_tracker import BaselineTracker
     from acp_tui.controller.opening.parameters import McpServerStatus
@@ -43,6 +43,7 @@ class SessionOpener:
         folder: SessionFolder | NullFolder,
         roots: Roots,
         servers: Sequence[Server],
+        withheld_servers: Sequence[UnsentServer],
         baseline: BaselineTracker,
         wait_notices: WaitNotices,
         *,
@@ -58,6 +59,7 @@ class SessionOpener:
         self._folder = folder
         self._roots = roots
         self._servers = servers
+        self._withheld_servers = withheld_servers
         self._baseline = baseline
         self._wait_notices = wait_notices
         self._timeout = timeout  # of each request, in seconds
@@ -113,8 +115,9 @@ class SessionOpener:
         agent = self._session.agent
         assert agent is not None
         found = session_parameters(agent, self._launch, self._roots.directories[1:], self._servers)
-        self.mcp_servers = found.statuses
-        for sentence in found.warnings:
+        self.mcp_servers = [*found.statuses, *map(not_sent, self._withheld_servers)]
+        problems = [unsent for unsent in self._withheld_servers if not unsent.intended]
+        for sentence in [*found.warnings, *map(not_used_sentence, problems)]:
             self._note(Noticed("warning", sentence))
         return str(self._roots.cwd), found.directories, found.servers
 

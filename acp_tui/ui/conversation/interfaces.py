@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from acp_tui.app_context import AppContext
     from acp_tui.controller import Conversation
@@ -16,27 +16,52 @@ if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod, Session
 
 
+class StartAnswer(Protocol):
+    """One answer to a question before an agent starts."""
+
+    @property
+    def label(self) -> str:
+        """The answer in words."""
+
+    @property
+    def grants(self) -> bool:
+        """Whether it allows something, so that the whole question must have been seen."""
+
+    @property
+    def refusal(self) -> str:
+        """The sentence to show if the agent does not start; empty if it does."""
+
+    @property
+    def accept(self) -> Callable[[], None]:
+        """Called when the user has chosen the answer."""
+
+
 class StartQuestion(Protocol):
-    """A yes-or-no question that has to be answered before an agent starts."""
+    """A question that has to be answered before an agent starts. Its texts may contain any character."""
+
+    @property
+    def title(self) -> str:
+        """The question."""
 
     @property
     def text(self) -> str:
-        """The question, one sentence."""
+        """What the user should know, in sentences."""
 
     @property
-    def yes(self) -> str:
-        """The answer that starts the agent."""
+    def facts(self) -> Sequence[tuple[str, str]]:
+        """Labels and values."""
 
     @property
-    def no(self) -> str:
-        """The answer that does not start it."""
+    def warnings(self) -> Sequence[str]:
+        """Reasons to look twice, as clauses."""
 
     @property
-    def declined(self) -> str:
-        """The sentence to show after a no."""
+    def position(self) -> tuple[int, int]:
+        """Which of how many questions of its kind this is."""
 
-    def accept(self) -> None:
-        """Called after a yes."""
+    @property
+    def answers(self) -> Sequence[StartAnswer]:
+        """The answers. The first is the safe one."""
 
 
 class PreparedConversation(Protocol):
@@ -45,8 +70,8 @@ class PreparedConversation(Protocol):
     app_context: AppContext
     conversation: Conversation
 
-    def start_questions(self) -> Sequence[StartQuestion]:
-        """Return what the user has to agree to before the agent starts."""
+    def start_questions(self) -> Iterator[StartQuestion]:
+        """Yield what the user is asked before the agent starts. An answer may change the next question."""
 
     async def open(self) -> None:
         """Open the session. The agent must be running."""
@@ -81,6 +106,9 @@ class ConversationView(Protocol):
 
     def send_failed(self, error: UserError, text: str) -> None:
         """A prompt was not sent, because of an attachment or because acp-tui is still starting."""
+
+    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
+        """Ask the user, and return the chosen answer."""
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
         """Ask the user a yes-or-no question."""

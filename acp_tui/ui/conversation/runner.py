@@ -75,10 +75,11 @@ class ConversationRunner:
         self._view.session_created(prepared.conversation.session)
         self.prompts.submit_early()
         for question in prepared.start_questions():
-            if not await self._view.confirm(question.text, yes=question.yes, no=question.no):
-                self._view.start_failed(UserError(question.declined))
+            answer = await self._view.ask_before_start(question)
+            await asyncio.to_thread(answer.accept)
+            if answer.refusal:
+                self._view.start_failed(UserError(answer.refusal))
                 return
-            question.accept()
         await self._open_by(prepared.conversation.start, prepared.open, self._apply_options)
 
     async def restart(self) -> None:

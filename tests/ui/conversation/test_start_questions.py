@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from acp_tui.cli import main
+from acp_tui.config.paths import paths
+from acp_tui.store.folder_trust import FolderTrust
 from tests.support.conversation_ui import agent
 from tests.support.terminal import MODES_OFF, Terminal
 
@@ -44,6 +47,20 @@ def helper(home: Path) -> Path:
     return config
 
 
+def define(project: Path, **servers: dict[str, Any]) -> None:
+    """Replace the project's files by a `.mcp.json`."""
+    (project / ".acp-tui.toml").unlink(missing_ok=True)
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+
+
+def sent_servers(home: Path, key: str = "name") -> list[list[Any]]:
+    """Return one value of each server that each recorded session was opened with."""
+    logs = sorted((home / "data" / "sessions").glob("*/wire.jsonl"))
+    frames = [json.loads(line).get("frame", {}) for log in logs for line in log.read_text().splitlines()]
+    opened = [frame["params"] for frame in frames if frame.get("method") == "session/new"]
+    return [[server[key] for server in params["mcpServers"]] for params in opened]
+
+
 def end_of(terminal: Terminal) -> str:
     """Return what was printed after the app had ended."""
     return " ".join(terminal.raw[terminal.raw.rindex(MODES_OFF[-1]) :].decode().split())
@@ -51,7 +68,7 @@ def end_of(terminal: Terminal) -> str:
 
 def test_using_the_home_directory_as_workspace_must_be_confirmed(user_home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=user_home) as terminal:
-        terminal.wait_for("The workspace would be", "your home directory", "Do not start")
+        terminal.wait_for("The workspace would be", "your home directory", "Do not start", "Enter choose")
         terminal.type("\r")
         assert terminal.ended() == 1
         assert f"Not started: the workspace would be your home directory {user_home}." in end_of(terminal)
@@ -59,7 +76,7 @@ def test_using_the_home_directory_as_workspace_must_be_confirmed(user_home: Path
 
 def test_the_header_shows_the_home_directory_once_confirmed(user_home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=user_home) as terminal:
-        terminal.wait_for("Use it as the workspace")
+        terminal.wait_for("Use it as the workspace", "Enter choose")
         terminal.type("\x1b[A\r")
         terminal.wait_for("~", "idle")
         terminal.type("\x11")
@@ -77,6 +94,14 @@ def test_exec_requires_the_home_directory_to_be_named(
     assert main([*command, "--command", agent("script"), "--cwd", str(user_home), "hello"]) == 0
 
 
+def test_a_folder_that_contains_the_home_directory_is_confirmed_too(
+    user_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(user_home.parent)
+    assert main(["exec", "--command", agent("script"), "hello"]) == 2
+    assert f"would be {user_home.parent}, which contains your home directory" in capsys.readouterr().err
+
+
 def test_using_the_root_directory_as_workspace_must_be_confirmed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,8 +112,8 @@ def test_using_the_root_directory_as_workspace_must_be_confirmed(
 
 def test_an_agent_chosen_by_the_project_is_confirmed_once_per_folder(project: Path, helper: Path) -> None:
     with Terminal(cwd=project) as terminal:
-        terminal.wait_for("Always start Helper in this folder")
-        terminal.type("\x1b[A\r")
+        terminal.wait_for("Trust this folder?", "Helper", "Enter choose")
+        terminal.type("\x1b[B\r")
         terminal.wait_for("idle")
         terminal.type("\x11")
         assert terminal.ended() == 0
@@ -96,15 +121,90 @@ def test_an_agent_chosen_by_the_project_is_confirmed_once_per_folder(project: Pa
         again.wait_for("idle")
         again.type("\x11")
         assert again.ended() == 0
-        assert b"Always start Helper" not in again.raw
+        assert b"Trust this folder" not in again.raw
 
 
 def test_an_agent_chosen_by_the_project_does_not_start_if_declined(project: Path, helper: Path) -> None:
     with Terminal(cwd=project) as terminal:
-        terminal.wait_for("Always start Helper in this folder")
+        terminal.wait_for("Trust this folder?", "Helper", "Enter choose")
         terminal.type("\r")
         assert terminal.ended() == 1
         assert "Not started: Helper." in end_of(terminal)
+
+
+def test_another_agent_in_a_trusted_folder_is_confirmed_again(project: Path, helper: Path) -> None:
+    store = FolderTrust(paths().state)
+    store.trust(project, trusted=True)
+    store.allow_agent(project, "other")
+    with Terminal(cwd=project) as terminal:
+        terminal.wait_for("Start Helper?", "Always start Helper in this folder", "Enter choose")
+        terminal.type("\x1b[B\r")
+        terminal.wait_for("idle")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+    assert store.folder(project).agent == "helper"
+
+
+def test_a_folder_that_is_never_trusted_does_not_choose_the_agent(project: Path, helper: Path) -> None:
+    FolderTrust(paths().state).trust(project, trusted=False)
+    with Terminal(cwd=project) as terminal:
+        terminal.wait_for("Demo agent")  # the list of agents
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+
+
+def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project: Path, home: Path) -> None:
+    define(project, first={"command": "/bin/sh", "args": ["-c", "first"]}, second={"command": "/bin/sh"})
+    with Terminal("--command", agent("script"), cwd=project) as terminal:
+        terminal.wait_for("Trust this folder?", "first, second", "Enter choose")
+        terminal.type("\x1b[B\r")
+        terminal.wait_for('the MCP server "first"?', "-c first", "1 of 2", "Enter choose")
+        terminal.type("\x1b[B\r")
+        terminal.wait_for('the MCP server "second"?', "2 of 2", "Enter choose")
+        terminal.type("\r")
+        terminal.wait_for("idle")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+    assert sent_servers(home) == [["first"]]
+    with Terminal("--command", agent("script"), cwd=project) as again:
+        again.wait_for('the MCP server "second"?', "Enter choose")
+        again.type("\x1b[B\x1b[B\r")
+        again.wait_for("as you agreed in this folder: the MCP server first.", "idle")
+        again.type("\x11")
+        assert again.ended() == 0
+    assert sent_servers(home) == [["first"], ["first"]]
+
+
+def test_a_changed_definition_is_asked_about_again(project: Path, home: Path) -> None:
+    define(project, tool={"command": "/bin/sh", "args": ["-c", "old"]})
+    with Terminal("--command", agent("script"), cwd=project) as terminal:
+        terminal.wait_for("Trust this folder?", "Enter choose")
+        terminal.type("\x1b[B\r")
+        terminal.wait_for('the MCP server "tool"?', "Enter choose")
+        define(project, tool={"command": "/bin/sh", "args": ["-c", "new"]})  # while the question is open
+        terminal.type("\x1b[B\r")
+        terminal.wait_for("idle")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+    assert sent_servers(home, "args") == [[["-c", "old"]]]  # what was shown
+    with Terminal("--command", agent("script"), cwd=project) as again:
+        again.wait_for("-c new", "its definition has changed since you answered", "Enter choose")
+        again.type("\r")
+        again.wait_for("idle")
+        again.type("\x11")
+        assert again.ended() == 0
+    assert sent_servers(home) == [["tool"], []]
+
+
+def test_nothing_of_a_folder_is_used_that_is_not_trusted(project: Path, home: Path) -> None:
+    define(project, tool={"command": "/bin/sh"})
+    with Terminal("--command", agent("script"), cwd=project) as terminal:
+        terminal.wait_for("Trust this folder?", "Enter choose")
+        terminal.type("\x1b")
+        terminal.wait_for("idle")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+    assert sent_servers(home) == [[]]
 
 
 def test_a_project_cannot_choose_an_agent_that_would_be_downloaded(

@@ -12,6 +12,7 @@ import pytest
 from textual.screen import Screen
 
 import acp_tui.ui.screens
+from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.config import early_settings
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.session.state import AgentMessage, Choice, PermissionOption, Session, Terminal
@@ -29,6 +30,7 @@ from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
 from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.screens.dialogs.output import OutputScreen
 from acp_tui.ui.screens.dialogs.palette import PaletteScreen
+from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
 from tests.support.conversation_ui import agent, app_of
@@ -85,6 +87,9 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     ),
     PermissionScreen: lambda palette: PermissionScreen(
         question(), palette, agent=EVIL, cwd=EVIL, remember_words={"allow_once": EVIL}
+    ),
+    StartQuestionScreen: lambda palette: StartQuestionScreen(
+        StartQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,)), palette
     ),
     FullEntryScreen: lambda palette: FullEntryScreen(
         AgentMessage(id=1, at=0, parts=[GrowingText(EVIL)]), palette, session=Session(), cwd=EVIL

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
     from acp_tui.session.state import AuthMethod, Entry
-    from acp_tui.ui.conversation.interfaces import PreparedConversation
+    from acp_tui.ui.conversation.interfaces import PreparedConversation, StartAnswer, StartQuestion
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.theme.palette import Palette
@@ -185,6 +185,10 @@ class ConversationScreen(SessionScreen):
     def send_failed(self, error: UserError, text: str) -> None:
         """Put the prompt back and show the error."""
         self._prompt_actions.restore_unsent(error, text)
+
+    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
+        """Ask a question before the agent starts."""
+        return await self._dialogs.ask_before_start(question)
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
         """Ask the user a yes-or-no question."""

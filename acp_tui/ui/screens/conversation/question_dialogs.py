@@ -1,4 +1,4 @@
-"""The dialogs that ask the user: permission requests of the agent, and yes-or-no questions of acp-tui."""
+"""The dialogs that ask the user: permission requests of the agent, and questions of acp-tui."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from acp_tui.session.change import Change
+    from acp_tui.ui.conversation.interfaces import StartAnswer, StartQuestion
     from acp_tui.ui.conversation.pending_questions import PendingQuestion, PendingQuestions
     from acp_tui.ui.permission.dialog import PermissionAnswer, PermissionScreen
     from acp_tui.ui.screens.base import BaseScreen
@@ -89,6 +90,19 @@ class QuestionDialogs:
         """Pass changes of the session to the dialog, which shows the calls in progress."""
         if self._dialog is not None:
             self._dialog.follow(changes)
+
+    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
+        """Ask a question before the agent starts."""
+        from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
+
+        answer: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+
+        def on_close(chosen: int | None) -> None:
+            if not answer.done():
+                answer.set_result(chosen)
+
+        self._screen.open_dialog(StartQuestionScreen(question, self._context.palette), on_close)
+        return question.answers[await answer or 0]
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
         """Ask a yes-or-no question."""

@@ -1,0 +1,64 @@
+"""`acp-tui trust`: lists and forgets the folders whose files may choose an agent and MCP servers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.cli.options import add_action
+from acp_tui.config.paths import paths
+from acp_tui.console.tables import labelled
+from acp_tui.errors import UserError
+from acp_tui.session.invisible import reveal_line
+from acp_tui.store.folder_trust import FolderTrust
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from acp_tui.store.folder_trust import TrustedFolder
+
+STATES = {True: "trusted", False: "never trusted", None: "not decided"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to the parser."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    add_action(actions, "list", "list the folders (default)")
+    forget = add_action(actions, "forget", "forget your answers about a folder, so that you are asked again")
+    forget.add_argument(
+        "folder", metavar="DIR", nargs="?", default=".", help="default: the current directory"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the chosen action and return the exit code."""
+    store = FolderTrust(paths().state)
+    if args.action == "forget":
+        _forget(Path(args.folder).absolute(), store)
+        return 0
+    folders = store.folders()
+    if not folders:
+        print("You have been asked about no folder.")
+    for path, folder in folders.items():
+        print(reveal_line(path))
+        print("\n".join(labelled([*_fields(folder)], "    ")))
+    return 0
+
+
+def _fields(folder: TrustedFolder) -> Iterator[tuple[str, str]]:
+    yield "folder", STATES[folder.trusted]
+    if folder.agent is not None:
+        yield "agent", f"{reveal_line(folder.agent)} may be started"
+    for name, consent in folder.servers.items():
+        answer = "agreed to" if consent.allowed else "refused"
+        yield "server", f"{reveal_line(name)} {answer} (definition {reveal_line(consent.digest[:12])})"
+
+
+def _forget(folder: Path, store: FolderTrust) -> None:
+    try:
+        if not store.forget(folder):
+            raise UserError(f"There are no answers about {folder}.")
+    except OSError as error:
+        raise UserError(f"The answers cannot be saved: {error.strerror or error}.") from error
+    print(f"Forgotten: your answers about {reveal_line(str(folder))}.")

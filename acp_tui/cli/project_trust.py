@@ -1,0 +1,294 @@
+"""What a conversation may use of the files in its folder: the agent and the MCP servers they name."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.cli.start_questions import StartAnswer, StartQuestion
+from acp_tui.config import mcp
+from acp_tui.config.mcp import UnsentServer
+from acp_tui.config.paths import paths
+from acp_tui.session.text import visible_row
+from acp_tui.store.folder_trust import FolderTrust, ServerConsent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.config.mcp import Server
+
+TRUST_TEXT = (
+    "Its files name what would run on your computer. Nothing of this is used unless you trust the folder. "
+    "Each MCP server is shown to you before it is used."
+)
+NOT_TRUSTED = "you have not trusted this folder"
+NOT_AGREED = "you have not agreed to it"
+REFUSED = "you refused it"
+
+
+def mcp_servers_named(names: Sequence[str]) -> str:
+    """Return names of MCP servers for a sentence."""
+    return f"the MCP server{'' if len(names) == 1 else 's'} {', '.join(names)}"
+
+
+class ProjectTrust:
+    """Decides what is used of a folder's files, once, before its agent starts.
+
+    The files are read only here: what is shown in a question is what the agent is given.
+    """
+
+    def __init__(
+        self, cwd: Path, launch: Launch | None, own_servers: Sequence[Server], *, chose_agent: bool = False
+    ) -> None:
+        """Read the files. Blocks: call it in a thread.
+
+        Args:
+            cwd: The folder.
+            launch: The agent that will be started; None: any.
+            own_servers: The servers of the user.
+            chose_agent: Whether the settings of the folder name the agent.
+        """
+        self._cwd = cwd
+        self._launch = launch
+        self._own = own_servers
+        self._store = FolderTrust(paths().state)
+        self._saved = self._store.folder(cwd)
+        self._chosen_agent = launch if chose_agent and launch and self._saved.agent != launch.name else None
+        self._trusted = self._saved.trusted
+        self._skips_rest = False
+        self.servers: list[Server] = []
+        """The servers that may be given to the agent."""
+        self.withheld: list[UnsentServer] = []
+        """The other servers of the folder."""
+        found = mcp.read_project_servers(cwd)
+        self.problems = found.problems if self._trusted is not False else []
+        """Files that could not be read, as sentences."""
+        self._found = found.servers
+        self.remembered: list[str] = []
+        """The servers that the user agreed to in an earlier session."""
+        self._candidates = self._usable(found.servers)
+
+    def _usable(self, servers: Sequence[Server]) -> list[Server]:
+        """Return the servers that could be used, each with its program as it is found now."""
+        usable: dict[str, Server] = {}
+        own = {server.definition() for server in self._own}
+        for server in servers:
+            first = usable.get(server.name)
+            if server.definition() in own or (first and first.definition() == server.definition()):
+                continue  # the agent gets the same one anyway
+            try:
+                mcp.check_sendable(server, self._agent_for(server))
+            except mcp.CannotSendError as error:
+                self.withheld.append(UnsentServer(server, str(error), intended=not server.enabled))
+                continue
+            if first is not None:
+                reason = f"{first.origin} defines another of that name"
+                self.withheld.append(UnsentServer(server, reason, intended=True))
+                continue
+            program = mcp.resolved_program(server) if server.transport == "stdio" else ""
+            usable[server.name] = replace(server, program=program)
+        return list(usable.values())
+
+    def _agent_for(self, server: Server) -> str:
+        return self._launch.name if self._launch is not None else next(iter(server.agents or []), "")
+
+    # ------------------------------------------------------------------------- without questions
+
+    def trust_all(self) -> None:
+        """Use all servers, except those that the user has refused before."""
+        for server in self._candidates:
+            consent = self._consent(server)
+            if consent is not None and not consent.allowed:
+                self._withhold(server, REFUSED)
+            else:
+                self.servers.append(server)
+
+    def trust_nothing(self) -> list[str]:
+        """Use no server, and return the names of those that are left out."""
+        enabled = [server for server in self._found if server.enabled]
+        self.withheld = [
+            UnsentServer(server, "this folder is not trusted", intended=True) for server in enabled
+        ]
+        return list(dict.fromkeys(server.name for server in enabled))
+
+    def use_saved_answers(self) -> list[Server]:
+        """Use the servers that the user agreed to. Return those that there is no answer for."""
+        unanswered: list[Server] = []
+        for server in self._candidates:
+            consent = self._consent(server)
+            if not self._trusted:
+                self._withhold(server, NOT_TRUSTED)
+            elif consent is None:
+                unanswered.append(server)
+            elif consent.allowed:
+                self.servers.append(server)
+            else:
+                self._withhold(server, REFUSED)
+        self.remembered = [server.name for server in self.servers]
+        return unanswered
+
+    # ------------------------------------------------------------------------- questions
+
+    def questions(self) -> Iterator[StartQuestion]:
+        """Yield what the user has to be asked. Each answer must be accepted before the next question."""
+        agent = self._chosen_agent
+        if self._trusted is None and (agent or self._candidates):
+            yield self._trust_question(agent)
+        elif agent:
+            yield self._agent_question(agent)
+        unanswered = self.use_saved_answers()
+        for number, server in enumerate(unanswered, 1):
+            if self._skips_rest:
+                self._withhold(server, NOT_AGREED)
+            else:
+                yield self._server_question(server, (number, len(unanswered)))
+
+    def _consent(self, server: Server) -> ServerConsent | None:
+        """Return the answer for this definition of the server; None if there is none yet."""
+        consent = self._saved.servers.get(server.name)
+        return consent if consent is not None and consent.digest == server.digest() else None
+
+    def _trust_question(self, agent: Launch | None) -> StartQuestion:
+        facts = [("folder", str(self._cwd)), *(_agent_facts(agent) if agent else [])]
+        for name in mcp.PROJECT_FILES:
+            servers = [one.name for one in self._candidates if one.file == self._cwd / name]
+            if servers:
+                facts.append(("MCP servers", f"{', '.join(servers)}  ({name})"))
+        refusal = _refusal(agent) if agent else ""
+        return StartQuestion(
+            title="Trust this folder?",
+            text=TRUST_TEXT,
+            facts=tuple(facts),
+            answers=(
+                StartAnswer("Not in this session", refusal=refusal),
+                StartAnswer("Trust this folder", self._trust, grants=True),
+                StartAnswer("Never trust this folder", self._distrust, refusal=refusal),
+            ),
+        )
+
+    def _agent_question(self, agent: Launch) -> StartQuestion:
+        title = agent.title
+        return StartQuestion(
+            title=f"Start {title}?",
+            text="The settings of this folder choose the agent.",
+            facts=tuple(_agent_facts(agent)),
+            answers=(
+                StartAnswer("Do not start", refusal=_refusal(agent)),
+                StartAnswer(
+                    f"Always start {title} in this folder", partial(self._allow_agent, agent), grants=True
+                ),
+            ),
+        )
+
+    def _server_question(self, server: Server, position: tuple[int, int]) -> StartQuestion:
+        answers = [
+            StartAnswer("Not in this session", partial(self._withhold, server, NOT_AGREED)),
+            StartAnswer(
+                "Use it in this folder, until its definition changes",
+                partial(self._agree, server),
+                grants=True,
+            ),
+            StartAnswer("Never use it in this folder", partial(self._refuse, server)),
+        ]
+        if (left := position[1] - position[0]) > 0:
+            words = f"Use neither it nor the other {left}" if left > 1 else "Use neither it nor the other one"
+            answers.append(StartAnswer(words, partial(self._skip_rest, server)))
+        does = (
+            "The agent would start this program, with all your rights:"
+            if server.transport == "stdio"
+            else "The agent would send requests to this address:"
+        )
+        return StartQuestion(
+            title=f'Use the MCP server "{server.name}"?',
+            text=does,
+            facts=tuple(_definition(server)),
+            warnings=tuple(self._warnings(server)),
+            answers=tuple(answers),
+            position=position,
+        )
+
+    def _warnings(self, server: Server) -> Iterator[str]:
+        if server.name in self._saved.servers:
+            yield "its definition has changed since you answered"
+        for own in self._own:
+            if own.name == server.name:
+                yield f"replaces your own server of that name ({own.origin})"
+        if names := mcp.environment_names(server):
+            yield f"gets the value of {', '.join(names)} from your environment"
+        if server.program and self._cwd.resolve() in Path(server.program).resolve().parents:
+            yield "the program is a file of this folder, which can change without a question"
+
+    # ------------------------------------------------------------------------- answers
+
+    def _trust(self) -> None:
+        self._trusted = True
+        self._save(lambda: self._store.trust(self._cwd, trusted=True))
+        if self._chosen_agent is not None:
+            self._allow_agent(self._chosen_agent)
+
+    def _distrust(self) -> None:
+        self._trusted = False
+        self._save(lambda: self._store.trust(self._cwd, trusted=False))
+
+    def _allow_agent(self, agent: Launch) -> None:
+        self._save(lambda: self._store.allow_agent(self._cwd, agent.name))
+
+    def _agree(self, server: Server) -> None:
+        self.servers.append(server)
+        self._decide(server, allowed=True)
+
+    def _refuse(self, server: Server) -> None:
+        self._withhold(server, REFUSED)
+        self._decide(server, allowed=False)
+
+    def _decide(self, server: Server, *, allowed: bool) -> None:
+        consent = ServerConsent(server.digest(), allowed)
+        self._save(lambda: self._store.decide_server(self._cwd, server.name, consent))
+
+    def _skip_rest(self, server: Server) -> None:
+        self._skips_rest = True
+        self._withhold(server, NOT_AGREED)
+
+    def _withhold(self, server: Server, reason: str) -> None:
+        self.withheld.append(UnsentServer(server, reason, intended=True))
+
+    def _save(self, change: Callable[[], None]) -> None:
+        with suppress(OSError):  # the user is asked again next time
+            change()
+
+
+def _agent_facts(agent: Launch) -> list[tuple[str, str]]:
+    return [("agent", f"{agent.title}  (.acp-tui.toml)"), ("command", shlex.join(agent.command))]
+
+
+def _refusal(agent: Launch) -> str:
+    return f"Not started: {agent.title}. `acp-tui --choose` lists all agents"
+
+
+def _definition(server: Server) -> Iterator[tuple[str, str]]:
+    """Yield everything that the definition contains, as it is written in the file."""
+    yield "defined in", server.origin
+    if server.transport == "stdio":
+        yield "command", " ".join(_quoted(word) for word in [server.command, *server.args])
+        if server.program != server.command:
+            yield "program", server.program
+        pairs = server.env
+    else:
+        yield "address", visible_row(server.url)
+        pairs = server.headers
+    label = "environment" if server.transport == "stdio" else "headers"
+    for name, value in pairs.items():
+        yield label, visible_row(f"{name}={value}" if server.transport == "stdio" else f"{name}: {value}")
+        label = ""
+    if server.extra:
+        yield "not used", visible_row(", ".join(server.extra))
+
+
+def _quoted(word: str) -> str:
+    """Quote a word as for a shell, with line breaks as signs."""
+    return shlex.quote(visible_row(word))

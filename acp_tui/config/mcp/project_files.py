@@ -1,0 +1,95 @@
+"""Reads the MCP servers that a project's own files define. The files are untrusted: they may be cloned."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.mcp.sources import from_json
+from acp_tui.config.small_file import read_small_file_inside
+from acp_tui.errors import UserError
+from acp_tui.session.invisible import reveal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_tui.config.mcp.server import Server
+
+PROJECT_FILES = {
+    ".mcp.json": "mcpServers",
+    ".cursor/mcp.json": "mcpServers",
+    ".vscode/mcp.json": "servers",
+    ".gemini/settings.json": "mcpServers",
+}
+"""The files that are read, and the key with the servers in each. Of servers of one name the first is used."""
+MAX_SERVERS = 20
+"""The user agrees to each server, so a folder may not define more."""
+MAX_DEFINITION_CHARACTERS = 4_000
+"""A longer definition could not be read before it is agreed to."""
+MAX_NAME_CHARACTERS = 100
+
+_GEMINI_VARIABLE = re.compile(r"\$(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectServers:
+    """The servers of a project, and why others are left out."""
+
+    servers: list[Server] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)  # sentences
+
+
+def read_project_servers(cwd: Path) -> ProjectServers:
+    """Read the project files in a folder. Blocks: call it in a thread."""
+    found = ProjectServers()
+    for name, root in PROJECT_FILES.items():
+        file = cwd / name
+        try:
+            raw = read_small_file_inside(cwd, name)
+            servers = from_json(raw, file, (root,)) if raw is not None else None
+        except OSError as error:
+            found.problems.append(f"{file} is not read: {error.strerror}.")
+        except UserError as error:
+            found.problems.append(str(error))
+        else:
+            found.servers.extend(_checked(server, cwd) for server in servers or [])
+    count = len({server.definition() for server in found.servers})
+    if count > MAX_SERVERS:
+        sentence = f"{cwd} defines {count:,} MCP servers; none is used, because {MAX_SERVERS} are the limit."
+        return ProjectServers([], [*found.problems, sentence])
+    return found
+
+
+def _checked(server: Server, cwd: Path) -> Server:
+    """Return the server as one of the project. Faults are added for what could not be shown to the user."""
+    server = replace(server, project=cwd.absolute())
+    if server.file == cwd / ".gemini/settings.json":
+        server = _with_braces(server)
+    if reveal(server.name) != server.name or "\n" in server.name or "\t" in server.name:
+        server.faults.append(("", "its name contains control characters or invisible ones"))
+    if not server.name.strip() or len(server.name) > MAX_NAME_CHARACTERS:
+        server.faults.append(("", f"its name is empty or has more than {MAX_NAME_CHARACTERS} characters"))
+    if len(server.definition()) > MAX_DEFINITION_CHARACTERS:
+        limit = f"{MAX_DEFINITION_CHARACTERS:,}"
+        server.faults.append(("", f"its definition has more than {limit} characters"))
+    return server
+
+
+def _with_braces(server: Server) -> Server:
+    """Return the server with `${VAR}` for `$VAR`, which Gemini's settings accept too."""
+
+    def braces(text: str) -> str:
+        return _GEMINI_VARIABLE.sub(r"${\1}", text)
+
+    def values(texts: dict[str, str]) -> dict[str, Any]:
+        return {name: braces(text) for name, text in texts.items()}
+
+    return replace(
+        server,
+        command=braces(server.command),
+        args=[braces(word) for word in server.args],
+        env=values(server.env),
+        url=braces(server.url),
+        headers=values(server.headers),
+    )

@@ -1,0 +1,205 @@
+"""The dialog for questions before an agent starts, such as whether a folder is trusted."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.containers import Vertical
+
+from acp_tui.session.invisible import invisible_characters, reveal_line
+from acp_tui.ui import keys
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import hanging_lines
+from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, wrap
+from acp_tui.ui.permission.typing_guard import TypingGuard
+from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.body_scroller import BodyScroller
+from acp_tui.ui.widgets.select_list import Row, SelectList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from textual import events
+    from textual.app import ComposeResult
+    from textual.strip import Strip
+
+    from acp_tui.ui.conversation.interfaces import StartQuestion
+    from acp_tui.ui.drawing.body import Body, Spans
+    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.bar import Hint
+
+LABEL_WIDTH = 13
+"""Cells of the column with the names of facts."""
+CHROME_ROWS = 6
+"""Rows that are neither text nor answers: borders, head, two blank rows, keys."""
+
+
+class StartQuestionScreen(Dialog[int | None]):
+    """Returns the index of the chosen answer, or None if closed.
+
+    The first answer, which allows nothing, is selected at first. One that allows something counts only after
+    the whole text has been on the screen.
+    """
+
+    CSS = """
+    StartQuestionScreen { align: center middle; background: transparent; }
+    StartQuestionScreen #dialog {
+        width: 92; max-width: 100%; height: auto; padding: 0 1;
+        background: $surface; border: round $warning;
+    }
+    StartQuestionScreen #what { margin: 1 0; }
+    """
+    BINDINGS: ClassVar = keys.bindings("choose")
+    AUTO_FOCUS = ""
+
+    def __init__(
+        self, question: StartQuestion, palette: Palette, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self._question = question
+        self._palette = palette
+        self._clock = clock
+        self._typing_guard = TypingGuard(clock)
+        self._unread_notice = False  # an answer was refused because there is more to read
+        self._lowest_row = 0  # the last row of the text that has been on the screen
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="dialog"):
+            yield Bar(self._head(), self._position(), id="head")
+            yield BodyScroller(self._bodies, id="what")
+            yield SelectList(self._rows(), self._palette, id="choices")
+            yield KeyHints(self._hints(), self._palette, id="keys")
+
+    def on_mount(self) -> None:
+        """Start to watch the keys and what has been shown."""
+        self._typing_guard = TypingGuard(self._clock)
+        self._fit()
+        self.watch(self.query_one(BodyScroller), "scroll_y", self._on_scroll)
+        self.call_after_refresh(self._on_scroll)
+        self._update_hints()
+
+    def on_resize(self) -> None:
+        """Set the height of the text."""
+        self._fit()
+        self.call_after_refresh(self._on_scroll)
+
+    def _fit(self) -> None:
+        if not self.is_mounted:
+            return
+        width, height = self.app.size
+        inner = min(92, width) - 4
+        page, choices = self.query_one(BodyScroller), self.query_one(SelectList)
+        rows = choices.height_at(inner)
+        page.styles.height = max(2, min(page.height_at(inner - 1), height - CHROME_ROWS - rows))
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def _head(self) -> Spans:
+        return [Segment(reveal_line(self._question.title), self._palette.strong)]
+
+    def _position(self) -> Spans:
+        number, count = self._question.position
+        return [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
+
+    def _rows(self) -> list[Row]:
+        return [
+            Row([], [Segment(reveal_line(answer.label), self._palette.text)])
+            for answer in self._question.answers
+        ]
+
+    def _bodies(self, width: int) -> Sequence[Body]:
+        return [LinesBody([*self._lines(width)], "")]
+
+    def _lines(self, width: int) -> Iterator[Strip]:
+        palette, question = self._palette, self._question
+        for line in wrap([Segment(reveal_line(question.text), palette.text)], width):
+            yield make_strip(line)
+        if question.facts:
+            yield make_strip([])
+        for label, value in question.facts:
+            lead = Segment(label.ljust(LABEL_WIDTH), palette.dim)
+            pieces = hard_wrap([Segment(reveal_line(value), palette.text)], width - LABEL_WIDTH)
+            for number, piece in enumerate(pieces):
+                yield make_strip([lead if number == 0 else Segment(" " * LABEL_WIDTH), *piece])
+        if question.warnings or self._hidden():
+            yield make_strip([])
+        for warning in [*question.warnings, *self._hidden()]:
+            words = [Segment(reveal_line(warning), palette.warning)]
+            yield from hanging_lines([Segment("! ", palette.warning)], words, width)
+
+    def _hidden(self) -> list[str]:
+        found = invisible_characters(*(value for _, value in self._question.facts))
+        return [f"contains invisible characters: {found}"] if found else []
+
+    def _hints(self) -> list[Hint]:
+        if not self._typing_guard.armed:
+            return [("…", "keys count when you stop typing")]
+        take, close, page = (
+            keys.bound_keys(self, name) for name in ("choose.take", "choose.close", "choose.page_down")
+        )
+        if self._unread_notice and self._is_unread:
+            return [(page, "read to the end before you allow this")]
+        hints = [(f"↑↓ {take}", "choose"), (close, "no")]
+        return [(page, "more of the text"), *hints] if self._is_unread else hints
+
+    def _update_hints(self) -> None:
+        if not self.is_mounted:
+            return
+        self.query_one("#keys", KeyHints).set_hints(self._hints(), self._palette)
+        if not self._typing_guard.armed:
+            self.set_timer(max(0.05, self._typing_guard.left), self._update_hints)
+
+    # ------------------------------------------------------------------------- reading
+
+    @property
+    def _is_unread(self) -> bool:
+        return self._lowest_row < self.query_one(BodyScroller).virtual_size.height
+
+    def _on_scroll(self) -> None:
+        page = self.query_one(BodyScroller)
+        top = page.scroll_offset.y
+        if top <= self._lowest_row:  # nothing was skipped
+            self._lowest_row = max(self._lowest_row, top + page.size.height)
+        self._update_hints()
+
+    # ------------------------------------------------------------------------- answering
+
+    def on_key(self, event: events.Key) -> None:
+        """Ignore keys that were meant for the prompt."""
+        steering = not event.is_printable and event.key in self.active_bindings
+        if not self._typing_guard.accepts(steering=steering):
+            event.stop()
+            event.prevent_default()
+        self._update_hints()
+
+    def on_paste(self) -> None:
+        """Treat pasted text as typing."""
+        self._typing_guard.accepts(steering=False)
+        self._update_hints()
+
+    def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
+        """Return the clicked answer."""
+        self._answer(event.index)
+
+    def action_move(self, step: int) -> None:
+        """Move to another answer, or scroll the text by a page."""
+        if abs(step) == 1:
+            self.query_one(SelectList).move(step)
+            return
+        page = self.query_one(BodyScroller)
+        rows = max(1, page.size.height - 1)
+        page.scroll_relative(y=rows if step > 0 else -rows, animate=False)
+
+    def action_choose(self) -> None:
+        """Return the selected answer."""
+        self._answer(self.query_one(SelectList).selected)
+
+    def _answer(self, index: int) -> None:
+        if self._question.answers[index].grants and self._is_unread:
+            self._unread_notice = True
+            self._update_hints()
+        else:
+            self.dismiss(index)

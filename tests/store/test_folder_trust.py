@@ -1,0 +1,65 @@
+"""Which folders are trusted is remembered in one file, and older files are still read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.store.folder_trust import FolderTrust, ServerConsent, TrustedFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_nothing_is_decided_at_first(tmp_path: Path) -> None:
+    assert FolderTrust(tmp_path).folder(tmp_path) == TrustedFolder()
+
+
+def test_answers_are_remembered_for_the_real_path(tmp_path: Path) -> None:
+    folder, link = tmp_path / "real", tmp_path / "link"
+    folder.mkdir()
+    link.symlink_to(folder)
+    store = FolderTrust(tmp_path / "state")
+    store.trust(link, trusted=True)
+    store.allow_agent(link, "helper")
+    store.decide_server(link, "x", ServerConsent("digest", allowed=False))
+    assert FolderTrust(tmp_path / "state").folder(folder) == TrustedFolder(
+        True, "helper", {"x": ServerConsent("digest", allowed=False)}
+    )
+    assert (tmp_path / "state" / "trusted-folders.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_first_version_of_the_file_allows_its_agents_and_nothing_else(tmp_path: Path) -> None:
+    content = {"version": 1, "agents": {str(tmp_path): "helper"}}
+    (tmp_path / "trusted-folders.json").write_text(json.dumps(content))
+    store = FolderTrust(tmp_path)
+    assert store.folder(tmp_path) == TrustedFolder(None, "helper")
+    store.trust(tmp_path, trusted=False)
+    assert store.folder(tmp_path) == TrustedFolder(False, "helper")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "[" * 100_000,
+        '{"folders": []}',
+        '{"folders": {"/x": 1}}',
+        '{"version": 2, "folders": {"/x": {"trusted": "yes", "agent": 1, "servers": {"a": true}}}}',
+    ],
+)
+def test_a_damaged_file_trusts_nothing(tmp_path: Path, content: str) -> None:
+    (tmp_path / "trusted-folders.json").write_text(content)
+    assert FolderTrust(tmp_path).folder(tmp_path / "x") == TrustedFolder()
+    assert all(folder == TrustedFolder() for folder in FolderTrust(tmp_path).folders().values())
+
+
+def test_a_folder_can_be_forgotten(tmp_path: Path) -> None:
+    store = FolderTrust(tmp_path / "state")
+    store.trust(tmp_path, trusted=True)
+    assert store.forget(tmp_path)
+    assert not store.forget(tmp_path)
+    assert store.folders() == {}

@@ -1,0 +1,143 @@
+"""The dialog with questions before an agent starts."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.cli.start_questions import StartAnswer, StartQuestion
+from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
+from tests.support.looks import Show, every_look, every_size, look
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from textual.pilot import Pilot
+
+ANSWERS = (StartAnswer("Not in this session"), StartAnswer("Use it", grants=True), StartAnswer("Never"))
+TRUST = StartQuestion(
+    title="Trust this folder?",
+    text="Its files name what would run on your computer. Nothing of this is used unless you trust the "
+    "folder. "
+    "Each MCP server is shown to you before it is used.",
+    facts=(
+        ("folder", "/home/ada/projects/shop"),
+        ("agent", "Claude Code  (.acp-tui.toml)"),
+        ("command", "claude-agent-acp"),
+        ("MCP servers", "github, docs  (.mcp.json)"),
+    ),
+    answers=(
+        StartAnswer("Not in this session"),
+        StartAnswer("Trust this folder", grants=True),
+        StartAnswer("Never trust this folder"),
+    ),
+)
+SERVER = StartQuestion(
+    title='Use the MCP server "github"?',
+    text="The agent would start this program, with all your rights:",
+    facts=(
+        ("defined in", "/home/ada/projects/shop/.mcp.json:2"),
+        ("command", "npx -y @example/server-github --repo ada/shop"),
+        ("program", "/usr/bin/npx"),
+        ("environment", "GITHUB_TOKEN=${GITHUB_TOKEN}"),
+        ("", "NODE_OPTIONS=--require ./\u200bhook.js"),
+        ("not used", "timeout"),
+    ),
+    warnings=(
+        "its definition has changed since you answered",
+        "gets the value of GITHUB_TOKEN from your environment",
+    ),
+    answers=(*ANSWERS, StartAnswer("Use neither it nor the other 2")),
+    position=(1, 3),
+)
+LONG = StartQuestion("Use it?", "Text", ANSWERS, facts=(("command", "sh -c " + "x" * 3_000),))
+
+
+class Clock:
+    """A clock set by the test."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def asking(question: StartQuestion, theme: str = "dark", *, clock: Clock | None = None) -> Show:
+    clock = clock or Clock()
+    app = Show(theme, screen=lambda palette: StartQuestionScreen(question, palette, clock=clock))  # type: ignore[arg-type, return-value]
+    app.clock = clock  # type: ignore[attr-defined]
+    return app
+
+
+async def _pause_in_typing(pilot: Pilot[None]) -> None:
+    pilot.app.clock.now += 1  # type: ignore[attr-defined]
+    pilot.app.screen._update_hints()  # type: ignore[attr-defined]
+    await pilot.pause()
+
+
+@asynccontextmanager
+async def showing(question: StartQuestion) -> AsyncIterator[tuple[Show, Pilot[None]]]:
+    app = asking(question)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await _pause_in_typing(pilot)
+        yield app, pilot
+
+
+@every_look
+@every_size
+def test_trust_of_a_folder(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    assert snap_compare(asking(TRUST, theme), terminal_size=size, run_before=_pause_in_typing)
+
+
+@every_look
+@every_size
+def test_consent_to_a_server(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    assert snap_compare(asking(SERVER, theme), terminal_size=size, run_before=_pause_in_typing)
+
+
+@look
+def test_more_than_fits(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    async def act(pilot: Pilot[None]) -> None:
+        await _pause_in_typing(pilot)
+        await pilot.press("down", "enter")
+        await _pause_in_typing(pilot)
+
+    assert snap_compare(asking(LONG, theme), terminal_size=size, run_before=act)
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [(["enter"], 0), (["down", "enter"], 1), (["up", "enter"], 3), (["escape"], None), (["ctrl+c"], None)],
+)
+async def test_an_answer_is_chosen(keys: list[str], answer: int | None) -> None:
+    async with showing(SERVER) as (app, pilot):
+        await pilot.press(*keys)
+    assert app.answers == [answer]
+
+
+async def test_typing_answers_nothing() -> None:
+    app = asking(SERVER)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("down", "enter", "a", "enter")
+        assert app.answers == []
+
+
+async def test_something_is_allowed_only_after_all_of_the_text_was_shown() -> None:
+    async with showing(LONG) as (app, pilot):
+        await pilot.press("down", "enter", "enter")
+        assert app.answers == []
+        for _ in range(8):
+            await pilot.press("pagedown")
+            await pilot.pause()
+        await pilot.press("enter")
+    assert app.answers == [1]
+
+
+async def test_a_refusal_needs_no_reading() -> None:
+    async with showing(LONG) as (app, pilot):
+        await pilot.press("down", "down", "enter")
+    assert app.answers == [2]
