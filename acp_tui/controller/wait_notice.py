@@ -34,7 +34,7 @@ class WaitNotices:
 
     @asynccontextmanager
     async def during(self, step: str) -> AsyncIterator[None]:
-        """Wrap a step such as "to open a session"."""
+        """Show notices if the block is slow. `step` says what it does, as in "to open a session"."""
         began, title = self._clock(), self._title()
         shown = False
 

@@ -190,7 +190,7 @@ def _without_variables(value: Any) -> Any:
 
 
 def _lines_of_keys(items: list[Any]) -> Iterator[int]:
-    """Yield the positions of strings in a list, such as lines of stderr, that are lines of a private key."""
+    """Yield the positions of lines, such as those of a stderr log, that belong to a private key."""
     inside = -1
     for position, item in enumerate(items):
         if not isinstance(item, str) or "PRIVATE KEY" not in item:
