@@ -1,4 +1,4 @@
-"""Notices about slow steps of the agent."""
+"""Notices about slow steps of the agent, such as starting or opening a session."""
 
 from __future__ import annotations
 

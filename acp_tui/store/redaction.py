@@ -1,6 +1,6 @@
 """Removes secrets from frames before they are written to disk or exported. Traffic is never altered.
 
-Removed are texts that look like secrets (see `secret_patterns`), environment variables and headers with
+This covers texts that look like secrets (see `secret_patterns`), environment variables and headers with
 secret names, the contents of sensitive files, and the answers to elicitations.
 """
 

@@ -165,6 +165,6 @@ def expand_command(command: Sequence[str], kind: Kind, text: str) -> list[str]:
 
 
 def _short(text: str) -> str:
-    """Shorten a text to one line. Remove control characters, and semicolons, which separate OSC 777 fields."""
+    """Shorten a text to one line without control characters, or semicolons, which separate OSC 777 fields."""
     line = " ".join(visible_line(text[: 4 * MAX_TEXT_LENGTH]).replace(";", ",").split())
     return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"

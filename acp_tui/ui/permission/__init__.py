@@ -1,1 +1,1 @@
-"""The permission dialog."""
+"""The permission dialog: its content, its options, and protection against type-ahead."""

@@ -167,5 +167,5 @@ class ChooseScreen(Dialog[str | None]):
             self.choose(self._shown[self.query_one(SelectList).selected].value)
 
     def action_close(self) -> None:
-        """Cancel."""
+        """Close the dialog without a choice."""
         self.choose(None)

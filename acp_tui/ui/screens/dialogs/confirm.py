@@ -60,5 +60,5 @@ class ConfirmScreen(Dialog[bool]):
         self.dismiss(self.query_one(SelectList).selected == 1)
 
     def action_close(self) -> None:
-        """Return no."""
+        """Close the dialog with the answer "no"."""
         self.dismiss(False)

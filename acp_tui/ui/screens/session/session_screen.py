@@ -88,7 +88,6 @@ class SessionScreen(BaseScreen):
         return ()
 
     def on_mount(self) -> None:
-        """Connect the widgets."""
         self.transcript.use_clock(self.now)
         self.transcript.entry_layout.keymap = getattr(self.app, "keymap", {})
         self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
