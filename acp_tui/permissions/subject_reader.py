@@ -8,6 +8,7 @@ is never a source. It can only raise suspicion.
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_reader import read_command
@@ -26,7 +27,7 @@ from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from acp_tui.permissions.commands.command_reader import Command
     from acp_tui.permissions.tool_call_sources import FoundCommands
@@ -252,13 +253,22 @@ _VERBS = {"read": "read", "search": "search in", "edit": "edit", "delete": "dele
 
 def _files(call: ToolCall, kind: str, context: PathContext) -> Subject:
     sources = [[context.target(path) for path in source] for source in paths_of(call)]
-    targets = tuple({target.real: target for source in sources for target in source}.values())
+    targets = _distinct(target for source in sources for target in source)
     doubt = None
     if len({frozenset(target.real for target in source) for source in sources}) > 1:
         doubt = "its sources name different files"
     elif not targets and kind != "search":
         doubt = "it names no file"
     return Subject(kind=kind, description=_about_files(kind, targets, context), doubt=doubt, targets=targets)
+
+
+def _distinct(targets: Iterable[Target]) -> tuple[Target, ...]:
+    """Return one target per real file, under the name that comes first: diffs show it with its real path."""
+    found: dict[str, Target] = {}
+    for target in targets:
+        first = found.setdefault(target.real, target)
+        found[target.real] = replace(first, sensitive=first.sensitive or target.sensitive)
+    return tuple(found.values())
 
 
 def _served(kind: str, target: Target) -> Subject:

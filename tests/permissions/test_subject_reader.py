@@ -314,6 +314,22 @@ def test_a_link_to_a_sensitive_file_is_sensitive() -> None:
     assert sensitive[0] == "/ws/project/src/hidden"
 
 
+def test_of_two_names_of_a_file_that_of_the_diff_is_shown() -> None:
+    subject = subject_of(
+        {
+            "kind": "edit",
+            "locations": [{"path": "/ws/project/.env"}],
+            "content": [{"type": "diff", "path": "src/hidden", "oldText": "", "newText": "x"}],
+        }
+    )
+    [target] = subject.targets
+    assert (target.path, target.real, bool(target.sensitive)) == (
+        "/ws/project/src/hidden",
+        "/ws/project/.env",
+        True,
+    )
+
+
 def test_a_path_that_cannot_be_resolved_is_outside() -> None:
     def refuse(path: str) -> str:
         raise ValueError("embedded null byte")
