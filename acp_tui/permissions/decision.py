@@ -111,7 +111,8 @@ def _decide(
         return Decision("ask", "rule", f'rule "{describe_rule(unclear)}" may or may not apply', (unclear,))
     if deciding is not None:
         return _by_rules([deciding])
-    if by_policy.answer != "allow" and is_sum_of_parts(subject) and all(v.answer == "allow" for v in parts):
+    by_rules = any(v.rule for v in parts) and all(v.answer == "allow" for v in parts)
+    if by_rules and by_policy.answer != "allow" and is_sum_of_parts(subject):
         return _by_parts(parts, policy)
     return by_policy if by_policy.answer != "ask" else _with_obstacle(by_policy, parts, in_force, subject)
 

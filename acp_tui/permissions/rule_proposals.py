@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.commands.wrappers import runs_others
+from acp_tui.permissions.commands.wrappers import prefix_lengths
 from acp_tui.permissions.path_globs import escape
 from acp_tui.permissions.rule_matching import is_sum_of_parts, matches
 from acp_tui.permissions.rules import Rule
@@ -43,6 +43,8 @@ def rule_ladders(
     One rule of each ladder together allow the same request next time. To reject it, a rule of one ladder is
     enough. The list is empty if rules for all the parts could not answer it.
     """
+    if answer == "allow" and decision.answer == "ask" and decision.by == "rule":
+        return []  # a reject rule may match, and no other rule changes that
     parts = [verdict.part for verdict in decision.parts if verdict.answer == "ask"]
     if not subject.parts:
         parts = [subject]
@@ -85,9 +87,8 @@ def wider_rules(rule: Rule) -> tuple[Rule, ...]:
 
 def _wider(rule: Rule) -> Iterator[Rule]:
     if rule.command is not None:
-        if not runs_others(rule.command[0]):
-            for length in sorted({len(rule.command), min(2, len(rule.command)), 1}, reverse=True):
-                yield rule.evolve(command=rule.command[:length], exact=False)
+        for length in prefix_lengths(rule.command):
+            yield rule.evolve(command=rule.command[:length], exact=False)
         yield rule.evolve(command=None, exact=False)
     elif rule.path is not None:
         folder = posixpath.dirname(rule.path.removesuffix("/**"))

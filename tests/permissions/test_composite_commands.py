@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from acp_tui.config.policies import POLICIES
+from acp_tui.permissions.commands.composite_command import split_command
 from acp_tui.permissions.decision import Decision, decide
 from acp_tui.permissions.rule_spec import parse_spec
+from tests.permissions.corpora import CompositeCase, composite_cases
 from tests.support.permissions import PROJECT, command
 
 if TYPE_CHECKING:
@@ -91,3 +102,121 @@ def test_a_reject_rule_for_edits_may_match_a_computed_file() -> None:
     assert judge("x > $FILE", "!edit:src/**", policy="yolo").answer == "ask"
     assert judge("x > /etc/$FILE", policy="yolo").answer == "ask"
     assert judge("x > $FILE", policy="yolo").answer == "allow"
+
+
+# --------------------------------------------------------------------------- the corpus
+
+
+CASES = list(composite_cases())
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.line for case in CASES])
+def test_each_line_of_the_corpus_gets_its_answer(case: CompositeCase) -> None:
+    decision = decide(command(case.line), policy=case.policy, rules=case.rules, project=PROJECT)
+    assert decision.answer == case.answer
+    if case.answer == "ask":
+        every = [verdict.part.part_text for verdict in decision.parts]
+        assert new_parts(decision) == (every if case.new is None else list(case.new))
+
+
+def test_the_corpus_is_large_and_has_every_answer() -> None:
+    counts = Counter(case.answer for case in CASES)
+    assert counts.total() >= 300
+    assert min(counts["allow"], counts["ask"], counts["reject"]) >= 50
+
+
+# --------------------------------------------------------------------------- properties
+
+PIECES = st.sampled_from([
+    *("git status", "git diff", "head -5", "pytest", "npm test", "echo 'a; b'", "rm x", "git push", "x"),
+    *("CI=1 pytest", "FOO=1 head", "git diff > src/a", "head 2>&1", "pytest > /tmp/x", "head .env", "sh"),
+    *("head /etc/passwd", "xargs rm", "cd src", "export A=1", "git diff $X", "git diff $(rm x)", "head < x"),
+    *("rm -rf /", "(head)", "if x; then y; fi", "head > $X", "bash -c 'git diff; rm x'", "tee src/a"),
+])  # fmt: skip
+OPERATORS = st.sampled_from([" && ", " || ", "; ", " | ", "\n", " & ", " |& ", ";", "&&"])
+SPECS = st.sampled_from([
+    *("execute", "execute:git", "execute:git diff", "execute:head", "execute:pytest", "execute:rm"),
+    *("execute:x", "execute:sh", "execute:xargs", "execute:export", "execute:cd", "edit", "edit:src/**"),
+    *("edit:/tmp/**", "execute:git push", "execute:echo", "execute:npm", "execute:bash", "read", "mcp"),
+])  # fmt: skip
+ALLOW_RULES = st.lists(st.builds(parse_spec, SPECS, st.just("allow")), max_size=12, unique_by=str)
+REJECT_RULES = st.lists(st.builds(parse_spec, SPECS, st.just("reject")), max_size=3, unique_by=str)
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> tuple[str, list[str]]:
+    """Return a composite line and its pieces."""
+    pieces = draw(st.lists(PIECES, min_size=1, max_size=4))
+    line = pieces[0] + "".join(draw(OPERATORS) + piece for piece in pieces[1:])
+    return line, pieces
+
+
+@given(lines(), ALLOW_RULES, REJECT_RULES, st.sampled_from(POLICIES))
+def test_a_rejection_is_never_widened(
+    given_line: tuple[str, list[str]], allowing: list[Rule], rejecting: list[Rule], policy: Policy
+) -> None:
+    order = ["reject", "ask", "allow"]
+    line, _ = given_line
+    without = judge(line, policy=policy, rules=allowing)
+    strict = judge(line, policy=policy, rules=[*allowing, *rejecting])
+    assert order.index(strict.answer) <= order.index(without.answer)
+
+
+@given(lines(), ALLOW_RULES, st.sampled_from(["deny", "read-only", "ask", "accept-edits"]))
+def test_a_composite_is_allowed_only_if_each_part_alone_is(
+    given_line: tuple[str, list[str]], rules: list[Rule], policy: Policy
+) -> None:
+    line, pieces = given_line
+    if judge(line, policy=policy, rules=rules).answer == "allow":
+        assert {judge(piece, policy=policy, rules=rules).answer for piece in pieces} == {"allow"}
+
+
+@given(lines(), ALLOW_RULES, REJECT_RULES)
+def test_each_part_meets_the_reject_rules(
+    given_line: tuple[str, list[str]], allowing: list[Rule], rejecting: list[Rule]
+) -> None:
+    line, pieces = given_line
+    rules = [*allowing, *rejecting]
+    if any(judge(piece, rules=rules).answer == "reject" for piece in pieces):
+        assert judge(line, rules=rules).answer == "reject"
+
+
+BASH = shutil.which("bash")
+SIGNS = st.sampled_from([
+    *("a", "b", "c", " ", " ", " ", ";", "&&", "||", "|", "&", "\n", "\t", " > f", " >> g", " 2>&1", " 2> h"),
+    *("'a b'", "'", '"', '"c;d"', "$x", "$(c)", "`b`", "#", "!", "(", ")", "{", "}", "\\", "<", ">", "A=1 "),
+    *("*", "~", "[", "if ", "fi", "-x", "=", "é", "1", "2", "/dev/null", " <<x\n"),
+])  # fmt: skip
+
+
+@given(st.lists(SIGNS, max_size=12).map("".join))
+def test_nothing_in_a_line_is_left_out_of_its_parts(line: str) -> None:
+    written = "".join(part.joined_with + part.source for part in split_command(line))
+    assert re.sub(r"\s", "", written).startswith(re.sub(r"\s", "", line).removesuffix(";"))
+
+
+@pytest.mark.skipif(BASH is None, reason="needs bash")
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(SIGNS, max_size=9).map("".join))
+def test_a_real_shell_runs_no_other_commands_and_writes_no_other_files(tmp_path: Path, line: str) -> None:
+    parts = split_command(line)
+    if any(part.problem for part in parts):
+        return
+    with TemporaryDirectory(dir=tmp_path) as folder:
+        log = tmp_path / "log"
+        log.write_text("")
+        report = (
+            f"command_not_found_handle() {{ printf '%s\\x1f' \"$@\" >> {log}; echo >> {log}; [ $1 = a ]; }}\n"
+        )
+        subprocess.run(
+            [str(BASH), "-c", report + line],
+            cwd=folder,
+            env={"PATH": "/none"},
+            capture_output=True,
+            check=False,
+        )
+        run = {tuple(row.split("\x1f")[:-1]) for row in log.read_text().splitlines()}
+        assert run <= {part.words for part in parts}
+        assert {path.name for path in Path(folder).iterdir()} <= {
+            name for part in parts for name in part.files
+        }

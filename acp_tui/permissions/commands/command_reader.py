@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH
+from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH, Part, Word
 from acp_tui.permissions.commands.named_files import sensitive_files
 from acp_tui.permissions.commands.plain_command import NotPlainError, is_plain_argv, plain_words
 from acp_tui.permissions.commands.risky_arguments import find_argument_risks
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from acp_tui.permissions.commands.command_line import CommandLine
     from acp_tui.permissions.subject import PathContext
 
+MAX_OTHER_FOLDERS = 2
+"""Folders in which parts of a line may run because a `cd` fails. Every path is checked in each of them."""
 MAX_WRAPPERS = 8
 """How many shells and leading `cd` are removed."""
 _LEADING_CD = re.compile(
@@ -98,47 +100,61 @@ def read_command(
         follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
     directory = context.folder(cwd or context.cwd) if not isinstance(cwd, Target) else cwd
-    inner, folder, run, others = _unwrap(given, directory, context, follow_cd=follow_cd)
+    unwrapped = _unwrap(given, directory, context, follow_cd=follow_cd)
+    inner, folder = unwrapped.inner, unwrapped.folder
     analysis = Analysis(inner, folder.real)
     danger, too_long = analysis.danger, analysis.line.too_long
     if inner != (given.strip() if isinstance(given, str) else given):
         outer = Analysis(given, directory.real)
         danger, too_long = outer.danger or danger, outer.line.too_long or too_long
     words, not_plain = _plain_words(inner, shell_free=shell_free)
-    written = find_written_files(analysis.steps, folder, context)
+    places = [(folder, analysis.steps)]
+    places += [(other, expand_steps(analysis.line, other.real)) for other in unwrapped.other_folders]
+    written = [find_written_files(steps, at, context) for at, steps in places]
+    names = [
+        name for at, steps in places for name in sensitive_files(inner, analysis.line, steps, at, context)
+    ]
     return Command(
         line=inner if isinstance(inner, str) else None,
         argv=inner if isinstance(inner, tuple) else None,
         words=words,
         not_plain=not_plain,
         cwd=folder,
-        run=run,
-        parsed=analysis.line,
+        run=unwrapped.run,
+        parsed=replace(analysis.line, parts=[*unwrapped.changes_of_folder, *analysis.line.parts]),
         environment=tuple((env or {}).items()),
         argument_risks=tuple(find_argument_risks(words, folder, context)) if words else (),
         variables=significant_variables(env or {}, context.base_environment),
-        sensitive_names=tuple(sensitive_files(inner, analysis.line, analysis.steps, folder, context)),
-        written=written.targets,
-        writes_unknown=written.unknown,
-        other_folders=others,
-        too_long=too_long or written.too_many,
+        sensitive_names=tuple(dict.fromkeys(names)),
+        written=tuple({target.real: target for each in written for target in each.targets}.values()),
+        writes_unknown=any(each.unknown for each in written),
+        other_folders=tuple(unwrapped.other_folders),
+        too_long=too_long or any(each.too_many for each in written),
         dangerous=danger,
     )
 
 
+@dataclass(slots=True)
+class _Unwrapped:
+    """A command without the shells around it and the `cd` before it."""
+
+    inner: str | tuple[str, ...]
+    folder: Target
+    run: str | tuple[str, ...]  # what to run there
+    changes_of_folder: list[Part] = field(default_factory=list)  # the `cd` that were removed
+    other_folders: list[Target] = field(default_factory=list)  # where parts of it run if one of these fails
+
+
 def _unwrap(
     given: str | tuple[str, ...], directory: Target, context: PathContext, *, follow_cd: bool
-) -> tuple[str | tuple[str, ...], Target, str | tuple[str, ...], tuple[Target, ...]]:
+) -> _Unwrapped:
     """Remove `sh -c` around a command and `cd INSIDE &&` before it, repeatedly.
 
-    Returns the command, its directory, what to run there, and the directories in which parts of it run if a
-    `cd` fails. What is run keeps its shells but no `cd`, since the path could lead to another directory by
-    the time the shell follows it.
+    What is run keeps its shells but no `cd`, since the path could lead to another directory by the time the
+    shell follows it.
     """
-    original = given
+    found = _Unwrapped(given, directory, given)
     shells: list[tuple[str, ...]] = []  # outermost first, each without its script
-    others: list[Target] = []
-    changed = False
     for _ in range(MAX_WRAPPERS):
         if isinstance(given, tuple):
             words = given if shell_script(given) is not None else None
@@ -146,16 +162,17 @@ def _unwrap(
             break
         elif leading := _LEADING_CD.fullmatch(given) if follow_cd else None:
             path = leading["single"] or leading["double"] or leading["bare"]
-            target = context.folder(path, directory.path)
+            target = context.folder(path, found.folder.path)
             if not target.inside or _BACKGROUND.search(leading["rest"]):
                 break
-            if _leads_elsewhere(path, target, directory, context):
+            if _leads_elsewhere(path, target, found.folder, context):
                 break
             if _RUNS_AFTER_FAILURE.search(leading["rest"]):
-                if not directory.inside:
+                if not found.folder.inside or len(found.other_folders) == MAX_OTHER_FOLDERS:
                     break
-                others.append(directory)
-            given, directory, changed = leading["rest"].strip(), target, True
+                found.other_folders.append(found.folder)
+            found.changes_of_folder.append(Part((Word("cd"), Word(path))))
+            given, found.folder = leading["rest"].strip(), target
             continue
         else:
             words = _words_of_shell(given)
@@ -165,9 +182,10 @@ def _unwrap(
         assert script is not None
         shells.append(words[:-1])
         given = script.strip()
-    inner = given.strip() if isinstance(given, str) else given
-    run = _rewrap(inner, shells, isinstance(original, str)) if changed else original
-    return inner, directory, run, tuple(others)
+    found.inner = given.strip() if isinstance(given, str) else given
+    if found.changes_of_folder:
+        found.run = _rewrap(found.inner, shells, isinstance(found.run, str))
+    return found
 
 
 def _leads_elsewhere(path: str, target: Target, directory: Target, context: PathContext) -> bool:

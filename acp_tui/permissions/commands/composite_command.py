@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH
 from acp_tui.permissions.commands.plain_command import NotPlainError, describe_sign, read_word
 
 MAX_JOINED = 40
 """Commands that a line may join."""
+MAX_COMPOSITE_LENGTH = 4096
+"""Characters of a line. Each of its words costs calls to the file system."""
 _ENDS = " \t\n;&|"  # of a word
 _JOIN = re.compile(r"(?P<sign>&&|\|\||\|)[ \t\n]*|(?P<end>[;\n])[ \t\n]*")
 _BLANKS = re.compile(r"[ \t]*")
@@ -46,12 +47,16 @@ class JoinedCommand:
     files: list[str] = field(default_factory=list)  # its output is redirected to these
     problem: str | None = None  # why it is not plain, as a clause about "it"
 
+    def make_unclear(self, problem: str) -> None:
+        """Keep only what was written, and the problem."""
+        self.problem, self.text, self.words, self.files = self.problem or problem, self.source, (), []
+
 
 def split_command(line: str) -> list[JoinedCommand]:
     """Return the commands that a line joins, in order; at least one."""
     text = line.strip(" \t\n")
-    if len(text) > MAX_COMMAND_LENGTH:
-        problem = f"it is longer than {MAX_COMMAND_LENGTH:,} characters"
+    if len(text) > MAX_COMPOSITE_LENGTH:
+        problem = f"it is longer than {MAX_COMPOSITE_LENGTH:,} characters"
         return [JoinedCommand(text, text, problem=problem)]
     found: list[JoinedCommand] = []
     position, sign = 0, ""
@@ -62,10 +67,11 @@ def split_command(line: str) -> list[JoinedCommand]:
         try:
             position = _read_command(text, start, command)
         except NotPlainError as reason:
-            command.problem, command.words, command.files = str(reason), (), []
+            command.problem = str(reason)
             position = _find_end(text, start)
-            command.text = text[start:position].strip()
-        command.source = text[start:position].strip()
+        command.source = text[start:position].strip() or sign
+        if command.problem:
+            command.make_unclear(command.problem)
         if position >= len(text):
             return found
         if len(found) == MAX_JOINED:

@@ -15,10 +15,9 @@ from acp_tui.permissions.danger.downloads import runs_input
 from acp_tui.permissions.harmless_variables import significant_variables
 
 if TYPE_CHECKING:
+    from acp_tui.permissions.commands.command_line import Part
     from acp_tui.permissions.commands.composite_command import JoinedCommand
     from acp_tui.permissions.subject import PathContext, Target
-
-CHANGES_SHELL = "it changes the shell for what follows"
 
 # Programs that create no links and move no folders, so that paths lead to the same files after them.
 _READERS = frozenset({
@@ -39,13 +38,13 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
     parts: list[Command] = []
     shell_changed, paths_may_change = False, False
     for joined in split_command(command.line):
+        if shell_changed:
+            joined.make_unclear("a command before it changes the shell")
         part = _read_part(joined, command, context)
-        if shell_changed and part.not_plain is None:
-            part = replace(part, words=None, not_plain="a command before it changes the shell")
         if paths_may_change and part.written:
             part = replace(part, paths_may_change=True)
         parts.append(part)
-        shell_changed = shell_changed or part.not_plain == CHANGES_SHELL
+        shell_changed = shell_changed or any(map(_changes_shell, part.parsed.parts))
         paths_may_change = paths_may_change or not _only_reads(joined.words)
     return tuple(parts)
 
@@ -86,14 +85,18 @@ def _problem(joined: JoinedCommand, analysis: Analysis) -> str | None:
     """Return why a plain command may do more in this line than by itself."""
     if shell_script(joined.words) is not None:
         return "it starts another shell"
-    if any(map(changes_shell, analysis.line.parts)):
-        return CHANGES_SHELL
+    if any(map(_changes_shell, analysis.line.parts)):
+        return "it changes the shell for what follows"
     if joined.joined_with == "|":
         if any(map(runs_input, analysis.steps)):
             return "it runs what the command before it prints"
         if any(part.open_ended for part in analysis.line.parts):
             return "its arguments are what the command before it prints"
     return None
+
+
+def _changes_shell(part: Part) -> bool:
+    return changes_shell(part) or bool(part.assignments and not part.words)
 
 
 def _only_reads(words: tuple[str, ...]) -> bool:

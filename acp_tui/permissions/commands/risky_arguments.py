@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from acp_tui.permissions.commands.git_arguments import find_git_risks
 from acp_tui.permissions.commands.git_repository import other_repository
+from acp_tui.permissions.commands.shell_builtins import evaluates
 from acp_tui.permissions.harmless_variables import is_harmless
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ def find_argument_risks(
         yield WHOLE_COMMAND, f"{program} is another program in this folder"
     if elsewhere := other_repository(words, directory.real, context):
         yield WHOLE_COMMAND, elsewhere
+    yield from find_git_risks(words)
     options = True
     for position, word in enumerate(words[1:], 1):
         if position > MAX_ARGUMENTS:
@@ -57,7 +60,7 @@ def find_argument_risks(
             return
         options = options and word != "--"
         why = _option(program.rpartition("/")[2], word) if options and word.startswith("-") else None
-        if why := why or _path(word, directory, context) or _variable(word):
+        if why := why or _path(word, directory, context) or _variable(word) or evaluates(program, word):
             yield position, why
 
 

@@ -1,4 +1,4 @@
-"""Shell commands that change what later commands in the same line do."""
+"""Commands of the shell itself: those that change what later commands do, and those that run arguments."""
 
 from __future__ import annotations
 
@@ -16,6 +16,17 @@ _CHANGING = frozenset({
     *("ulimit", "umask", "unalias", "unfunction", "unhash", "unset", "unsetopt", "vared", "wait"),
     *("zle", "zmodload", "zparseopts", "zstyle"),
 })  # fmt: skip
+
+
+# `printf -v 'a[$(x)]'` and `test -v 'a[$(x)]'` run `x`, although it is quoted.
+_EVALUATING = frozenset({"[", "print", "printf", "test"})
+
+
+def evaluates(program: str, argument: str) -> str | None:
+    """Return why an argument of a shell command may run a command, although it is quoted."""
+    if program in _EVALUATING | _CHANGING and ("$(" in argument or "`" in argument):
+        return f"{program} may run the command in {argument}"
+    return None
 
 
 def changes_shell(part: Part) -> bool:

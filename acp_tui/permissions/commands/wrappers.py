@@ -77,14 +77,44 @@ _POWERFUL = frozenset({
     *("rm", "find", "awk", "gawk", "sed", "dd", "tar", "rsync", "scp", "tee", "mv", "cp", "ln", "install"),
     *("python", "perl", "ruby", "node", "php", "lua", "deno", "bun", "tclsh", "osascript", "eval", "source"),
     *("", "npx", "uvx", "bunx", "pipx", "vim", "vi", "emacs", "curl", "wget", "chmod", "chown"),
-    *("docker", "podman", "kubectl"),
+    *("docker", "podman", "kubectl", "fd", "fdfind", "sqlite", "psql", "mysql", "gdb", "lldb", "ed", "ex"),
+    *("nvim", "nano", "less", "more", "man", "entr", "hyperfine", "direnv", "nix-shell"),
 })  # fmt: skip
+
+
+# Programs with subcommands that run any program.
+_RUN = frozenset({"run"})
+_EXEC = frozenset({"exec", "x", "dlx", "explore"})
+_RUNNERS = {
+    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba", "go"), _RUN),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bundle", "mise"), _EXEC),
+    "nix": frozenset({"run", "shell", "develop"}),
+}
 
 
 def runs_others(name: str) -> bool:
     """Return True if this program can do anything, depending on its arguments."""
     base = name.rpartition("/")[2].rstrip("0123456789.")  # `python3.12` is `python`
     return base in _POWERFUL | SHELLS | _HIDING or base in _WRAPPERS
+
+
+def prefix_lengths(words: tuple[str, ...]) -> list[int]:
+    """Return how many leading words a rule may name, descending; none if they would allow any program."""
+    if runs_others(words[0]):
+        return []
+    lengths = {len(words), min(2, len(words)), 1}
+    runners = _RUNNERS.get(words[0].rpartition("/")[2])
+    if len(words) > 1 and words[1].startswith("-"):  # `git -C …` could be any subcommand
+        lengths = {len(words), 1}
+    if runners is not None:
+        lengths -= {1}
+        if not words[1:] or words[1].startswith("-"):
+            return []
+        if words[1] in runners:
+            if not words[2:] or words[2].startswith("-") or runs_others(words[2]):
+                return []
+            lengths = {len(words), 3}
+    return sorted(lengths, reverse=True)
 
 
 Words = tuple[tuple[str, bool], ...]

@@ -1,0 +1,44 @@
+"""Finds arguments of git that run programs, or change its configuration so that it runs them later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_CONFIGURING = frozenset({"-c", "--config", "--config-env"})
+_VALUED = frozenset({"-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", *_CONFIGURING})
+_RUNNING = frozenset({
+    *("bisect", "citool", "cvsserver", "daemon", "difftool", "fast-import", "filter-branch", "gui", "help"),
+    *("hook", "instaweb", "maintenance", "mergetool", "p4", "send-email", "shell", "submodule", "svn"),
+    *("upload-pack", "receive-pack", "web--browse"),
+})  # fmt: skip
+
+
+def find_git_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the position of each such argument of a git command, and why it is a risk."""
+    if words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
+        return
+    for position, word in enumerate(words[1:], 1):
+        name, sign, _ = word.partition("=")
+        value = word if sign else "".join(words[position + 1 : position + 2])
+        if name in _CONFIGURING and "=" in value:
+            yield position, f"{name} changes git's configuration"
+    position = _find_subcommand(words)
+    subcommand = "".join(words[position : position + 1])
+    if subcommand == "config":
+        yield position, "git config changes what git runs"
+    elif subcommand in _RUNNING:
+        yield position, f"git {subcommand} may run programs"
+    elif subcommand == "rebase":
+        for at, word in enumerate(words[position:], position):
+            if word.startswith("-x"):
+                yield at, f"{word} may run a program"
+
+
+def _find_subcommand(words: Sequence[str]) -> int:
+    position = 1
+    while position < len(words) and words[position].startswith("-"):
+        position += 2 if words[position] in _VALUED else 1
+    return position
