@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -175,6 +176,11 @@ def test_a_server_that_replaces_an_own_one_says_so(project: Path, tmp_path: Path
 def test_a_server_that_is_configured_alike_is_not_asked_about(project: Path) -> None:
     own = read_project_servers(project).servers
     assert ask(project, [], own)[1] == []
+
+
+def test_dates_in_own_settings_are_compared_too(project: Path, tmp_path: Path) -> None:
+    own = Server("one", tmp_path / "config.toml", 3, command="x", extra={"since": date(2026, 1, 1)})
+    assert len(ask(project, [1], [own])[1]) == 3
 
 
 def test_of_two_files_with_one_name_the_first_is_used(project: Path) -> None:

@@ -200,6 +200,19 @@ def test_a_definition_too_long_to_be_read_is_a_fault(project: Path) -> None:
     assert reason(server) == "its definition has more than 4,000 characters"
 
 
+def test_a_hostile_definition_makes_no_long_sentences(project: Path) -> None:
+    long = "x" * 100_000
+    write(project, {long: {"command": "sh"}, "a": {"command": long}, "b": {"env": {long: []}, "args": long}})
+    assert all(len(server.name + reason(server)) < 300 for server in read_project_servers(project).servers)
+
+
+@pytest.mark.parametrize("depth", [60, 300, 900, 980, 990])
+def test_a_deeply_nested_definition_is_one_sentence(project: Path, depth: int) -> None:
+    nested = '{"a": ' * depth + "1" + "}" * depth
+    (project / ".mcp.json").write_text(f'{{"mcpServers": {{"x": {{"command": "sh", "extra": {nested}}}}}}}')
+    assert read_project_servers(project).problems == [f"{project}/.mcp.json is nested too deeply."]
+
+
 def test_too_many_servers_are_all_left_out(project: Path) -> None:
     write(project, {f"x{number}": {"command": "sh"} for number in range(21)})
     found = read_project_servers(project)

@@ -9,8 +9,10 @@ import re
 _STRING = r'"(?:\\.|[^"\\])*+"?'
 _COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
-MAX_DEPTH = 2
-"""Levels of objects whose keys get a line. A hostile file may have a thousand levels."""
+MAX_KEY_DEPTH = 2
+"""Levels of objects whose keys get a line."""
+MAX_DEPTH = 50
+"""Levels of nesting. Python reads about a thousand, but may fail to write so many again."""
 
 _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],]", re.DOTALL)
 
@@ -26,9 +28,9 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """Return the lines of the keys in valid JSON, counted from 1, down to `MAX_DEPTH`.
+    """Return the lines of the keys in valid JSON, counted from 1, down to `MAX_KEY_DEPTH`.
 
-    Keys inside arrays are left out.
+    Keys inside arrays are left out. Raises `RecursionError` for more levels than `MAX_DEPTH`.
     """
     lines: dict[tuple[str, ...], int] = {}
     path: list[str] = []
@@ -41,6 +43,8 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
         match token[0]:
             case "{" | "[" as bracket:
                 open_brackets.append(bracket)
+                if len(open_brackets) > MAX_DEPTH:
+                    raise RecursionError
                 path.append("")
                 expects_key = bracket == "{"
             case "}" | "]":
@@ -51,7 +55,7 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
                 expects_key = open_brackets[-1] == "{"
             case string if expects_key:
                 expects_key = False
-                if len(path) <= MAX_DEPTH and "[" not in open_brackets:
+                if len(path) <= MAX_KEY_DEPTH and "[" not in open_brackets:
                     path[-1] = json.loads(string)
                     lines[tuple(path)] = line
     return lines

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.mcp.server import Server
 from acp_tui.config.mcp.sources import from_json
 from acp_tui.config.small_file import read_small_file_inside
 from acp_tui.errors import UserError
@@ -13,8 +14,6 @@ from acp_tui.session.invisible import reveal
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from acp_tui.config.mcp.server import Server
 
 PROJECT_FILES = {
     ".mcp.json": "mcpServers",
@@ -41,8 +40,9 @@ class ProjectServers:
 
 
 def read_project_servers(cwd: Path) -> ProjectServers:
-    """Read the project files in a folder. Blocks: call it in a thread."""
+    """Read the project files in a folder, whose path is absolute. Blocks: call it in a thread."""
     found = ProjectServers()
+    count = 0
     for name, root in PROJECT_FILES.items():
         file = cwd / name
         try:
@@ -53,8 +53,9 @@ def read_project_servers(cwd: Path) -> ProjectServers:
         except UserError as error:
             found.problems.append(str(error))
         else:
-            found.servers.extend(_checked(server, cwd) for server in servers or [])
-    count = len({server.definition() for server in found.servers})
+            count = max(count, len(servers or []))
+            found.servers.extend(_checked(server, cwd) for server in (servers or [])[: MAX_SERVERS + 1])
+    count = max(count, len({server.definition() for server in found.servers}))
     if count > MAX_SERVERS:
         sentence = f"{cwd} defines {count:,} MCP servers; none is used, because {MAX_SERVERS} are the limit."
         return ProjectServers([], [*found.problems, sentence])
@@ -63,17 +64,25 @@ def read_project_servers(cwd: Path) -> ProjectServers:
 
 def _checked(server: Server, cwd: Path) -> Server:
     """Return the server as one of the project. Faults are added for what could not be shown to the user."""
-    server = replace(server, project=cwd.absolute())
+    if len(server.definition()) > MAX_DEFINITION_CHARACTERS:
+        limit = f"{MAX_DEFINITION_CHARACTERS:,}"
+        fault = ("", f"its definition has more than {limit} characters")
+        return Server(_shorten(server.name), server.file, server.line, faults=[fault], project=cwd)
+    faults = [(key, _shorten(sentence)) for key, sentence in server.faults]  # they may quote the file
+    server = replace(server, project=cwd, faults=faults)
     if server.file == cwd / ".gemini/settings.json":
         server = _with_braces(server)
     if reveal(server.name) != server.name or "\n" in server.name or "\t" in server.name:
         server.faults.append(("", "its name contains control characters or invisible ones"))
     if not server.name.strip() or len(server.name) > MAX_NAME_CHARACTERS:
         server.faults.append(("", f"its name is empty or has more than {MAX_NAME_CHARACTERS} characters"))
-    if len(server.definition()) > MAX_DEFINITION_CHARACTERS:
-        limit = f"{MAX_DEFINITION_CHARACTERS:,}"
-        server.faults.append(("", f"its definition has more than {limit} characters"))
+        server.name = _shorten(server.name)
     return server
+
+
+def _shorten(text: str) -> str:
+    """Return a text that is short enough for a message."""
+    return text if len(text) <= MAX_NAME_CHARACTERS else text[: MAX_NAME_CHARACTERS - 1] + "…"
 
 
 def _with_braces(server: Server) -> Server:

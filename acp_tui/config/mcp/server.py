@@ -67,7 +67,7 @@ class Server:
     def definition(self) -> str:
         """Return the whole definition as one text, without its place and whether it is enabled."""
         parts = [self.name, self.transport, self.command, self.args, self.env, self.url, self.headers]
-        return json.dumps([*parts, self.agents, self.extra], sort_keys=True)
+        return json.dumps([*parts, self.agents, self.extra], sort_keys=True, default=str)  # TOML has dates
 
     def digest(self) -> str:
         """Return a digest of the definition."""

@@ -60,6 +60,7 @@ def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Serv
     try:
         text = jsonc.without_comments(raw.decode("utf-8-sig"))
         data = json.loads(text)
+        lines = jsonc.key_lines(text)
     except UnicodeDecodeError:
         raise UserError(f"{file} is not UTF-8 text.", exit_code=2) from None
     except json.JSONDecodeError as error:
@@ -71,6 +72,5 @@ def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Serv
     root = next((key for key in roots if isinstance(data, dict) and key in data), None)
     if root is None or not isinstance(data[root], dict):
         return None
-    lines = jsonc.key_lines(text)
     entries: dict[str, Any] = data[root]
     return [parse(name, entry, file, lines.get((root, name))) for name, entry in entries.items()]
