@@ -173,7 +173,7 @@ def start(path: str, argv: list[str], environment: dict[bytes, bytes] | None = N
     if child == 0:
         try:
             os.setsid()
-            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGHUP):
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_DFL)
             if environment is None:
                 os.execv(path, argv)  # noqa: S606  # no shell on purpose

@@ -28,6 +28,7 @@ ESCAPES = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])"
 )
 """Complete escape sequences."""
+QUIT = "\x11"  # Ctrl+Q
 MODES_ON = (b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[?1000h", b"\x1b[?2004h")
 MODES_OFF = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 """Alternate screen, hidden cursor, mouse reports and bracketed paste, turned on and off."""
@@ -95,6 +96,14 @@ class Terminal:
             between=lambda: self._read(0.05),
             describe=lambda: f"{what}; the end of the output: {self.raw[-3000:]!r}",
         )
+
+    def quit(self) -> int:
+        """Press Ctrl+Q, a second time if a turn still runs, and return the exit code."""
+        self.type(QUIT)
+        self.until(lambda: self.process.poll() is not None or "still working" in self.new_text(), "the end")
+        if self.process.poll() is None:
+            self.type(QUIT)
+        return self.ended()
 
     def ended(self) -> int:
         """Read until the program has ended, and return its exit code."""

@@ -150,9 +150,9 @@ class LauncherScreen(BaseScreen):
                 rows.append(self._row(one, above))
                 self._shown.append(one)
                 above = ()
-        list_ = self.query_one(SelectList)
-        list_.empty_text = self._empty_text()
-        list_.show(rows)
+        for list_ in self.query(SelectList):  # none while the screen closes
+            list_.empty_text = self._empty_text()
+            list_.show(rows)
 
     def _empty_text(self) -> str:
         if self._choices is None:

@@ -193,7 +193,6 @@ def test_a_real_terminal_gets_alerts_and_its_title_back(tmp_path: Path) -> None:
         terminal.until(lambda: b"F1" in terminal.raw[before:], "the footer")
         (folder / "go").touch()
         terminal.until(lambda: b"is done" in terminal.raw, "the notification")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert terminal.raw.count(SAVE_TITLE.encode()) == terminal.raw.count(RESTORE_TITLE.encode()) == 1
         assert terminal.raw.rindex(RESTORE_TITLE.encode()) > terminal.raw.rindex(b"]2;")

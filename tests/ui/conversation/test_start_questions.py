@@ -79,8 +79,7 @@ def test_the_header_shows_the_home_directory_once_confirmed(user_home: Path) -> 
         terminal.wait_for("Use it as the workspace", "Enter choose")
         terminal.type("\x1b[A\r")
         terminal.wait_for("~", "idle")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
 
 
 @pytest.mark.parametrize("command", [["exec"], ["doctor"]])
@@ -115,12 +114,10 @@ def test_an_agent_chosen_by_the_project_is_confirmed_once_per_folder(project: Pa
         terminal.wait_for("Trust this folder?", "Helper", "Enter choose")
         terminal.type("\x1b[B\r")
         terminal.wait_for("idle")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
     with Terminal(cwd=project) as again:
         again.wait_for("idle")
-        again.type("\x11")
-        assert again.ended() == 0
+        assert again.quit() == 0
         assert b"Trust this folder" not in again.raw
 
 
@@ -140,8 +137,7 @@ def test_another_agent_in_a_trusted_folder_is_confirmed_again(project: Path, hel
         terminal.wait_for("Start Helper?", "Always start Helper in this folder", "Enter choose")
         terminal.type("\x1b[B\r")
         terminal.wait_for("idle")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
     assert store.folder(project).agent == "helper"
 
 
@@ -149,8 +145,7 @@ def test_a_folder_that_is_never_trusted_does_not_choose_the_agent(project: Path,
     FolderTrust(paths().state).trust(project, trusted=False)
     with Terminal(cwd=project) as terminal:
         terminal.wait_for("Demo agent")  # the list of agents
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
 
 
 def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project: Path, home: Path) -> None:
@@ -163,15 +158,13 @@ def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project:
         terminal.wait_for('the MCP server "second"?', "2 of 2", "Enter choose")
         terminal.type("\r")
         terminal.wait_for("idle")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
     assert sent_servers(home) == [["first"]]
     with Terminal("--command", agent("script"), cwd=project) as again:
         again.wait_for('the MCP server "second"?', "Enter choose")
         again.type("\x1b[B\x1b[B\r")
         again.wait_for("as you agreed in this folder: the MCP server first.", "idle")
-        again.type("\x11")
-        assert again.ended() == 0
+        assert again.quit() == 0
     assert sent_servers(home) == [["first"], ["first"]]
 
 
@@ -184,15 +177,13 @@ def test_a_changed_definition_is_asked_about_again(project: Path, home: Path) ->
         define(project, tool={"command": "/bin/sh", "args": ["-c", "new"]})  # while the question is open
         terminal.type("\x1b[B\r")
         terminal.wait_for("idle")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
     assert sent_servers(home, "args") == [[["-c", "old"]]]  # what was shown
     with Terminal("--command", agent("script"), cwd=project) as again:
         again.wait_for("-c new", "its definition has changed since you answered", "Enter choose")
         again.type("\r")
         again.wait_for("idle")
-        again.type("\x11")
-        assert again.ended() == 0
+        assert again.quit() == 0
     assert sent_servers(home) == [["tool"], []]
 
 
@@ -202,8 +193,7 @@ def test_nothing_of_a_folder_is_used_that_is_not_trusted(project: Path, home: Pa
         terminal.wait_for("Trust this folder?", "Enter choose")
         terminal.type("\x1b")
         terminal.wait_for("idle")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
     assert sent_servers(home) == [[]]
 
 
@@ -219,8 +209,7 @@ def test_a_project_cannot_choose_an_agent_that_would_be_downloaded(
 
     with Terminal(cwd=project) as terminal:
         terminal.wait_for("Demo agent")  # the list of agents
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
     assert not (tmp_path / "ran").exists()
     monkeypatch.chdir(project)
     main(["config", "check"])

@@ -36,8 +36,7 @@ def test_the_app_starts_without_a_writable_home(
 ) -> None:
     with Terminal(*args, cwd=tmp_path) as terminal:
         terminal.wait_for(shown)
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
 
 
 def test_a_conversation_without_a_writable_home_warns_and_works(tmp_path: Path, nowhere: Path) -> None:
@@ -45,8 +44,7 @@ def test_a_conversation_without_a_writable_home_warns_and_works(tmp_path: Path, 
         terminal.wait_for("The session cannot be recorded", "idle")
         terminal.type("hello\r")
         terminal.wait_for("┃ hello", "idle")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert b"Traceback" not in terminal.raw
         assert b"--resume" not in terminal.raw
 
@@ -61,8 +59,7 @@ def test_held_locks_block_neither_the_start_nor_typing(tmp_path: Path, home: Pat
             terminal.wait_for("The session cannot be recorded: another process", "idle")
             terminal.type("hello\r")
             terminal.wait_for("┃ hello", "idle")
-            terminal.type("\x11")
-            assert terminal.ended() == 0
+            assert terminal.quit() == 0
 
 
 def test_a_draft_that_cannot_be_saved_is_reported_once(tmp_path: Path, home: Path) -> None:
@@ -98,8 +95,7 @@ def test_a_full_disk_is_reported_once_and_so_is_its_end(tmp_path: Path, home: Pa
         resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE, (most, most))
         terminal.type("five\r")
         terminal.wait_for("┃ five", "Recording resumed")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert b"Traceback" not in terminal.raw
     (log,) = home.glob("data/sessions/*/wire.jsonl")
     recorded = log.read_text(encoding="utf-8")

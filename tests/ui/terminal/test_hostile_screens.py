@@ -184,7 +184,7 @@ LOOKS: dict[str, tuple[str, ...]] = {
     "conversation": ("--command", agent("hostile"), "show-all"),
     "an agent that cannot be started": (),
 }
-HELP, PALETTE, PANES, ESC, QUIT = "\x1bOP", "\x10", "\x02", "\x1b[27u", "\x11"
+HELP, PALETTE, PANES, ESC = "\x1bOP", "\x10", "\x02", "\x1b[27u"
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -195,8 +195,7 @@ def test_a_real_terminal_gets_no_escape_sequences_from_a_hostile_folder(look: st
         real.until(lambda: MARKER in real.new_text(), "hostile text")
         for keys in (HELP, HELP, PALETTE, ESC, PANES, PANES):
             press(real, keys)
-        real.type(QUIT)
-        real.ended()
+        real.quit()
     on_screen, _, after = real.raw.rpartition(b"\x1b[?1049l")
     assert_harmless(on_screen)
     assert_no_control(ESCAPES.sub(b"", after))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import ESCAPES, MODES_OFF, MODES_ON, REPOSITORY, Terminal
+from tests.support.terminal import ESCAPES, MODES_OFF, MODES_ON, QUIT, REPOSITORY, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,9 +71,8 @@ MISTAKES = {
         """,
 }
 
-TRIGGERS = {"while drawing": "\x1bOP", "in what comes from the agent": "\r", "at the end": "\x11"}
+TRIGGERS = {"while drawing": "\x1bOP", "in what comes from the agent": "\r", "at the end": QUIT}
 """What is typed (F1, Enter, Ctrl+Q); else the key of the options."""
-QUIT = "\x11"
 
 
 FATAL = ("before the first frame", "at the end")
@@ -114,8 +113,7 @@ def test_an_unexpected_error_is_reported_and_the_app_goes_on(tmp_path: Path, hom
         if where not in ("in what comes from the agent", "while drawing"):  # else the prompt is not seen
             terminal.type("; but now\r")
             terminal.wait_for("┃ not sent yet; but now", "idle")
-        terminal.type(QUIT)
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert terminal.left_behind() == []
     assert "a mistake [of] ours" in (home / "state" / "acp-tui.log").read_text(encoding="utf-8")
 
@@ -159,8 +157,7 @@ def test_an_error_in_a_background_task_is_reported_and_the_app_goes_on(
         terminal.wait_for("Unexpected error:")  # the log is named in lines of any length
         terminal.type("go on\r")
         terminal.wait_for("┃ go on")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
     assert "a mistake [of] ours" in (home / "state" / "acp-tui.log").read_text(encoding="utf-8")
 
 

@@ -27,8 +27,7 @@ def test_the_program_starts_answers_a_prompt_and_quits(tmp_path: Path) -> None:
         terminal.wait_for("Message scripted")
         terminal.type("hello there\r")
         terminal.until(lambda: terminal.new_text().count("hello there") >= 2)
-        terminal.type("\x11")  # Ctrl+Q
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert_sane(terminal)
         assert "Replay this conversation with: acp-tui replay " in terminal.raw.decode()
         assert terminal.left_behind() == []
@@ -40,8 +39,7 @@ def test_quitting_prints_how_to_resume(tmp_path: Path) -> None:
         terminal.wait_for("Message scripted")
         terminal.type("hello there\r")
         terminal.until(lambda: terminal.new_text().count("hello there") >= 2)
-        terminal.type("\x11")  # Ctrl+Q
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert "Resume this conversation with: acp-tui --resume " in terminal.raw.decode()
 
 
@@ -50,8 +48,7 @@ def test_keys_arriving_together_keep_their_order(tmp_path: Path) -> None:
         terminal.wait_for("idle")
         terminal.type("teh\x7f\x7fhe first\rand the\x15the second\r")
         terminal.wait_for("┃ the first", "┃ the second")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
 
 
 def test_pasted_text_never_acts_as_keys(tmp_path: Path) -> None:
@@ -64,8 +61,7 @@ def test_pasted_text_never_acts_as_keys(tmp_path: Path) -> None:
         terminal.wait_for("end")
         terminal.type("\r")
         terminal.wait_for("┃ one red x and", "┃ two end")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
 
 
 def test_text_typed_before_the_start_is_in_the_prompt(tmp_path: Path) -> None:
@@ -74,8 +70,7 @@ def test_text_typed_before_the_start_is_in_the_prompt(tmp_path: Path) -> None:
         terminal.wait_for("❯ typed at once")
         terminal.type(" and later\r")
         terminal.wait_for("┃ typed at once and later", "idle")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
 
 
 def test_the_demo_runs_without_configuration(tmp_path: Path) -> None:
@@ -83,8 +78,7 @@ def test_the_demo_runs_without_configuration(tmp_path: Path) -> None:
         terminal.wait_for("Message Demo agent")
         terminal.type("/plan\r")
         terminal.wait_for("plan")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert_sane(terminal)
         assert terminal.left_behind() == []
 
@@ -124,6 +118,5 @@ def test_a_terminal_sign_in_runs_the_agents_program(tmp_path: Path) -> None:
         terminal.type("yes\n")
         terminal.wait_for("idle")
         assert file.exists()
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert_sane(terminal)

@@ -213,8 +213,7 @@ def test_the_draft_is_saved_when_a_signal_comes(tmp_path: Path, home: Path) -> N
     (session,) = [path for path in (home / "data" / "sessions").iterdir() if path.is_dir()]
     with Terminal("--resume", session.name, "--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("not sent yet")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
 
 
 def test_text_saved_in_the_editor_is_kept_when_a_signal_comes(
@@ -274,8 +273,7 @@ def test_input_that_is_not_utf_8_does_not_stop_the_input(tmp_path: Path, home: P
         terminal.wait_for("idle")
         terminal.type(b"caf\xe9 \xff\xfe and \xc3\xa9t\xc3\xa9\r")
         terminal.wait_for("┃ caf\ufffd \ufffd\ufffd and été")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert_in_order(terminal, home)
 
 
@@ -286,8 +284,7 @@ def test_a_failing_editor_is_reported(tmp_path: Path, home: Path) -> None:
         terminal.wait_for("exited with status 1")
         terminal.type("\r")
         terminal.wait_for("┃ as before")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert_in_order(terminal, home)
 
 

@@ -155,8 +155,7 @@ def test_without_a_shell_ctrl_z_does_not_suspend(tmp_path: Path) -> None:
         terminal.until(lambda: terminal.raw.count(MODES_ON[-1]) == 2)
         terminal.type("still here\r")
         terminal.wait_for("┃ still here")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert terminal.settings == terminal.before
 
 
@@ -169,8 +168,7 @@ def test_sigcont_without_a_stop_does_not_double_the_input(tmp_path: Path, times:
         terminal.until(lambda: terminal.raw.count(MODES_ON[-1]) > 1)  # the last that is turned on
         terminal.type("each letter once\r")
         terminal.wait_for("┃ each letter once")
-        terminal.type("\x11")
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
         assert_given_back(terminal)
         assert terminal.settings == terminal.before
 

@@ -39,8 +39,7 @@ def test_no_text_of_a_sign_in_method_reaches_the_terminal_as_an_escape_sequence(
         terminal.wait_for("Choose a sign-in method")
         terminal.type(f"{DOWN}\r")  # by variables: they are only shown
         terminal.wait_for("restart acp-tui.")
-        terminal.type(CTRL_Q)
-        assert terminal.ended() == 0
+        assert terminal.quit() == 0
     assert_harmless(terminal.raw)
 
 
