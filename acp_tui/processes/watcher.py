@@ -251,7 +251,7 @@ def _handle_line(line: bytes, targets: Targets) -> None:
 
 
 def main(argv: list[str]) -> None:
-    """Start the program if there is one, watch, and end what is left."""
+    """Start the program, if there is one, watch it, and end the processes it leaves behind."""
     control, program = int(argv[1]), argv[2:]
     on_terminal = program[:1] == ["--terminal"]
     os.set_inheritable(control, False)

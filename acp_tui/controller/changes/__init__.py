@@ -1,1 +1,1 @@
-"""What a conversation changes: the baseline, and the diffs of tool calls in their files."""
+"""The files a conversation changes: the baseline, diffs of tool calls, review and rewind."""

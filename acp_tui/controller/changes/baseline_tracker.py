@@ -1,4 +1,4 @@
-"""Tracks what a conversation changes: takes the baseline at its start and adds files the agent names."""
+"""Finds the files a conversation has changed: takes a baseline at its start, adds files the agent names."""
 
 from __future__ import annotations
 
@@ -32,16 +32,19 @@ COPY_NOTICE_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class FileVersions:
-    """A file as it was when the session began and as it is now; names and texts are as the disk has them."""
+    """The text of a file when the session began, and now."""
 
-    old: str | None = None  # None: it was not there
-    new: str | None = None  # None: it is not there any more
+    old: str | None = None  # None: the file did not exist
+    new: str | None = None  # None: it no longer exists
     revert_obstacle: str | None = None
-    """Why there is nothing to compare, in a sentence; None when there is."""
+    """Why the texts cannot be compared, as a sentence; None if they can."""
 
 
 class BaselineTracker:
-    """What a conversation changes in its folders. `directory` is for the copies; None: a temporary one."""
+    """Keeps copies of the files in the session's folders, and finds out which have changed.
+
+    The copies are in `directory`, or in a temporary folder if it is None.
+    """
 
     def __init__(
         self,
@@ -71,7 +74,7 @@ class BaselineTracker:
             self._taking = asyncio.create_task(self._take())
 
     async def ready(self) -> None:
-        """Wait until there are copies of all that is to be copied; says so when it takes long."""
+        """Wait until all files are copied. The user is told if that takes long."""
         await self._taken()
         await self._all_named()
 
@@ -81,9 +84,9 @@ class BaselineTracker:
         await self._baseline.copy_before_change(paths)
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """Files named by tool calls that change files are kept, or listed when it is too late for that.
+        """Copy the files that tool calls are about to change, or list them if they are already changed.
 
-        What calls of the session's `history` did was done before the baseline was taken.
+        With `history`, the calls ran before the baseline was taken, so their files count as unchanged.
         """
         for change in changes:
             call = change.entry
@@ -96,7 +99,7 @@ class BaselineTracker:
                     task.add_done_callback(self._naming.discard)
 
     async def changes(self) -> list[FileChange]:
-        """All files that are not as they were; none before there is a baseline, which no prompt precedes."""
+        """Return all files that differ from the baseline; none as long as it is not complete."""
         if self._taking is None or not self._taking.done():
             return []
         await self._all_named()
@@ -104,7 +107,7 @@ class BaselineTracker:
 
     @property
     def complete(self) -> bool:
-        """False when `changes` misses what the agent did not announce."""
+        """False if `changes` lists only files that the agent named."""
         return self._baseline.complete
 
     async def versions(self, change: FileChange) -> FileVersions:
@@ -115,9 +118,8 @@ class BaselineTracker:
         except (GitError, NotCopiedError) as reason:
             return FileVersions(revert_obstacle=f"It cannot be shown: {reason}.")
         if old is None and change.kind != "added":
-            return FileVersions(
-                revert_obstacle=f"What it held is not known: {change.revert_obstacle or 'it was not copied'}."
-            )
+            why = change.revert_obstacle or "it was not copied"
+            return FileVersions(revert_obstacle=f"Its earlier content is unknown: {why}.")
         try:
             return FileVersions(
                 old.decode() if old is not None else None, now.data.decode() if now is not None else None
@@ -126,7 +128,7 @@ class BaselineTracker:
             return FileVersions(revert_obstacle="Not a text file.")
 
     async def text_of(self, state: FileState) -> str | None:
-        """Return a copied text; None if there was no file, or it is unknown or not a text."""
+        """Return the text of a copied file; None if there was no file, no copy, or it is not a text."""
         try:
             content = await self._baseline.content(state)
             return content.decode() if content is not None else None
@@ -147,11 +149,11 @@ class BaselineTracker:
         return self._largest
 
     async def revert(self, path: Path) -> None:
-        """Put one file back as it was; `UserError` when that cannot be done."""
+        """Restore one file as it was. Raises `UserError`."""
         await self._baseline.revert(path)
 
     async def close(self) -> None:
-        """Stop what is going on and delete the copies: who opens the session again begins with new ones."""
+        """Stop all work and delete the copies. A resumed session takes a new baseline."""
         running = [*self._naming, *([self._taking] if self._taking else [])]
         for task in running:
             task.cancel()
@@ -181,7 +183,7 @@ class BaselineTracker:
 
     async def _all_named(self) -> None:
         if self._naming:
-            await asyncio.wait(self._naming)  # who stops waiting stops nothing else
+            await asyncio.wait(self._naming)  # if this wait is cancelled, the tasks go on
 
     async def _name(self, paths: set[str], *, too_late: bool) -> None:
         await self._taken()

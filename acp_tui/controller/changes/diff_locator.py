@@ -1,4 +1,4 @@
-"""Finds the diffs of tool calls in their files, and records where they are, for replays."""
+"""Finds the line at which a diff of a tool call applies, and records it so that replays show it too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DiffLocator:
-    """Looks up each diff once, while its call is live: later the file is another one."""
+    """Looks up each diff while its tool call runs, because the file may change later."""
 
     def __init__(self, files: FileAccess, note: Callable[[Event], None]) -> None:
         self._files = files
@@ -28,7 +28,7 @@ class DiffLocator:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """Look up the diffs that have come with these changes."""
+        """Look up the diffs in these changes."""
         for change in changes:
             call = change.entry
             if not isinstance(call, ToolCall) or history:
@@ -40,7 +40,7 @@ class DiffLocator:
                     task.add_done_callback(self._tasks.discard)
 
     def _is_new(self, diff: Diff, call: ToolCall) -> bool:
-        """Once before the change is made, and once after: agents repeat a diff with every update."""
+        """Return True once before the call is done and once after: agents repeat a diff with every update."""
         if diff.line is not None or diff.patch is not None or not diff.old or diff.new is None:
             return False
         key = (call.id, call.done, diff.path, diff.old, diff.new)
@@ -57,7 +57,7 @@ class DiffLocator:
             self._note(DiffPlaced(call.call_id, index, diff.path, line))
 
     async def close(self) -> None:
-        """Stop looking."""
+        """Cancel all lookups."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

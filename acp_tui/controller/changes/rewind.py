@@ -24,11 +24,11 @@ MAX_CHARACTERS_TO_COUNT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class RewindPoint:
-    """A prompt whose state of the files can be restored."""
+    """A prompt before which the files can be restored."""
 
     number: int  # of the prompt in the session, from 1
     prompt: str
-    files: int  # that its turn changed
+    files: int  # changed by its turn
     added: int  # lines
     removed: int
 
@@ -43,23 +43,23 @@ class Rewind:
         self._points: dict[int, RewindPoint] = {}  # of turns that have ended, by number
 
     async def begin_turn(self) -> None:
-        """Copy what has changed so far, before a prompt is sent."""
+        """Copy the files that have changed so far, before a prompt is sent."""
         number = len(self._prompts()) + 1
         self._points.pop(number, None)
         await self._turns.begin_turn(number)
 
     def end_turn(self) -> None:
-        """Copy what the turn has changed."""
+        """Copy the files that the turn has changed."""
         self._turns.end_turn()
 
     @property
     def available(self) -> bool:
-        """Whether there is a prompt to go back to."""
+        """Whether files can be restored to the time before a prompt."""
         return bool(self._turns.turns)
 
     @property
     def incomplete(self) -> bool:
-        """Whether the limits of the settings leave out older prompts."""
+        """Whether older prompts are missing because of the limits in the settings."""
         return self._turns.dropped
 
     @property
@@ -68,7 +68,7 @@ class Rewind:
         return self._turns.can_undo
 
     async def points(self) -> list[RewindPoint]:
-        """Return the prompts that can be gone back to, the latest first."""
+        """Return the prompts before which the files can be restored, the latest first."""
         turns = self._turns.turns
         for turn in turns:
             if turn.number not in self._points:
@@ -88,7 +88,7 @@ class Rewind:
         )
 
     async def plan(self, number: int) -> list[RewindStep]:
-        """Return what going back to before a prompt would do to the files. Raises `UserError`."""
+        """Return what restoring the files as before a prompt would do to each. Raises `UserError`."""
         return await self._turns.plan_rewind(number)
 
     async def restore_files(

@@ -1,5 +1,7 @@
-"""Changes that an agent tells only by the words it replaces, seen in their files: what stands around them
-matters to who has to say yes or no, and so does where it is."""
+"""Diffs of the whole file, from an agent's diff of only the text it replaces.
+
+Whoever allows a change needs to see the lines around it and its line number.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.file_access import FileAccess
 
 MAX_FILE_SIZE = 1_000_000
-"""Bytes of a file that is read for it."""
+"""Larger files are not read."""
 
 
 async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff, Diff]]:
-    """Those diffs of the call that are but a part of their file, and each as a diff of the whole file."""
+    """Return each diff that covers only a part of its file, and the same change as a diff of the whole."""
     found = []
     everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
     for diff in [item for item in call.content if isinstance(item, Diff)]:
@@ -36,9 +38,9 @@ async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff
 
 
 async def contents_after(call: ToolCall, files: FileAccess) -> tuple[tuple[str, str], ...]:
-    """What the files of its diffs will hold, by real path; without those where that cannot be told.
+    """Return real path and future content of each file in the call's diffs, where it can be determined.
 
-    A diff may show the whole file or only the lines around a change, and there may be several of one file.
+    A diff may show the whole file or only the lines around a change, and a file may have several diffs.
     """
     found: dict[str, str | None] = {}
     everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
@@ -62,7 +64,7 @@ def _changed(text: str, diff: Diff, *, everywhere: bool) -> str | None:
 
 
 def _now(path: str, files: FileAccess) -> tuple[str, str | None]:
-    """Where a file really is, and its text as shown: "" when there is no file, None when it is not read."""
+    """Return the real path and the displayed text: "" if there is no file, None if it is not read."""
     try:
         with files.open_for_reading(path) as reading:
             if not reading.inside or reading.sensitive or reading.size > MAX_FILE_SIZE:
@@ -78,7 +80,7 @@ def _whole(diff: Diff, text: str) -> Diff:
 
 
 def read_for_display(path: str, files: FileAccess) -> str:
-    """What the file holds now, made safe; "" if it is outside the workspace, sensitive or large."""
+    """Return the current text, safe to display; "" if it is outside the workspace, sensitive or too large."""
     with suppress(Refusal), files.open_for_reading(path) as reading:
         if reading.inside and not reading.sensitive and reading.size <= MAX_FILE_SIZE:
             return visible(reading.text())

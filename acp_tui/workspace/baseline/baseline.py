@@ -57,7 +57,7 @@ class Baseline:
         self, roots: Roots, directory: Path, limits: Limits | None = None, reaper: Reaper | None = None
     ) -> None:
         self.notices: list[str] = []
-        """What is not in the snapshot, as sentences for the user."""
+        """Sentences for the user about files that are not in the snapshot."""
         self._complete = True
         self.seconds = 0.0
         """Duration of `take_snapshot`."""

@@ -1,4 +1,4 @@
-"""Which turn changed which file, and going back to the files as they were before a turn."""
+"""The files before and after each turn, and restoring them as they were before one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ StepKind = Literal["restore", "create", "delete", "mode"]
 
 @dataclass(frozen=True, slots=True)
 class HistoryLimits:
-    """How many turns can be gone back, and how much their copies may take."""
+    """How many turns are kept, and the size of their copies in bytes."""
 
     turns: int = 100
     size: int = 200_000_000
@@ -30,7 +30,7 @@ class HistoryLimits:
 
 @dataclass(slots=True)
 class Turn:
-    """A stretch in which the agent (or a rewind) changed files. Between two of them, others did."""
+    """A period in which the agent (or a rewind) changed files. Changes between turns are the user's."""
 
     number: int  # the prompt of the session, from 1; 0 for a rewind
     before: Checkpoint
@@ -53,9 +53,9 @@ class RewindStep:
     path: Path
     kind: StepKind
     obstacle: str | None = None
-    """Why the file stays as it is, in words that follow its name; None if it can be restored."""
+    """Why the file cannot be restored, as a clause; None if it can."""
     edited_between_turns: bool = False
-    """Someone other than the agent changed the file after the turn: these edits would be lost, too."""
+    """Whether the file was also changed while no turn ran. These edits would be lost."""
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class TurnHistory:
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns that can be gone back to, the oldest first."""
+        """The turns before which the files can be restored, the oldest first."""
         return [turn for turn in self._turns if turn.number]
 
     @property
@@ -93,7 +93,7 @@ class TurnHistory:
         return self._dropped
 
     async def begin_turn(self, number: int) -> None:
-        """Take the checkpoint before a prompt is sent. A failure means only that this turn has none."""
+        """Take the checkpoint before a prompt is sent. If that fails, the turn is not listed."""
         await self.settled()
         self._turns = [turn for turn in self._turns if turn.number != number]  # it was not sent then
         try:
@@ -113,7 +113,7 @@ class TurnHistory:
             await asyncio.shield(self._ending)
 
     async def close(self) -> None:
-        """Stop waiting for a checkpoint."""
+        """Cancel a checkpoint that is being taken."""
         if self._ending is not None:
             self._ending.cancel()
             await asyncio.wait([self._ending])

@@ -1,4 +1,4 @@
-"""The dialogs that restore the files as they were before an earlier prompt, and that undo this."""
+"""The dialogs for restoring the files as they were before an earlier prompt."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Rewind:
             yield PaletteCommand("Undo rewind", self._undo, "Session", word="restore files")
 
     def open(self) -> None:
-        """Let the user choose a prompt to go back to."""
+        """Let the user choose a prompt, and restore the files as they were before it."""
         self._screen.run_worker(self._rewind(), group="choose", exclusive=True)
 
     def _undo(self) -> None:
