@@ -72,7 +72,8 @@ async def test_a_file_without_a_copy_cannot_be_reverted(converse: Converse) -> N
     await chat.prompt(["say", "hello"])
     change = FileChange(Path("/nowhere/file"), "modified", "it was changed before acp-tui could copy it")
     found = await chat.conversation.versions(change)
-    assert found.revert_obstacle == "Its earlier content is unknown: it was changed before acp-tui could copy it."
+    why = "it was changed before acp-tui could copy it"
+    assert found.revert_obstacle == f"Its earlier content is unknown: {why}."
     with pytest.raises(UserError, match="cannot be reverted"):
         await chat.conversation.revert(change.path)
 

@@ -136,7 +136,7 @@ class _Parser:
                 self.at += 1
                 part.inner += self.nested_commands()
             elif character == "(":
-                raise _CannotParseError("it defines a function or a list")
+                raise _CannotParseError("it defines a function or an array")
             elif self.text.startswith(("<(", ">("), self.at):
                 words.append(self.word(part))
             elif redirection := _REDIRECTION.match(self.text, self.at):
