@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.config import mcp
 from acp_tui.config.mcp import UnsentServer
 from acp_tui.config.paths import paths
+from acp_tui.session.invisible import reveal
 from acp_tui.session.text import visible_row
 from acp_tui.store.folder_trust import FolderTrust, ServerConsent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from acp_tui.agents.launch import Launch
     from acp_tui.config.mcp import Server
 
 TRUST_TEXT = (
-    "Its files name what would run on your computer. Nothing of this is used unless you trust the folder. "
-    "Each MCP server is shown to you before it is used."
+    "Its files name what would run on your computer. Nothing of this is used unless you trust the folder."
 )
+ONE_BY_ONE = " Each MCP server is shown to you before it is used."
 NOT_TRUSTED = "you have not trusted this folder"
 NOT_AGREED = "you have not agreed to it"
 REFUSED = "you refused it"
+_GAP = re.compile(r"\s{20}")  # what follows it could be overlooked
 
 
 def mcp_servers_named(names: Sequence[str]) -> str:
@@ -162,10 +165,10 @@ class ProjectTrust:
         refusal = _refusal(agent) if agent else ""
         return StartQuestion(
             title="Trust this folder?",
-            text=TRUST_TEXT,
+            text=TRUST_TEXT + (ONE_BY_ONE if self._candidates else ""),
             facts=tuple(facts),
             answers=(
-                StartAnswer("Not in this session", refusal=refusal),
+                StartAnswer("Do not start" if agent else "Not in this session", refusal=refusal),
                 StartAnswer("Trust this folder", self._trust, grants=True),
                 StartAnswer("Never trust this folder", self._distrust, refusal=refusal),
             ),
@@ -199,14 +202,14 @@ class ProjectTrust:
             words = f"Use neither it nor the other {left}" if left > 1 else "Use neither it nor the other one"
             answers.append(StartAnswer(words, partial(self._skip_rest, server)))
         does = (
-            "The agent would start this program, with all your rights:"
+            "The agent would start this program, with all your rights."
             if server.transport == "stdio"
-            else "The agent would send requests to this address:"
+            else "The agent would send requests to this address."
         )
         return StartQuestion(
             title=f'Use the MCP server "{server.name}"?',
             text=does,
-            facts=tuple(_definition(server)),
+            facts=tuple((label, _shown(value)) for label, value in _definition(server)),
             warnings=tuple(self._warnings(server)),
             answers=tuple(answers),
             position=position,
@@ -220,8 +223,23 @@ class ProjectTrust:
                 yield f"replaces your own server of that name ({own.origin})"
         if names := mcp.environment_names(server):
             yield f"gets the value of {', '.join(names)} from your environment"
-        if server.program and self._cwd.resolve() in Path(server.program).resolve().parents:
-            yield "the program is a file of this folder, which can change without a question"
+        if names := self._own_files(server):
+            yield f"what it runs can change without a question: {', '.join(names)} in this folder"
+        values = [value for _, value in _definition(server)]
+        if any(_shown(value) != value for value in values):
+            yield "contains control characters or invisible ones, shown as signs"
+        if any(_GAP.search(value) for value in values):
+            yield "contains a long gap: look at what follows it"
+
+    def _own_files(self, server: Server) -> list[str]:
+        """Return the files of the folder that the program is, or that are among its arguments."""
+        names: list[str] = []
+        for word in [server.program, *server.args] if server.program else []:
+            path = self._cwd / word.rpartition("=")[2].replace("${workspaceFolder}", str(self._cwd))
+            with suppress(OSError):  # too long for a path
+                if path.is_file() and path.resolve().is_relative_to(self._cwd):
+                    names.append(str(path.resolve().relative_to(self._cwd)))
+        return names
 
     # ------------------------------------------------------------------------- answers
 
@@ -273,22 +291,21 @@ def _refusal(agent: Launch) -> str:
 def _definition(server: Server) -> Iterator[tuple[str, str]]:
     """Yield everything that the definition contains, as it is written in the file."""
     yield "defined in", server.origin
-    if server.transport == "stdio":
-        yield "command", " ".join(_quoted(word) for word in [server.command, *server.args])
+    is_program = server.transport == "stdio"
+    if is_program:
+        yield "command", shlex.join([server.command, *server.args])
         if server.program != server.command:
             yield "program", server.program
-        pairs = server.env
     else:
-        yield "address", visible_row(server.url)
-        pairs = server.headers
-    label = "environment" if server.transport == "stdio" else "headers"
-    for name, value in pairs.items():
-        yield label, visible_row(f"{name}={value}" if server.transport == "stdio" else f"{name}: {value}")
+        yield "address", server.url
+    label = "environment" if is_program else "headers"
+    for name, value in (server.env if is_program else server.headers).items():
+        yield label, f"{name}={value}" if is_program else f"{name}: {value}"
         label = ""
     if server.extra:
-        yield "not used", visible_row(", ".join(server.extra))
+        yield "not used", ", ".join(server.extra)
 
 
-def _quoted(word: str) -> str:
-    """Quote a word as for a shell, with line breaks as signs."""
-    return shlex.quote(visible_row(word))
+def _shown(value: str) -> str:
+    """Return a value with signs for line breaks, control characters and invisible ones."""
+    return reveal(visible_row(value))

@@ -133,6 +133,32 @@ def test_the_whole_definition_is_shown(project: Path) -> None:
     assert dict(two.facts)["address"] == "https://example.org/mcp"
 
 
+def test_hidden_characters_and_gaps_in_a_definition_are_shown(project: Path) -> None:
+    args = ["a\nb\x1b[31m\u202e", " " * 20 + "rm"]
+    (project / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"x": {"command": "/bin/sh", "args": args}}})
+    )
+    _, (_, question) = ask(project, [1])
+    assert dict(question.facts)["command"] == f"/bin/sh 'a␊b␛[31m‹202e›' '{args[1]}'"
+    assert question.warnings == (
+        "contains control characters or invisible ones, shown as signs",
+        "contains a long gap: look at what follows it",
+    )
+
+
+def test_files_of_the_folder_that_a_server_runs_are_named(project: Path) -> None:
+    (project / "serve.py").touch(mode=0o755)
+    servers = {
+        "a": {"command": "./serve.py"},
+        "b": {"command": "/bin/sh", "args": ["--file=${workspaceFolder}/serve.py", "x" * 300]},
+        "c": {"command": "/bin/sh", "args": ["/etc/passwd", "gone.py"]},
+    }
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    _, (_, *asked) = ask(project, [1])
+    said = ("what it runs can change without a question: serve.py in this folder",)
+    assert [question.warnings for question in asked] == [said, said, ()]
+
+
 def test_a_program_is_used_as_it_was_found_for_the_question(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,20 +29,20 @@ TRUST = StartQuestion(
         ("MCP servers", "github, docs  (.mcp.json)"),
     ),
     answers=(
-        StartAnswer("Not in this session"),
+        StartAnswer("Do not start"),
         StartAnswer("Trust this folder", grants=True),
         StartAnswer("Never trust this folder"),
     ),
 )
 SERVER = StartQuestion(
     title='Use the MCP server "github"?',
-    text="The agent would start this program, with all your rights:",
+    text="The agent would start this program, with all your rights.",
     facts=(
         ("defined in", "/home/ada/projects/shop/.mcp.json:2"),
         ("command", "npx -y @example/server-github --repo ada/shop"),
         ("program", "/usr/bin/npx"),
         ("environment", "GITHUB_TOKEN=${GITHUB_TOKEN}"),
-        ("", "NODE_OPTIONS=--require ./\u200bhook.js"),
+        ("", "NODE_OPTIONS=--require ./hook.js"),
         ("not used", "timeout"),
     ),
     warnings=(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from textual.containers import Vertical
 
-from acp_tui.session.invisible import invisible_characters, reveal_line
+from acp_tui.session.invisible import reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
@@ -117,6 +117,9 @@ class StartQuestionScreen(Dialog[int | None]):
         palette, question = self._palette, self._question
         for line in wrap([Segment(reveal_line(question.text), palette.text)], width):
             yield make_strip(line)
+        for warning in question.warnings:
+            words = [Segment(reveal_line(warning), palette.warning)]
+            yield from hanging_lines([Segment("! ", palette.warning)], words, width)
         if question.facts:
             yield make_strip([])
         for label, value in question.facts:
@@ -124,15 +127,6 @@ class StartQuestionScreen(Dialog[int | None]):
             pieces = hard_wrap([Segment(reveal_line(value), palette.text)], width - LABEL_WIDTH)
             for number, piece in enumerate(pieces):
                 yield make_strip([lead if number == 0 else Segment(" " * LABEL_WIDTH), *piece])
-        if question.warnings or self._hidden():
-            yield make_strip([])
-        for warning in [*question.warnings, *self._hidden()]:
-            words = [Segment(reveal_line(warning), palette.warning)]
-            yield from hanging_lines([Segment("! ", palette.warning)], words, width)
-
-    def _hidden(self) -> list[str]:
-        found = invisible_characters(*(value for _, value in self._question.facts))
-        return [f"contains invisible characters: {found}"] if found else []
 
     def _hints(self) -> list[Hint]:
         if not self._typing_guard.armed:
