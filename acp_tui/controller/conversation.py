@@ -340,6 +340,8 @@ class Conversation:
             await self._baseline.close()
             await asyncio.to_thread(self.listing.close)
             await asyncio.to_thread(self._reaper.close)
+            if self._gate.rule_store is not None:
+                await asyncio.to_thread(self._gate.rule_store.matches.write)
             self.folder.close()
 
     def _exited(self, ended: AgentExit) -> None:

@@ -1,37 +1,42 @@
 """The saved rules of a user.
 
 Several instances of acp-tui may run at once. A change takes the lock, reads the file again, and replaces it.
-Readers need no lock, because the file is only ever replaced as a whole.
+Readers need no lock, because the file is only ever replaced as a whole. What is needed to undo the last
+changes is in the same file, so that both are always written together.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths, private_directory, write_private
 from acp_tui.errors import UserError
+from acp_tui.permissions.match_counts import MatchCounts
 from acp_tui.permissions.rule_migration import migrate, names_agent_by_program
-from acp_tui.permissions.rules import describe_rule, from_dict, to_dict
+from acp_tui.permissions.rules import Rule, describe_rule, from_dict, to_dict
+from acp_tui.store.locks import LockedError, file_lock
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
-    from acp_tui.permissions.rules import Rule
-
 VERSION = 1
-_LOCK_TIMEOUT_SECONDS = 3.0
+MAX_UNDO = 20
+"""Changes that are kept to be undone."""
+_LOCK_TIMEOUT_SECONDS = 3.0  # a suspended process may hold the lock
 
 
 class _CorruptError(Exception):
     """The file does not have the format that acp-tui writes."""
+
+
+Reference = int | str | Rule
+"""Names a saved rule: its number in `RuleStore.rules()` counted from 1, its id, or the rule itself."""
 
 
 class RuleStore:
@@ -39,6 +44,8 @@ class RuleStore:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path if path is not None else paths().state / "permissions.json"
+        self.matches = MatchCounts(self.path.with_name("permission-matches.json"), self._kept_ids)
+        """How often each rule has answered."""
         self.notices: list[str] = []
         """Problems so far, one sentence each, without duplicates."""
         self.catalogue: Callable[[], Collection[str]] | None = None
@@ -94,7 +101,7 @@ class RuleStore:
         if not moved:
             return False
         try:
-            with self._changing() as entries:
+            with self._changing() as (entries, _):
                 for rule, new in moved:
                     index = next(n for n, entry in enumerate(entries) if from_dict(entry) == rule)
                     entries[index] = to_dict(new)
@@ -108,26 +115,72 @@ class RuleStore:
 
     def add(self, rule: Rule) -> Rule:
         """Save a rule, unless an equal one is saved already. Return the saved rule, which has an id."""
-        with self._changing() as entries:
+        with self._changing() as (entries, _):
             for known in self._known(entries):
                 if known.same_as(rule):
                     return known
-            rule = rule.evolve(id=rule.id or uuid.uuid4().hex[:8], created=rule.created or time.time())
+            rule = with_id(rule)
             entries.append(to_dict(rule))
         return rule
 
-    def revoke(self, which: int | str) -> Rule:
-        """Delete a rule and return it. `which` is its id, or its number in `rules()` counted from 1."""
-        with self._changing() as entries:
-            known = self._known(entries)
-            if isinstance(which, int):
-                rule = known[which - 1] if 1 <= which <= len(known) else None
-            else:
-                rule = next((each for each in known if each.id == which), None)
-            if rule is None:
-                raise UserError(f"There is no rule {which}; `acp-tui permissions list` shows all rules.")
-            entries.remove(next(entry for entry in entries if from_dict(entry) == rule))
+    def revoke(self, which: Reference) -> Rule:
+        """Delete a rule and return it."""
+        with self._changing() as (entries, changes):
+            rule = self._find(entries, which)
+            index = _index(entries, rule)
+            changes.append({"before": entries.pop(index), "index": index})
         return rule
+
+    def edit(self, which: Reference, new: Rule) -> Rule:
+        """Replace a rule and return the new one, which keeps the old one's id, time and place in the list."""
+        with self._changing() as (entries, changes):
+            rule = self._find(entries, which)
+            new = with_id(new.evolve(id=rule.id, created=rule.created, unknown=rule.unknown))
+            for known in self._known(entries):
+                if known != rule and known.same_as(new):
+                    raise UserError(f'There is already a rule "{describe_rule(known)}".')
+            if not new.same_as(rule):
+                index = _index(entries, rule)
+                changes.append({"before": entries[index], "after": new.id, "index": index})
+                entries[index] = to_dict(new)
+        return new
+
+    def undo(self) -> Rule:
+        """Undo the last `revoke` or `edit` that is not undone yet. Return the rule as it was before."""
+        with self._changing() as (entries, changes):
+            while changes:
+                change = changes.pop()
+                rule = from_dict(change.get("before")) if isinstance(change, dict) else None
+                if rule is None:
+                    continue
+                index = change.get("index")
+                present = [_index(entries, known) for known in self._known(entries) if known.id == rule.id]
+                if present:
+                    entries[present[0]] = change["before"]
+                else:
+                    entries.insert(index if isinstance(index, int) else len(entries), change["before"])
+                return rule
+        raise UserError("There is no change of a rule to undo.")
+
+    def _find(self, entries: list[Any], which: Reference) -> Rule:
+        known = self._known(entries)
+        if isinstance(which, int):
+            rule = known[which - 1] if 1 <= which <= len(known) else None
+        else:
+            rule = next((each for each in known if which in (each.id, each)), None)
+        if rule is None:
+            named = "such rule" if isinstance(which, Rule) else f"rule {which}"
+            raise UserError(f"There is no {named}; `acp-tui permissions list` shows all rules.")
+        return rule
+
+    def _kept_ids(self) -> set[str]:
+        """Return the ids of the rules, and of those that can be restored. Raises `UserError`."""
+        try:
+            content = self._content()
+            entries = [*self._entries(content), *(change.get("before") for change in _changes(content))]
+        except _CorruptError:
+            raise UserError(f"The rules in {self.path} cannot be read.") from None
+        return {rule.id for entry in entries if (rule := from_dict(entry)) is not None and rule.id}
 
     # ----------------------------------------------------------------- reading
 
@@ -191,15 +244,23 @@ class RuleStore:
     # ----------------------------------------------------------------- changing
 
     @contextlib.contextmanager
-    def _changing(self) -> Iterator[list[Any]]:
-        """Yield the entries to be changed, and write them if the block ends without an error."""
+    def _changing(self) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Yield the entries and the changes that can be undone.
+
+        They are written if the block ends without an error.
+        """
         with self._lock():
             entries = self._read_or_set_aside()
-            before = json.dumps(entries)
-            yield entries
-            if json.dumps(entries) == before:
+            content = self._content()
+            changes = _changes(content)
+            before = json.dumps([entries, changes])
+            yield entries, changes
+            if json.dumps([entries, changes]) == before:
                 return
-            content = self._content() | {"version": VERSION, "rules": entries}
+            content |= {"version": VERSION, "rules": entries}
+            content.pop("changes", None)
+            if changes:
+                content["changes"] = changes[-MAX_UNDO:]
             try:
                 write_private(self.path, json.dumps(content, indent=2) + "\n")
             except OSError as error:
@@ -207,34 +268,34 @@ class RuleStore:
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        """Keep other instances from changing the file. The system releases the lock if the process ends."""
-        name = self.path.with_name(f"{self.path.name}.lock")
-        try:
-            private_directory(self.path.parent)
-            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise UserError(f"The rules in {self.path} cannot be changed: {error.strerror}.") from None
-        try:
-            self._wait_for_lock(descriptor)
-            yield
-        finally:
-            os.close(descriptor)
-
-    def _wait_for_lock(self, descriptor: int) -> None:
-        """Wait a few seconds at most: a suspended process may hold the lock."""
-        patience = time.monotonic() + _LOCK_TIMEOUT_SECONDS
-        while True:
+        """Keep other instances from changing the file."""
+        with contextlib.ExitStack() as held:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() > patience:
-                    raise UserError(
-                        f"The rules in {self.path} cannot be changed: another acp-tui is changing them."
-                    ) from None
-                time.sleep(0.01)
-            else:
-                return
+                private_directory(self.path.parent)
+                name = self.path.with_name(f"{self.path.name}.lock")
+                held.enter_context(file_lock(name, timeout=_LOCK_TIMEOUT_SECONDS))
+            except LockedError:
+                raise UserError(
+                    f"The rules in {self.path} cannot be changed: another acp-tui is changing them."
+                ) from None
+            except OSError as error:
+                raise UserError(f"The rules in {self.path} cannot be changed: {error.strerror}.") from None
+            yield
 
     def _notice(self, sentence: str) -> None:
         if sentence not in self.notices:
             self.notices.append(sentence)
+
+
+def with_id(rule: Rule) -> Rule:
+    """Return the rule with an id and the time of its creation, if it has none yet."""
+    return rule.evolve(id=rule.id or uuid.uuid4().hex[:8], created=rule.created or time.time())
+
+
+def _index(entries: list[Any], rule: Rule) -> int:
+    return next(index for index, entry in enumerate(entries) if from_dict(entry) == rule)
+
+
+def _changes(content: dict[str, Any]) -> list[Any]:
+    changes = content.get("changes")
+    return [each for each in changes if isinstance(each, dict)] if isinstance(changes, list) else []

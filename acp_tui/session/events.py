@@ -482,6 +482,7 @@ class Decided(Event):
     allowed: bool | None = None  # None if cancelled
     subject: str | None = None  # as text, such as "run `pytest -q`"
     waited: float = 0.0  # seconds until the user answered
+    rule_ids: list[str] = field(default_factory=list)  # of the rules that answered, or that the user made
 
 
 @dataclass(slots=True)

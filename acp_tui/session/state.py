@@ -247,6 +247,7 @@ class Permission(Entry):
     option: PermissionOption | None = None  # the selected one
     by: str | None = None  # who answered: "you", "rule", "policy", "turn" …
     why: str | None = None  # a sentence that names the rule or policy
+    rule_ids: list[str] = field(default_factory=list)  # of the rules that answered, or that the user made
 
 
 @dataclass(kw_only=True, slots=True)
@@ -286,6 +287,7 @@ class Notice(Entry):
     text: str = ""
     detail: str | None = None  # shown when the entry is unfolded
     source: str = "client"  # "client" | "agent" | "rule" | "policy" | "protocol"
+    rule_ids: list[str] = field(default_factory=list)  # of the rules that the message is about
 
 
 @dataclass(kw_only=True, slots=True)

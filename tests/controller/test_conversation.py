@@ -348,6 +348,23 @@ async def test_remembered_answers_decide_the_same_requests(converse: Converse) -
     assert [(rule.decision, rule.scope) for rule in rules] == [("allow", "project"), ("reject", "project")]
 
 
+async def test_an_answer_names_its_rule_and_counts_its_matches(converse: Converse) -> None:
+    chat = converse(question_handler=RememberingUser("allow_always"))
+    await chat.open()
+    await chat.prompt(*[["permission", CALL]] * 3)
+    store = AppContext.open(chat.conversation.cwd).rule_store
+    (rule,) = store.rules()
+    decided = [entry for entry in chat.conversation.session.entries if isinstance(entry, Permission)]
+    assert [(entry.by, entry.rule_ids) for entry in decided] == [
+        ("you", [rule.id]),
+        ("rule", [rule.id]),
+        ("rule", [rule.id]),
+    ]
+    assert store.matches.read() == {}, "matches are not written during the turn"
+    await chat.conversation.close()
+    assert store.matches.read()[rule.id].count == 2
+
+
 async def test_an_answer_that_cannot_be_stored_applies_to_the_session(converse: Converse, home: Path) -> None:
     home.mkdir(exist_ok=True)
     (home / "state").write_text("not a folder")

@@ -164,7 +164,9 @@ def test_unknown_fields_and_rules_are_kept(path: Path) -> None:
     assert [rule.kind for rule in store.rules()] == ["execute", "edit"]
     assert "does not understand" in store.notices[0]
     store.revoke(2)
-    assert json.loads(path.read_text()) == stored
+    left = json.loads(path.read_text())
+    del left["changes"]
+    assert left == stored
 
 
 def test_a_directory_that_cannot_be_written_is_reported(path: Path) -> None:

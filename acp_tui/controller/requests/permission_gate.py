@@ -13,6 +13,7 @@ from acp_tui.errors import UserError
 from acp_tui.permissions.decision import Decision, choose_option, decide
 from acp_tui.permissions.grants import Grants
 from acp_tui.permissions.rule_proposals import narrowest_rule
+from acp_tui.permissions.rule_store import with_id
 from acp_tui.permissions.rules import describe_match, describe_rule
 from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import PermissionOption
@@ -45,6 +46,7 @@ class Verdict:
     allowed: bool | None  # None: dismissed without an answer
     option: PermissionOption | None
     why: str
+    rule_ids: list[str] = field(default_factory=list)  # of the rules that answered, or that the user made
 
 
 @dataclass(slots=True)
@@ -63,6 +65,10 @@ class PermissionGate:
     grants: Grants = field(default_factory=Grants)
     _notices_shown: int = 0
 
+    def __post_init__(self) -> None:
+        """Give the rules of the command line ids."""
+        self.run_rules[:] = [with_id(rule) for rule in self.run_rules]
+
     async def answer(self, question: Question) -> Verdict:
         """Decide, ask the user if necessary, and record the verdict in the session."""
         began = self.clock()
@@ -75,6 +81,7 @@ class PermissionGate:
                 allowed=verdict.allowed,
                 subject=question.subject.description,
                 waited=round(self.clock() - began, 3) if by == "you" else 0.0,
+                rule_ids=verdict.rule_ids,
             )
         )
         if verdict.allowed and question.kind == "permission":
@@ -100,7 +107,7 @@ class PermissionGate:
             allow = decision.answer == "allow"
             option = choose_option(question.options, allow)
             if option is not None:
-                return decision.by, Verdict(allow, option, decision.why)
+                return decision.by, Verdict(allow, option, decision.why, self._count(decision))
             if not allow and self.question_handler is None:
                 return decision.by, Verdict(
                     None, None, f"{decision.why}; the agent does not offer exactly one option to reject"
@@ -133,11 +140,10 @@ class PermissionGate:
         if answer.option is None:
             return Verdict(None, None, "dismissed without an answer")
         rule = question.rules.get(answer.option.kind) if answer.remember else None
-        if rule is not None:
-            self._remember(rule)
+        rule_ids = [self._remember(rule)] if rule is not None else []
         why = f"you answered; new rule: {describe_rule(rule)}" if rule is not None else "you answered"
         sent = answer.option if rule is None else _option_to_send(question, answer.option)
-        return Verdict(answer.option.kind.startswith("allow"), sent, why)
+        return Verdict(answer.option.kind.startswith("allow"), sent, why, rule_ids)
 
     def _decide(self, subject: Subject) -> Decision:
         return decide(
@@ -159,15 +165,22 @@ class PermissionGate:
         self._notices_shown = len(self.rule_store.notices)
         return rules
 
-    def _remember(self, rule: Rule) -> None:
-        if rule.scope == "session" or self.rule_store is None:
-            self.session_rules.append(rule)
-            return
-        try:
-            self.rule_store.add(rule)
-        except UserError as error:  # the answer applies nevertheless
-            self.session_rules.append(rule)
-            self.note(Noticed("warning", f"{error} The rule applies to this session only."))
+    def _count(self, decision: Decision) -> list[str]:
+        """Count a match of the rules that decided, and return their ids."""
+        if self.rule_store is not None:
+            self.rule_store.matches.add(decision.rules, self.clock())
+        return [rule.id for rule in decision.rules if rule.id]
+
+    def _remember(self, rule: Rule) -> str:
+        """Add a rule and return its id."""
+        if rule.scope != "session" and self.rule_store is not None:
+            try:
+                return self.rule_store.add(rule).id
+            except UserError as error:  # the answer applies nevertheless
+                self.note(Noticed("warning", f"{error} The rule applies to this session only."))
+        rule = with_id(rule)
+        self.session_rules.append(rule)
+        return rule.id
 
 
 def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:

@@ -8,6 +8,8 @@ from acp_tui.session.change import Change
 from acp_tui.session.state import Notice, Terminal, Thought, Unrecognised
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from acp_tui.session.state import Entry, Level, Session
 
 
@@ -58,8 +60,12 @@ def add_notice(
     level: Level = "info",
     detail: str | None = None,
     source: str = "client",
+    rule_ids: Sequence[str] = (),
 ) -> list[Change]:
-    return add_entry(session, Notice(id=0, at=at, level=level, text=text, detail=detail, source=source), at)
+    notice = Notice(
+        id=0, at=at, level=level, text=text, detail=detail, source=source, rule_ids=list(rule_ids)
+    )
+    return add_entry(session, notice, at)
 
 
 def fact_changed(name: str) -> Change:

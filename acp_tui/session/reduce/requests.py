@@ -37,14 +37,21 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
     """
     permission = session.permissions.get(event.request_id)
     if permission is not None:
-        permission.by, permission.why = event.by, event.why
+        permission.by, permission.why, permission.rule_ids = event.by, event.why, event.rule_ids
         return [touch(permission)]
     if event.by == "covered":
         return []
     if not event.allowed and event.request_id is not None:
         session.reducer_state.rejected.add(event.request_id)
     text = decision_text(event, (event.subject or "").replace(f" {session.cwd}/", " "))
-    changes = add_notice(session, at, text, level="info" if event.allowed else "warning", source=event.by)
+    changes = add_notice(
+        session,
+        at,
+        text,
+        level="info" if event.allowed else "warning",
+        source=event.by,
+        rule_ids=event.rule_ids,
+    )
     calls = list(session.reducer_state.open_calls.values())
     if event.waited and len(calls) == 1:  # with several, it is unknown which of them waited
         calls[0].waited += event.waited

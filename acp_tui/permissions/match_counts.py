@@ -1,0 +1,143 @@
+"""Counts how often each saved rule has answered, and when it last did.
+
+Several instances of acp-tui may run at once. Each collects its own matches in memory, and adds them to the
+file from time to time, in a thread and with the lock held. Thus a match costs no disk access, and instances
+do not overwrite each other's counts. If a process is killed, its matches since the last write are lost, but
+the file stays valid.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.paths import private_directory, write_private
+from acp_tui.errors import UserError
+from acp_tui.store.locks import file_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+    from pathlib import Path
+
+    from acp_tui.permissions.rules import Rule
+
+log = logging.getLogger(__name__)
+
+VERSION = 1
+WRITE_SECONDS = 20.0
+"""How long matches are collected before they are written."""
+_LOCK_TIMEOUT_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """How often a rule has answered, and when it last did, in seconds since the epoch."""
+
+    count: int = 0
+    last: float = 0.0
+
+    def __add__(self, other: Matches) -> Matches:
+        return Matches(self.count + other.count, max(self.last, other.last))
+
+
+class MatchCounts:
+    """The matches of rules, by the ids of the rules."""
+
+    def __init__(self, path: Path, kept_ids: Callable[[], Collection[str]]) -> None:
+        """Start with an existing or missing file.
+
+        Args:
+            path: The file.
+            kept_ids: Returns the ids of the rules whose matches are saved, or raises `UserError` if the rules
+                cannot be read. The matches of other rules, such as those of a session, stay in memory.
+        """
+        self._path = path
+        self._kept_ids = kept_ids
+        self._lock = threading.Lock()  # for the attributes, never held during disk access
+        self._file_lock = threading.Lock()  # from reading the file until `_unsaved` is correct again
+        self._unsaved: dict[str, Matches] = {}
+        self._timer: threading.Timer | None = None
+
+    def add(self, rules: Iterable[Rule], at: float) -> None:
+        """Count a match of each rule. They are written later, by a thread."""
+        with self._lock:
+            for rule in rules:
+                if rule.id:
+                    self._unsaved[rule.id] = self._unsaved.get(rule.id, Matches()) + Matches(1, at)
+            if self._unsaved and self._timer is None:
+                self._timer = threading.Timer(WRITE_SECONDS, self.write)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def read(self) -> dict[str, Matches]:
+        """Return all matches: those in the file, and those of this process that are not written yet."""
+        with self._file_lock:
+            saved = _matches(self._content())
+            with self._lock:
+                return _sum(saved, self._unsaved)
+
+    def write(self) -> None:
+        """Add the collected matches to the file. A failure is logged, and they are kept for the next time."""
+        with self._file_lock:
+            with self._lock:
+                if self._timer is not None:
+                    self._timer.cancel()
+                    self._timer = None
+                unsaved = dict(self._unsaved)
+            try:
+                written = self._write(unsaved) if unsaved else set()
+            except (OSError, UserError) as error:
+                log.warning("The matches of rules could not be saved: %s", error)
+                return
+            with self._lock:
+                for name in written:
+                    now = self._unsaved.pop(name)
+                    if now.count > unsaved[name].count:
+                        self._unsaved[name] = Matches(now.count - unsaved[name].count, now.last)
+
+    def _write(self, unsaved: dict[str, Matches]) -> set[str]:
+        """Add these matches to the file. Return the ids of the rules whose matches are saved now."""
+        private_directory(self._path.parent)
+        with file_lock(self._path.with_name(f"{self._path.name}.lock"), timeout=_LOCK_TIMEOUT_SECONDS):
+            kept = set(self._kept_ids())
+            content = self._content()
+            if not kept & unsaved.keys() or _is_newer(content):
+                return set()
+            total = _sum(_matches(content), unsaved)
+            entries = {name: [each.count, each.last] for name, each in total.items() if name in kept}
+            write_private(self._path, json.dumps({"version": VERSION, "matches": entries}) + "\n")
+        return kept & unsaved.keys()
+
+    def _content(self) -> dict[str, Any]:
+        """Return the content of the file; nothing if it is missing or damaged."""
+        try:
+            content = json.loads(self._path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+
+def _is_newer(content: dict[str, Any]) -> bool:
+    version = content.get("version")
+    return isinstance(version, int) and version > VERSION
+
+
+def _matches(content: dict[str, Any]) -> dict[str, Matches]:
+    entries = content.get("matches")
+    if _is_newer(content) or not isinstance(entries, dict):
+        return {}
+    return {name: Matches(*entry) for name, entry in entries.items() if _is_valid(entry)}
+
+
+def _sum(one: dict[str, Matches], other: dict[str, Matches]) -> dict[str, Matches]:
+    return {name: one.get(name, Matches()) + other.get(name, Matches()) for name in {**one, **other}}
+
+
+def _is_valid(entry: Any) -> bool:
+    if not (isinstance(entry, list) and len(entry) == 2):
+        return False
+    count, last = entry
+    return type(count) is int and count >= 0 and type(last) in (int, float)
