@@ -137,6 +137,23 @@ async def test_something_is_allowed_only_after_all_of_the_text_was_shown() -> No
     assert app.answers == [1]
 
 
+async def test_after_a_change_of_size_the_text_is_read_again() -> None:
+    async with showing(LONG) as (app, pilot):
+        for _ in range(8):
+            await pilot.press("pagedown")
+            await pilot.pause()
+        await pilot.resize_terminal(60, 24)
+        await pilot.pause()
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert app.answers == []
+        for _ in range(16):
+            await pilot.press("pagedown")
+            await pilot.pause()
+        await pilot.press("enter")
+    assert app.answers == [1]
+
+
 async def test_a_refusal_needs_no_reading() -> None:
     async with showing(LONG) as (app, pilot):
         await pilot.press("down", "down", "enter")

@@ -82,8 +82,10 @@ class StartQuestionScreen(Dialog[int | None]):
         self._update_hints()
 
     def on_resize(self) -> None:
-        """Set the height of the text."""
+        """Set the height of the text, which is read again from its beginning: its lines are others."""
         self._fit()
+        self._lowest_row = 0
+        self.query_one(BodyScroller).scroll_home(animate=False)
         self.call_after_refresh(self._on_scroll)
 
     def _fit(self) -> None:
@@ -135,7 +137,7 @@ class StartQuestionScreen(Dialog[int | None]):
             keys.bound_keys(self, name) for name in ("choose.take", "choose.close", "choose.page_down")
         )
         if self._unread_notice and self._is_unread:
-            return [(page, "read to the end before you allow this")]
+            return [(page, "read to the end first")]
         hints = [(f"↑↓ {take}", "choose"), (close, "no")]
         return [(page, "more of the text"), *hints] if self._is_unread else hints
 
