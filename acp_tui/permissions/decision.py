@@ -39,6 +39,10 @@ _ROWS = {
     "execute": "running",
 }
 _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
+MAX_NAMED = 4
+"""New parts of a composite command that are named in the reason for asking."""
+MAX_NAME = 60
+"""Characters of such a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +143,20 @@ def _with_obstacle(
     by_policy: Decision, parts: Sequence[PartVerdict], in_force: Sequence[Rule], subject: Subject
 ) -> Decision:
     """Say what keeps rules from allowing it: which parts are new, or why a rule does not apply."""
-    new = [verdict.part.part_text for verdict in parts if verdict.answer != "allow"]
+    new = [verdict.part for verdict in parts if verdict.answer != "allow"]
     if subject.not_plain is None and 0 < len(new) < len(parts):
-        return replace(by_policy, why=f"{by_policy.why}; new: {', '.join(f'`{text}`' for text in new)}")
+        return replace(by_policy, why=f"{by_policy.why}; new: {_in_short(new)}")
     obstacle = _obstacle(in_force, subject)
     return by_policy if obstacle is None else replace(by_policy, why=f"{by_policy.why}; {obstacle}")
+
+
+def _in_short(parts: Sequence[Subject]) -> str:
+    """Name the first parts, without their ends if they are long."""
+    named: list[str] = []
+    for part in parts[:MAX_NAMED]:
+        text = part.part_text if len(part.part_text) <= MAX_NAME else part.part_text[:MAX_NAME] + "…"
+        named.append(f"`{text}`" if part.kind == "execute" else text)
+    return ", ".join(named) + (f" and {len(parts) - MAX_NAMED} more" if len(parts) > MAX_NAMED else "")
 
 
 def _obstacle(in_force: Sequence[Rule], subject: Subject) -> str | None:

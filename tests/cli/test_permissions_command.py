@@ -82,7 +82,7 @@ def test_explain_shows_why_a_rule_does_not_match(capsys: pytest.CaptureFixture[s
 def test_explain_shows_the_parts_of_a_composite_command(capsys: pytest.CaptureFixture[str]) -> None:
     RuleStore().add(GIT)
     text = output(capsys, "explain", "execute", "git status | head > src/x")
-    assert 'ask:           ask     Policy "ask": commands need your OK; new: `head`, `edit src/x`' in text
+    assert 'ask:           ask     Policy "ask": commands need your OK; new: `head`, edit src/x' in text
     assert text.partition('Its parts under policy "ask":\n')[2].splitlines()[:6] == [
         "  git status",
         " " * 15 + 'allow   Allowed by rule "always allow commands that begin with `git status` everywhere"',

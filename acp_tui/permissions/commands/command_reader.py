@@ -30,10 +30,12 @@ MAX_OTHER_FOLDERS = 2
 """Folders in which parts of a line may run because a `cd` fails. Every path is checked in each of them."""
 MAX_WRAPPERS = 8
 """How many shells and leading `cd` are removed."""
+BLANKS = " \t\n"
+"""What shells skip around a command. They take other white space for a part of a word."""
 _LEADING_CD = re.compile(
-    r"""\s*cd[ \t]+(?:--[ \t]+)?(?!-)
+    r"""[ \t\n]*cd[ \t]+(?:--[ \t]+)?(?!-)
         (?:'(?P<single>[^'\n]+)'|"(?P<double>[^"$`\\!\n]+)"|(?P<bare>[\w@%+:,./][\w@%+=:,./-]*))
-        [ \t]*&&(?!&)\s*(?P<rest>\S.*)""",
+        [ \t]*&&(?!&)[ \t\n]*(?P<rest>[^ \t\n].*)""",
     re.VERBOSE | re.DOTALL,
 )
 _BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
@@ -104,7 +106,7 @@ def read_command(
     inner, folder = unwrapped.inner, unwrapped.folder
     analysis = Analysis(inner, folder.real)
     danger, too_long = analysis.danger, analysis.line.too_long
-    if inner != (given.strip() if isinstance(given, str) else given):
+    if inner != (given.strip(BLANKS) if isinstance(given, str) else given):
         outer = Analysis(given, directory.real)
         danger, too_long = outer.danger or danger, outer.line.too_long or too_long
     words, not_plain = _plain_words(inner, shell_free=shell_free)
@@ -172,7 +174,7 @@ def _unwrap(
                     break
                 found.other_folders.append(found.folder)
             found.changes_of_folder.append(Part((Word("cd"), Word(path))))
-            given, found.folder = leading["rest"].strip(), target
+            given, found.folder = leading["rest"].strip(BLANKS), target
             continue
         else:
             words = _words_of_shell(given)
@@ -181,8 +183,8 @@ def _unwrap(
         script = shell_script(words)
         assert script is not None
         shells.append(words[:-1])
-        given = script.strip()
-    found.inner = given.strip() if isinstance(given, str) else given
+        given = script.strip(BLANKS)
+    found.inner = given.strip(BLANKS) if isinstance(given, str) else given
     if found.changes_of_folder:
         found.run = _rewrap(found.inner, shells, isinstance(found.run, str))
     return found

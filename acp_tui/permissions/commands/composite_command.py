@@ -69,13 +69,13 @@ def split_command(line: str) -> list[JoinedCommand]:
         except NotPlainError as reason:
             command.problem = str(reason)
             position = _find_end(text, start)
-        command.source = text[start:position].strip() or sign
+        command.source = text[start:position].strip(" \t\n") or sign
         if command.problem:
             command.make_unclear(command.problem)
         if position >= len(text):
             return found
         if len(found) == MAX_JOINED:
-            rest = text[position:].strip()
+            rest = text[position:].strip(" \t\n")
             return [*found, JoinedCommand(rest, rest, problem=f"it joins more than {MAX_JOINED} commands")]
         operator = _JOIN.match(text, position)
         assert operator is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_reader import Analysis, Command
@@ -15,6 +16,8 @@ from acp_tui.permissions.danger.downloads import runs_input
 from acp_tui.permissions.harmless_variables import significant_variables
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from acp_tui.permissions.commands.command_line import Part
     from acp_tui.permissions.commands.composite_command import JoinedCommand
     from acp_tui.permissions.subject import PathContext, Target
@@ -36,17 +39,23 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
     if command.line is None or command.words is not None or not command.line.strip():
         return ()
     parts: list[Command] = []
-    shell_changed, paths_may_change = False, False
-    for joined in split_command(command.line):
+    joined_commands = split_command(command.line)
+    shell_changed = False
+    for at, joined in enumerate(joined_commands):
         if shell_changed:
             joined.make_unclear("a command before it changes the shell")
         part = _read_part(joined, command, context)
-        if paths_may_change and part.written:
+        if part.written and not all(_only_reads(other.words) for other in _run_before(joined_commands, at)):
             part = replace(part, paths_may_change=True)
         parts.append(part)
         shell_changed = shell_changed or any(map(_changes_shell, part.parsed.parts))
-        paths_may_change = paths_may_change or not _only_reads(joined.words)
     return tuple(parts)
+
+
+def _run_before(commands: Sequence[JoinedCommand], at: int) -> Iterator[JoinedCommand]:
+    """Yield the commands that may run before the one at this position: earlier ones, and its pipeline."""
+    yield from commands[:at]
+    yield from takewhile(lambda command: command.joined_with == "|", commands[at + 1 :])
 
 
 def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> Command:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,12 @@ _RUNNING = frozenset({
     *("hook", "instaweb", "maintenance", "mergetool", "p4", "send-email", "shell", "submodule", "svn"),
     *("upload-pack", "receive-pack", "web--browse"),
 })  # fmt: skip
+# Options of subcommands that run a program or install hooks, with their abbreviations.
+_RISKY_OPTIONS = {
+    "clone": re.compile(r"-[A-Za-z]*u|--u|--te|--co(?!py)"),
+    "init": re.compile(r"--te"),
+    "rebase": re.compile(r"-[A-Za-z]*x|--ex"),
+}
 
 
 def find_git_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -24,16 +31,18 @@ def find_git_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
         name, sign, _ = word.partition("=")
         value = word if sign else "".join(words[position + 1 : position + 2])
         if name in _CONFIGURING and "=" in value:
-            yield position, f"{name} changes git's configuration"
+            yield position, f"{name} changes the configuration of git"
     position = _find_subcommand(words)
     subcommand = "".join(words[position : position + 1])
     if subcommand == "config":
         yield position, "git config changes what git runs"
     elif subcommand in _RUNNING:
         yield position, f"git {subcommand} may run programs"
-    elif subcommand == "rebase":
+    elif subcommand.startswith("credential"):
+        yield position, f"git {subcommand} may print passwords"
+    elif options := _RISKY_OPTIONS.get(subcommand):
         for at, word in enumerate(words[position:], position):
-            if word.startswith("-x"):
+            if options.match(word):
                 yield at, f"{word} may run a program"
 
 

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 _CHANGING = frozenset({
     *(".", "abbr", "alias", "argparse", "autoload", "bind", "bindkey", "builtin", "cd", "chdir", "command"),
     *("compctl", "compdef", "compgen", "complete", "declare", "dirs", "disable", "emulate", "enable", "eval"),
-    *("exec", "export", "fc", "float", "functions", "getln", "getopts", "hash", "history", "integer", "jobs"),
+    *("exec", "export", "fc", "fish_add_path", "float", "functions", "getln", "getopts", "hash", "history"),
+    *("integer", "jobs"),
     *("let", "local", "mapfile", "nameref", "popd", "print", "private", "pushd", "read", "readarray"),
     *("readonly", "rehash", "sched", "set", "setopt", "shift", "shopt", "source", "trap", "typeset"),
     *("ulimit", "umask", "unalias", "unfunction", "unhash", "unset", "unsetopt", "vared", "wait"),
