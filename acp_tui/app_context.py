@@ -20,10 +20,12 @@ from acp_tui.config.settings import Settings, load
 from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_store import RuleStore
+from acp_tui.review.comments import comments_from_json, comments_to_json
 from acp_tui.store import prune
 from acp_tui.store.drafts import Drafts
 from acp_tui.store.history import History
 from acp_tui.store.redaction import redact_value
+from acp_tui.store.saved_comments import SavedComments
 from acp_tui.store.secret_patterns import MASK
 from acp_tui.store.session_folder import NullFolder, create_session_folder, reopen_session_folder
 from acp_tui.store.stored_sessions import find_session, list_sessions, read_session
@@ -65,6 +67,7 @@ class AppContext:
     notices: list[str] = field(default_factory=list)
     """Non-fatal problems, as sentences for the user."""
     _drafts: Drafts = field(default_factory=lambda: Drafts(paths().state))
+    _comments: SavedComments = field(default_factory=lambda: SavedComments(paths().state))
 
     @classmethod
     def open(cls, cwd: Path) -> AppContext:
@@ -165,6 +168,20 @@ class AppContext:
                 self._drafts.save(conversation.folder.id, text)
             except OSError as error:
                 raise UserError(f"The draft cannot be saved: {error.strerror or error}.") from error
+
+    def load_comments(self, conversation: Conversation) -> None:
+        """Restore the review comments of a session that were not sent."""
+        if conversation.folder.id:
+            conversation.review.comments = comments_from_json(self._comments.load(conversation.folder.id))
+
+    def save_comments(self, conversation: Conversation) -> None:
+        """Save the review comments of a session. Raises `UserError`."""
+        if conversation.folder.id:
+            try:
+                self._comments.save(conversation.folder.id, comments_to_json(conversation.review.comments))
+            except OSError as error:
+                reason = error.strerror or error
+                raise UserError(f"The review comments cannot be saved: {reason}.") from error
 
     def branch(self, folder: Path) -> str | None:
         """Return the branch that is checked out in a folder."""

@@ -112,6 +112,23 @@ def compare_texts(old: str | None, new: str | None, first: int = 1) -> Differenc
     return _FullDifference(before, after, hunks, first)
 
 
+def difference_of_blocks(
+    old: list[str], new: list[str], blocks: Sequence[Block], *, open_ends: tuple[bool, bool] = (False, False)
+) -> Difference:
+    """Return the difference of two texts whose differing blocks are known.
+
+    Args:
+        old: The old lines, without line ends.
+        new: The new lines.
+        blocks: Where they differ.
+        open_ends: Whether the newline after the last old and the last new line is missing.
+    """
+    hunks = _hunks(old, new, list(blocks), 1)
+    if old and new and open_ends[0] != open_ends[1]:
+        _mark_missing_newline(hunks, list(blocks), len(old), len(new), old_open=open_ends[0])
+    return _FullDifference(old, new, hunks, 1)
+
+
 @lru_cache(maxsize=CACHE_SIZE)
 def parse_patch(patch: str) -> Difference:
     """Return the difference that a patch describes."""

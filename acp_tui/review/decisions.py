@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from acp_tui.review.changed_file import WHOLE, ChangedFile, FileVersion, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 Verb = Literal["accept", "revert"]
@@ -30,7 +30,8 @@ class Decision:
     verb: Verb
     before: tuple[ChangedFile, ...]
     after: tuple[ChangedFile, ...]
-    parts: int
+    parts: int  # how many parts were decided
+    first_part: int = 0  # the index of the first of them in the first file
 
     @property
     def writes(self) -> list[Write]:
@@ -85,26 +86,28 @@ class Review:
 
     # ---- deciding
 
-    def accept(self, path: Path, part: Part | None = None) -> Decision:
-        """Accept a part of a file, or all of it."""
-        return self._decide("accept", [path], part)
+    def accept(self, path: Path, parts: Sequence[Part] | None = None) -> Decision:
+        """Return the decision to accept some parts of a file, or all of it."""
+        return self._decide("accept", {path: parts})
 
-    def revert(self, path: Path, part: Part | None = None) -> Decision:
-        """Return the decision to revert a part of a file, or all of it; `record` it once it is written."""
-        return self._decide("revert", [path], part)
+    def revert(self, path: Path, parts: Sequence[Part] | None = None) -> Decision:
+        """Return the decision to revert some parts of a file, or all of it."""
+        return self._decide("revert", {path: parts})
 
-    def revert_all(self, paths: Iterable[Path]) -> Decision:
-        """Return the decision to revert files; `record` it once it is written."""
-        return self._decide("revert", list(paths), None)
+    def revert_all(self, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:
+        """Return the decision to revert some parts of files, or all of them."""
+        return self._decide("revert", chosen)
 
-    def _decide(self, verb: Verb, paths: Sequence[Path], part: Part | None) -> Decision:
-        before = tuple(self.files[path] for path in paths)
-        after = tuple(getattr(file, verb)(part or WHOLE) for file in before)
-        count = 1 if part is not None else sum(len(file.parts) for file in before)
-        return Decision(verb, before, after, count)
+    def _decide(self, verb: Verb, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:
+        before = tuple(self.files[path] for path in chosen)
+        after = tuple(_decided(self.files[path], verb, parts) for path, parts in chosen.items())
+        count = sum(len(file.parts) for file in before) - sum(len(file.parts) for file in after)
+        parts = next(iter(chosen.values()), None)
+        first = min(map(before[0].parts.index, parts)) if parts else 0
+        return Decision(verb, before, after, count, first)
 
     def record(self, decision: Decision) -> None:
-        """Apply a decision that was carried out."""
+        """Apply a decision; what it reverts must have been written before."""
         self.decisions.append(decision)
         self.files.update({file.path: file for file in decision.after})
 
@@ -122,10 +125,14 @@ class Review:
     # ---- the disk
 
     def update(self, file: ChangedFile) -> None:
-        """Set the current version of a file, compared with the baseline. What was accepted stays accepted."""
+        """Set the current version of a file. What was accepted meanwhile stays accepted."""
         known = self.files.get(file.path)
         if known is not None and known.now == file.now and known.obstacle == file.obstacle:
             return
+        if known is not None and known.old != file.old:
+            file = ChangedFile.between(
+                file.path, known.old, file.now, authors=file.authors, obstacle=file.obstacle
+            )
         self.files[file.path] = file
 
     def forget(self, paths: Iterable[Path]) -> None:
@@ -134,6 +141,14 @@ class Review:
         for path in list(paths):
             if path not in decided:
                 self.files.pop(path, None)
+
+
+def _decided(file: ChangedFile, verb: Verb, parts: Sequence[Part] | None) -> ChangedFile:
+    for part in sorted(
+        [WHOLE] if parts is None else parts, key=lambda one: one.hunk, reverse=True
+    ):  # the numbers of earlier hunks stay
+        file = file.accept(part) if verb == "accept" else file.revert(part)
+    return file
 
 
 def _rebase(before: ChangedFile, current: ChangedFile, verb: Verb) -> ChangedFile:

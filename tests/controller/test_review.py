@@ -120,14 +120,14 @@ async def test_renames_deletions_and_modes_can_be_reverted(project: Project) -> 
         "b.bin": "mode",
         "link": "deleted",
     }
-    await project.review.revert_all(project.review.model.files)
+    await project.review.revert_all(dict.fromkeys(project.review.model.files))
     assert snapshot(project.folder) == before
 
 
 async def test_a_hunk_is_reverted_and_the_revert_undone(project: Project) -> None:
     project.fill(a_txt=numbered(40, _5="five", _30="thirty"))
     file = await project.file("a.txt")
-    await project.review.revert(file, file.parts[0])
+    await project.review.revert(file, file.parts[:1])
     assert (project.folder / "a.txt").read_text() == numbered(40, _30="thirty")
     await project.review.undo()
     assert (project.folder / "a.txt").read_text() == numbered(40, _5="five", _30="thirty")
@@ -136,7 +136,7 @@ async def test_a_hunk_is_reverted_and_the_revert_undone(project: Project) -> Non
 async def test_an_accepted_change_is_no_longer_listed_until_it_is_undone(project: Project) -> None:
     project.fill(a_txt=numbered(40, _5="five", _30="thirty"))
     file = await project.file("a.txt")
-    await project.review.accept(file, file.parts[0])
+    await project.review.accept(file, file.parts[:1])
     file = await project.file("a.txt")
     assert len(file.parts) == 1
     await project.review.accept(file)
@@ -149,7 +149,7 @@ async def test_a_hunk_is_reverted_where_it_is_now(project: Project) -> None:
     project.fill(a_txt=numbered(40, _30="thirty"))
     shown = await project.file("a.txt")
     project.fill(a_txt="mine\n" + numbered(40, _30="thirty"))
-    await project.review.revert(shown, shown.parts[0])
+    await project.review.revert(shown, shown.parts[:1])
     assert (project.folder / "a.txt").read_text() == "mine\n" + numbered(40)
 
 
@@ -158,7 +158,7 @@ async def test_a_revert_is_refused_if_the_surroundings_changed(project: Project)
     shown = await project.file("a.txt")
     project.fill(a_txt=numbered(40, _30="thirty", _31="mine"))
     with pytest.raises(UserError, match=r"^a\.txt has changed since it was shown"):
-        await project.review.revert(shown, shown.parts[0])
+        await project.review.revert(shown, shown.parts[:1])
     assert (project.folder / "a.txt").read_text() == numbered(40, _30="thirty", _31="mine")
 
 
@@ -257,11 +257,11 @@ async def decide_and_undo(
         if files:
             file = files[number % len(files)]
             part = file.parts[number % len(file.parts)]
-            await (project.review.accept if verb == "accept" else project.review.revert)(file, part)
+            await (project.review.accept if verb == "accept" else project.review.revert)(file, [part])
     while await project.review.undo():
         pass
     assert snapshot(project.folder) == changed
-    await project.review.revert_all(project.review.model.files)
+    await project.review.revert_all(dict.fromkeys(project.review.model.files))
     assert snapshot(project.folder) == original
     await project.end()
 
@@ -269,7 +269,7 @@ async def decide_and_undo(
 async def test_comments_are_sent_in_one_prompt_that_begins_a_new_round(project: Project) -> None:
     project.fill(a_txt=numbered(40, _5="five", _30="thirty"))
     file = await project.file("a.txt")
-    await project.review.accept(file, file.parts[0])
+    await project.review.accept(file, file.parts[:1])
     project.review.comments = [Comment(str(file.path), 30, 30, ("+thirty",), "Why?")]
     assert "a.txt, line 30:" in project.review.take_comments()
     assert project.review.comments == []

@@ -65,7 +65,7 @@ def test_reverting_all_parts_in_any_order_gives_the_baseline(
 ) -> None:
     review = review_of(old, now)
     while parts := review.files[PATH].parts:
-        review.record(review.revert(PATH, random.choice(parts)))  # type: ignore[attr-defined]
+        review.record(review.revert(PATH, [random.choice(parts)]))  # type: ignore[attr-defined]
     assert review.files[PATH].now.same(old)
     assert review.files[PATH].now.data == old.data
 
@@ -73,7 +73,7 @@ def test_reverting_all_parts_in_any_order_gives_the_baseline(
 @given(versions, versions)
 def test_reverting_everything_gives_the_baseline(old: FileVersion, now: FileVersion) -> None:
     review = review_of(old, now)
-    review.record(review.revert_all([PATH]))
+    review.record(review.revert_all({PATH: None}))
     assert review.files[PATH].now == old
     assert review.left == 0
 
@@ -88,7 +88,7 @@ def test_undoing_all_decisions_is_an_identity(
     for accept, number in choices:
         if parts := review.files[PATH].parts:
             part = parts[number % len(parts)]
-            decision = review.accept(PATH, part) if accept else review.revert(PATH, part)
+            decision = review.accept(PATH, [part]) if accept else review.revert(PATH, [part])
             for write in decision.writes:
                 assert write.expected == disk
                 disk = write.wanted
@@ -110,7 +110,7 @@ def test_every_decision_is_counted_once(old: FileVersion, now: FileVersion) -> N
     for done in range(total):
         assert (review.reviewed, review.left) == (done, total - done)
         part = review.files[PATH].parts[-1]
-        decision = review.accept(PATH, part) if done % 2 else review.revert(PATH, part)
+        decision = review.accept(PATH, [part]) if done % 2 else review.revert(PATH, [part])
         review.record(decision)
     assert (review.reviewed, review.left) == (total, 0)
 
@@ -118,12 +118,19 @@ def test_every_decision_is_counted_once(old: FileVersion, now: FileVersion) -> N
 def test_hunks_far_apart_are_decided_one_by_one() -> None:
     review = review_of(text_file(numbered(40)), text_file(numbered(40, _5="five", _20="twenty", _35="last")))
     assert len(review.files[PATH].parts) == 3
-    review.record(review.accept(PATH, Part("hunk", 1)))
-    review.record(review.revert(PATH, Part("hunk", 0)))
+    review.record(review.accept(PATH, [Part("hunk", 1)]))
+    review.record(review.revert(PATH, [Part("hunk", 0)]))
     file = review.files[PATH]
     assert file.old.data == numbered(40, _20="twenty")
     assert file.now.data == numbered(40, _20="twenty", _35="last")
     assert file.parts == (Part("hunk", 0),)
+
+
+def test_some_hunks_are_decided_together() -> None:
+    review = review_of(text_file(numbered(40)), text_file(numbered(40, _5="five", _20="twenty", _35="last")))
+    review.record(review.accept(PATH, [Part("hunk", 0), Part("hunk", 2)]))
+    assert review.files[PATH].old.data == numbered(40, _5="five", _35="last")
+    assert (review.reviewed, review.left) == (2, 1)
 
 
 def test_accepting_writes_nothing_and_reverting_says_what_is_expected_on_disk() -> None:
@@ -158,7 +165,7 @@ def test_kinds_of_changes_and_their_parts(
 
 def test_reverting_the_executable_bit_keeps_the_other_permissions() -> None:
     review = review_of(text_file(b"a\n"), FileVersion(b"a\n", 0o100711))
-    review.record(review.revert(PATH, MODE))
+    review.record(review.revert(PATH, [MODE]))
     assert review.files[PATH].now.mode == 0o100600
 
 
@@ -201,7 +208,7 @@ def test_a_hunk_whose_surroundings_changed_is_not_found() -> None:
 
 def test_a_new_round_counts_from_zero() -> None:
     review = review_of(text_file(numbered(40)), text_file(numbered(40, _5="five", _30="thirty")))
-    review.record(review.accept(PATH, Part("hunk", 0)))
+    review.record(review.accept(PATH, [Part("hunk", 0)]))
     review.begin_round()
     assert (review.reviewed, review.left) == (0, 1)
     review.undo()

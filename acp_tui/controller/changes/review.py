@@ -19,7 +19,7 @@ from acp_tui.workspace.files.refusals import describe
 from acp_tui.workspace.files.write_target import UnwritableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from acp_tui.controller.changes.baseline_tracker import BaselineTracker
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from acp_tui.review.comments import Comment
     from acp_tui.workspace.baseline.file_change import FileChange
 
-BATCH_FILES = 40
+BATCH_FILES = 8
 """Files that are loaded together."""
 MAX_SIZE_LOADED_AHEAD = 64_000_000
 """Bytes of file contents after which files are only loaded when they are needed."""
@@ -45,7 +45,8 @@ class ConversationReview:
         self._cwd = str(cwd)
         self._loader = ReviewLoader(baseline)
         self._stamps: dict[Path, tuple[int, ...] | None] = {}  # of the files when they were loaded
-        self._lock = asyncio.Lock()  # decisions and loading take turns
+        self._decision_lock = asyncio.Lock()
+        self._disk_lock = asyncio.Lock()  # reading and writing take turns
 
     @property
     def finds_all(self) -> bool:
@@ -66,10 +67,9 @@ class ConversationReview:
             first: The file to load before the others.
         """
         changes = {change.path: change for change in await self._baseline.changes()}
-        async with self._lock:
-            self.listed = changes
-            self.model.forget(path for path in list(self.model.files) if path not in changes)
-            stale = await asyncio.to_thread(self._stale, sorted({*changes, *self.model.files}))
+        self.listed = changes
+        self.model.forget(path for path in list(self.model.files) if path not in changes)
+        stale = await asyncio.to_thread(self._stale, sorted({*changes, *self.model.files}))
         updated()
         if first in stale:
             stale.remove(first)
@@ -94,7 +94,7 @@ class ConversationReview:
         return self._stamps.get(path) != signature(bytes(path)) or path not in self.model.files
 
     async def _load(self, paths: list[Path]) -> list[ChangedFile]:
-        async with self._lock:
+        async with self._disk_lock:
             return await self._load_locked(paths)
 
     async def _load_locked(self, paths: list[Path]) -> list[ChangedFile]:
@@ -112,55 +112,63 @@ class ConversationReview:
 
     # ----------------------------------------------------------------- decisions
 
-    async def accept(self, shown: ChangedFile, part: Part | None = None) -> None:
-        """Accept a part of a file, or all of it, as it was shown. Raises `UserError`."""
-        async with self._lock:
-            self.model.record(self.model.accept(shown.path, self._current(shown, part)))
+    async def accept(self, shown: ChangedFile, parts: Sequence[Part] | None = None) -> None:
+        """Accept some parts of a file, or all of it, as it was shown. Raises `UserError`."""
+        async with self._decision_lock:
+            self.model.record(self.model.accept(shown.path, self._current(shown, parts)))
 
-    async def revert(self, shown: ChangedFile, part: Part | None = None) -> None:
-        """Revert a part of a file on disk, or all of it. Raises `UserError`.
+    async def revert(self, shown: ChangedFile, parts: Sequence[Part] | None = None) -> None:
+        """Revert some parts of a file on disk, or all of it. Raises `UserError`.
 
-        If the file was changed elsewhere since it was shown, a hunk is reverted where it is now.
+        If the file was changed elsewhere since it was shown, hunks are reverted where they are now.
         """
-        async with self._lock:
+        async with self._decision_lock, self._disk_lock:
             self._check_revertable(shown)
-            decision = self.model.revert(shown.path, self._current(shown, part))
+            decision = self.model.revert(shown.path, self._current(shown, parts))
             try:
                 await self._write(decision.writes)
             except ChangedMeanwhileError:
                 await self._load_locked([shown.path])
-                decision = self.model.revert(shown.path, self._current(shown, part))
+                decision = self.model.revert(shown.path, self._current(shown, parts))
                 try:
                     await self._write(decision.writes)
                 except ChangedMeanwhileError:
                     raise self._changed(shown.path) from None
             self.model.record(decision)
 
-    def _current(self, shown: ChangedFile, part: Part | None) -> Part | None:
-        """Return the part of the current version that equals a part that was shown. Raises `UserError`."""
+    def _current(self, shown: ChangedFile, parts: Sequence[Part] | None) -> Sequence[Part] | None:
+        """Return the parts of the current version that equal those that were shown. Raises `UserError`."""
         file = self.model.files.get(shown.path)
         if file is not None and (file.old, file.now) == (shown.old, shown.now):
-            return part
-        if file is not None and file.text is not None and shown.text is not None:
-            hunk = file.text.find(shown.text, part.hunk) if part is not None else None
-            if hunk is not None and (found := Part("hunk", hunk)) in file.parts:
-                return found
-        raise self._changed(shown.path)
+            return parts
+        if file is None or file.text is None or shown.text is None or parts is None:
+            raise self._changed(shown.path)
+        current = [
+            Part("hunk", -1 if (at := file.text.find(shown.text, one.hunk)) is None else at) for one in parts
+        ]
+        if any(part not in file.parts for part in current):
+            raise self._changed(shown.path)
+        return current
 
     def _changed(self, path: Path) -> UserError:
         return UserError(f"{self.name(path)} has changed since it was shown; look at it again.")
 
-    async def revert_all(self, paths: Iterable[Path]) -> int:
-        """Revert files on disk and return how many. Raises `UserError` after the others if some cannot be."""
+    async def revert_all(self, chosen: Mapping[Path, Sequence[Part] | None]) -> int:
+        """Revert some parts of files on disk, or all of them, as one decision.
+
+        Returns the number of files. Raises `UserError` if some of them cannot be reverted, after the others.
+        """
         problems: list[str] = []
-        reverted: list[Path] = []
-        async with self._lock:
-            files = self.model.files
-            for path in [path for path in paths if path in files and not files[path].done]:
+        reverted: dict[Path, Sequence[Part] | None] = {}
+        async with self._decision_lock, self._disk_lock:
+            for path, parts in chosen.items():
+                file = self.model.files.get(path)
+                if file is None or file.done:
+                    continue
                 try:
-                    self._check_revertable(files[path])
-                    await self._write(self.model.revert(path).writes)
-                    reverted.append(path)
+                    self._check_revertable(file)
+                    await self._write(self.model.revert(path, parts).writes)
+                    reverted[path] = parts
                 except ChangedMeanwhileError:
                     problems.append(f"{self.name(path)} has changed since it was shown.")
                 except UserError as error:
@@ -174,7 +182,7 @@ class ConversationReview:
 
     async def undo(self) -> Decision | None:
         """Undo the last decision and return it; None if there is none. Raises `UserError`."""
-        async with self._lock:
+        async with self._decision_lock, self._disk_lock:
             if not self.model.decisions:
                 return None
             writes = []

@@ -30,6 +30,8 @@ ScopeName = Literal[
     "queue",
     "transcript",
     "pane",
+    "review",
+    "comment",
     "find",
     "dialog",
     "permission",
@@ -63,6 +65,10 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "pane": KeyScope(
         "Panes", "Plan, files, terminals and session, beside the conversation. Letter keys work only here."
     ),
+    "review": KeyScope(
+        "Review", "The changed files and their hunks. With the focus on the list, keys act on the whole file."
+    ),
+    "comment": KeyScope("Comment", "A comment on changed lines. An empty text deletes it."),
     "find": KeyScope("Search", "Search the conversation."),
     "permission": KeyScope("Permission", "The agent is waiting for your answer."),
     "choose": KeyScope("List", "Choose an item. Type to filter."),
@@ -332,6 +338,35 @@ TABLE: tuple[Key, ...] = (
     Key("pane.home", "home", "home", "", "pane", "Top / bottom"),
     Key("pane.end", "end", "end", "", "pane", "Top / bottom"),
     Key("pane.leave", "escape", "leave", "back", "pane", "Leave full screen, or back to the prompt", 4),
+    # -- review
+    Key("review.accept", "y", "accept", "accept", "review", "Accept the hunk or file: it leaves the list", 1),
+    Key("review.revert", "u", "revert", "revert", "review", "Revert the hunk or file on disk", 2),
+    Key("review.comment", "c", "comment", "comment", "review", "Comment on the line or lines, or edit it", 3),
+    Key("review.range", "v", "range", "", "review", "Start or end choosing several lines"),
+    Key("review.edit", "e", "edit", "edit", "review", "Open the file in $EDITOR, at the line", 8),
+    Key("review.undo", "Z", "undo", "undo", "review", "Undo the last decision", 4),
+    Key("review.revert_all", "U", "revert_all", "", "review", "Revert everything shown, after asking"),
+    Key("review.send", "S", "send", "send", "review", "Send all comments as one prompt", 4),
+    Key("review.filter", "f", "filter", "filter", "review", "Show all changes, one turn, or comments", 7),
+    Key("review.hunk_before", "left_square_bracket", "hunk(-1)", "", "review", "Previous / next hunk"),
+    Key("review.hunk_after", "right_square_bracket", "hunk(1)", "hunk", "review", "Previous / next hunk", 5),
+    Key("review.file_before", "left_curly_bracket", "file(-1)", "", "review", "Previous / next file"),
+    Key("review.file_after", "right_curly_bracket", "file(1)", "file", "review", "Previous / next file", 6),
+    Key(
+        "review.switch", "tab,shift+tab", "switch", "switch side", "review", "Go to the list or the hunks", 9
+    ),
+    Key("review.open", "enter", "open", "", "review", "Go from the list to the hunks"),
+    Key("review.up", "up,k", "move(-1)", "", "review", "Previous / next line"),
+    Key("review.down", "down,j", "move(1)", "", "review", "Previous / next line"),
+    Key("review.page_up", "pageup", "page(-1)", "", "review", "Scroll a page"),
+    Key("review.page_down", "pagedown,space", "page(1)", "", "review", "Scroll a page"),
+    Key("review.home", "home,g", "end(-1)", "", "review", "Top / bottom"),
+    Key("review.end", "end,G", "end(1)", "", "review", "Top / bottom"),
+    Key("review.help", "question_mark", "app.help", "", "review", "Show the keys"),
+    Key("review.close", "escape,q,f2", "close", "close", "review", "Close the review", 10),
+    # -- comments
+    Key("comment.save", "enter", "save", "save", "comment", "Save the comment", 1),
+    Key("comment.cancel", "escape", "cancel", "cancel", "comment", "Cancel", 2),
     # -- search
     Key("find.next", "enter,down", "find_next(1)", "next", "find", "Next match", 1),
     Key("find.previous", "up,shift+enter", "find_next(-1)", "previous", "find", "Previous match", 2),
@@ -445,6 +480,7 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("agent.restart", "f5", "restart_agent", "restart agent", "conversation", "Restart the agent", 15),
     Key("session.export", "f9", "export", "export", "conversation", "Export the conversation to a file", 16),
+    Key("session.review", "f2", "review", "review", "conversation", "Review what has changed", 10),
     # -- anywhere
     Key("conversation.find", "ctrl+f", "search", "search", "anywhere", "Search the conversation", 10),
     Key("conversation.find_next", "f3", "find_next(1)", "next", "anywhere", "Next match"),

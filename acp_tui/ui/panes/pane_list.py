@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual.geometry import Region, Size
@@ -50,6 +50,8 @@ class PaneList(ScrollView, can_focus=True):
     }
     """
     ALLOW_SELECT = False
+    MARKED_WITHOUT_FOCUS: ClassVar = False
+    """Whether the chosen item keeps its sign while another widget has the focus."""
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
@@ -167,6 +169,8 @@ class PaneList(ScrollView, can_focus=True):
         lines = self._lines(index)
         line = lines[number] if number < len(lines) else Strip([])
         key = self._items[index].key
-        chosen = self.has_focus and key is not None and key == self._chosen
-        mark = Segment(f"{SELECTED_SIGN} " if chosen and not number else "  ", self.palette.key)
-        return draw_row([mark, *line], width, base, base + self.palette.selected if chosen else None)
+        chosen = key is not None and key == self._chosen
+        marked = chosen and (self.has_focus or self.MARKED_WITHOUT_FOCUS) and not number
+        mark = Segment(f"{SELECTED_SIGN} " if marked else "  ", self.palette.key)
+        style = base + self.palette.selected if chosen and self.has_focus else None
+        return draw_row([mark, *line], width, base, style)

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 GAP = 2
-PAIRED_KEYS = {"pane.down": "pane.up"}
+PAIRED_KEYS = {
+    "pane.down": "pane.up",
+    "review.hunk_after": "review.hunk_before",
+    "review.file_after": "review.file_before",
+}
 """Keys that are shown together with their opposite, such as ↑↓."""
 
 

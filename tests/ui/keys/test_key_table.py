@@ -20,6 +20,8 @@ from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
+from acp_tui.ui.screens.review.comment_line import CommentLine
+from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.transcript.transcript import Transcript
@@ -44,6 +46,8 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "queue": QueueStrip,
     "transcript": Transcript,
     "pane": Pane,
+    "review": ReviewScreen,
+    "comment": CommentLine,
     "find": FindLine,
     "dialog": Dialog,
     "permission": PermissionScreen,
@@ -79,7 +83,7 @@ def test_letters_are_bound_only_where_no_text_is_typed() -> None:
     letters = {
         entry.scope for entry in TABLE for key in entry.keys.split(",") if len(key) == 1 and key.isalpha()
     }
-    assert letters <= {"transcript", "pane", "permission", "queue", "choose", "detail", "help"}
+    assert letters <= {"transcript", "pane", "permission", "queue", "choose", "detail", "help", "review"}
 
 
 @pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.id)

@@ -180,19 +180,19 @@ def toasts(app: object) -> list[str]:
 
 async def test_rebound_keys_work_and_are_shown_everywhere(config: Path, tmp_path: Path) -> None:
     config.write_text(
-        '[keys]\n"app.help" = "f2"\n"app.palette" = "f12"\n"choose.close" = "f9"\n"help.close" = "f9"\n'
+        '[keys]\n"app.help" = "f10"\n"app.palette" = "f12"\n"choose.close" = "f9"\n"help.close" = "f9"\n'
     )
     app = app_of("--cwd", str(tmp_path))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await sees(pilot, "F2 help", "F12 palette")
+        await sees(pilot, "F10 help", "F12 palette")
         await pilot.press("f1")
-        await sees(pilot, "F2 help", "F12 palette")
-        await pilot.press("f2")
+        await sees(pilot, "F10 help", "F12 palette")
+        await pilot.press("f10")
         await sees(pilot, "F9 close")
         await pilot.press("f9", "f12")
         await sees(pilot, "F9 cancel")
         app.screen.query_one(Input).value = "show help"
-        await sees(pilot, "Show help", "F2")
+        await sees(pilot, "Show help", "F10")
         await pilot.press("f9")
         await sees(pilot, "F5 refresh")
         assert toasts(app) == []

@@ -40,14 +40,14 @@ def compute_difference(diff: Diff, first: int = 1) -> Difference:
     If that number is not known (0), rows are numbered from 1, and callers hide the numbers.
     """
     if diff.patch is not None:
-        return parse_patch(_prepare(diff.patch))
-    return compare_texts(_prepare(diff.old), _prepare(diff.new), first or 1)
+        return parse_patch(prepare_for_display(diff.patch))
+    return compare_texts(prepare_for_display(diff.old), prepare_for_display(diff.new), first or 1)
 
 
 _STRAY_JOINER = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
 
 
-def _prepare(text: Text) -> Text:
+def prepare_for_display(text: Text) -> Text:
     """Make stray zero-width joiners visible and cut very long lines.
 
     Comparing and colouring a line of megabytes takes seconds. A checksum keeps lines apart that differ only
@@ -83,9 +83,9 @@ class DiffBody:
             missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
             self._rows[shown:] = [Row("more", f"▸ {missing:,} more lines")]
         self._pairs = (
-            list(_side_by_side(self._rows))
+            list(rows_side_by_side(self._rows))
             if isinstance(self._renderer, SplitRenderer)
-            else _single_column(self._rows)
+            else single_column(self._rows)
         )
         self._heights = Heights()
         self._heights.reset([self._renderer.height(pair) for pair in self._pairs])
@@ -139,11 +139,12 @@ def _rows_above(diff: Diff, difference: Difference, heading: str) -> Iterator[Ro
         yield Row("note", "an empty file" if None in (diff.old, diff.new) else "no text changes")
 
 
-def _single_column(rows: Iterable[Row]) -> list[Pair]:
+def single_column(rows: Iterable[Row]) -> list[Pair]:
+    """Return each row as a pair without a right side."""
     return [(row, None) for row in rows]
 
 
-def _side_by_side(rows: Iterable[Row]) -> Iterator[Pair]:
+def rows_side_by_side(rows: Iterable[Row]) -> Iterator[Pair]:
     """Pair removed lines with the added lines that replace them."""
     for change, group in groupby(rows, key=lambda row: row.change):
         if change is None:

@@ -23,6 +23,7 @@ from acp_tui.ui.screens.conversation.agent_settings import AgentSettings
 from acp_tui.ui.screens.conversation.export_dialog import ExportDialog
 from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
 from acp_tui.ui.screens.conversation.question_dialogs import QuestionDialogs
+from acp_tui.ui.screens.conversation.review import ReviewOpener
 from acp_tui.ui.screens.conversation.rewind import Rewind
 from acp_tui.ui.screens.conversation.session_commands import SessionCommands
 from acp_tui.ui.screens.conversation.sign_in import SignIn
@@ -89,6 +90,7 @@ class ConversationScreen(SessionScreen):
         self._sign_in = SignIn(self, self.runner, self.context, self._sign_in_started)
         self._settings = AgentSettings(self, self.runner, self.context, self.status, self.update_status)
         self._export = ExportDialog(self, self.runner, self.context)
+        self._review = ReviewOpener(self, self.runner, self.context, self.entry_actions.edit_file)
         self._rewind = Rewind(self, self.runner, self.context)
         self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)
         self._session_commands = SessionCommands(self, self.runner, self.entry_actions, new_session)
@@ -221,6 +223,7 @@ class ConversationScreen(SessionScreen):
             self.refresh_bindings()
         self._user_commands.show_changes(changes)
         self._dialogs.show_changes(changes)
+        self._review.show_changes(changes)
         super().show_changes(changes)
 
     def _show_queue(self) -> None:
@@ -378,6 +381,10 @@ class ConversationScreen(SessionScreen):
 
     def action_export(self) -> None:
         self._export.open()
+
+    def action_review(self) -> None:
+        """Review the changed files."""
+        self._review.open()
 
     def action_restart_agent(self) -> None:
         """Restart the agent and reopen the session."""

@@ -1,0 +1,40 @@
+"""Review comments that were not sent yet, saved so that they survive a crash."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.store.json_lines_file import JsonLinesFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_tui.store.json_lines_file import Record
+
+
+class SavedComments:
+    """The unsent comments of each session as JSON values, by the session's local id."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._lines = JsonLinesFile(state_dir / "review_comments.jsonl", condense=_current)
+
+    def save(self, session: str, comments: list[dict[str, Any]]) -> None:
+        """Save all comments of a session. Raises `OSError`."""
+        self._lines.append({"session": session, "comments": comments})
+
+    def load(self, session: str) -> object:
+        """Return the comments of a session as they were saved."""
+        records = _current(self._lines.read())
+        return next((one.get("comments") for one in records if one["session"] == session), [])
+
+
+def _current(records: list[Record]) -> list[Record]:
+    """Return the last record of each session that has comments, the latest last."""
+    latest: dict[str, Record] = {}
+    for record in records:
+        session = record.get("session")
+        if isinstance(session, str):
+            latest.pop(session, None)
+            if record.get("comments"):
+                latest[session] = record
+    return list(latest.values())

@@ -1,0 +1,90 @@
+"""Writes comments on the lines that are chosen on the review screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.review.comments import Comment
+from acp_tui.ui.screens.review.file_diff import display_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.controller.changes.review import ConversationReview
+    from acp_tui.diffing import Row
+    from acp_tui.ui.screens.review.diff_view import DiffView
+    from acp_tui.ui.screens.review.file_diff import ReviewRow
+
+SIGNS = {"same": " ", "removed": "-", "added": "+"}
+
+
+class Commenting:
+    """Makes, changes and deletes comments, and keeps them on their lines."""
+
+    def __init__(self, review: ConversationReview, save: Callable[[], None]) -> None:
+        self._review = review
+        self._save = save
+        self._draft: Comment | None = None
+        self._replaced: Comment | None = None
+
+    def begin(self, view: DiffView) -> Comment | None:
+        """Return the comment at the cursor, or an empty one on the chosen rows; None if there are none."""
+        row = view.row
+        if row is None or view.diff is None:
+            return None
+        self._replaced = row.comment
+        if row.comment is not None:
+            self._draft = row.comment
+        elif view.range_start is None and row.kind != "line":  # the heading of a hunk
+            rows = [view.diff.rows[at] for at in view.diff.rows_of(view.part)]
+            self._draft = comment_on(str(view.diff.file.path), rows)
+        else:
+            self._draft = comment_on(str(view.diff.file.path), view.chosen_rows)
+        return self._draft
+
+    def finish(self, text: str | None) -> None:
+        """Keep the comment; an empty text deletes it. None: the user cancelled."""
+        draft, replaced = self._draft, self._replaced
+        self._draft = self._replaced = None
+        if text is None or draft is None:
+            return
+        comments = [one for one in self._review.comments if one is not replaced]
+        if text:
+            comments.append(replace(draft, text=text))
+        self._review.comments = comments
+        self._save()
+
+    def follow_lines(self) -> None:
+        """Update the lines of all comments, and mark those that are outdated."""
+        review = self._review
+        lines: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
+        for path in {comment.path for comment in review.comments}:
+            file = review.model.files.get(Path(path))
+            if file is not None and file.text is not None:
+                lines[path] = (display_lines(file.text.old), display_lines(file.text.new))
+        review.comments = [
+            comment.follow(*lines[comment.path]) if comment.path in lines else comment
+            for comment in review.comments
+        ]
+
+
+def comment_on(path: str, rows: Sequence[ReviewRow]) -> Comment | None:
+    """Return a comment without text on the lines of some rows; None if there are none."""
+    lines = list(_in_unified_order([line for row in rows for line in row.rows]))
+    numbers = [line.new for line in lines if line.new is not None]
+    numbers = numbers or [line.old for line in lines if line.old is not None]
+    if not numbers:
+        return None
+    excerpt = tuple(f"{SIGNS[line.kind]}{line.text}" for line in lines)
+    return Comment(path, numbers[0], numbers[-1], excerpt, "")
+
+
+def _in_unified_order(lines: Sequence[Row]) -> list[Row]:
+    """Put the removed lines of each change before the added ones, as they are when side by side."""
+    found: list[Row] = []
+    for _, group in groupby(lines, key=lambda line: id(line.change) if line.change is not None else None):
+        found += sorted(group, key=lambda line: line.kind != "removed")
+    return found

@@ -1,0 +1,96 @@
+"""The list of the changed files on the review screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.message import Message
+
+from acp_tui.session.invisible import reveal_line
+from acp_tui.ui.drawing.wrap import shorten_path
+from acp_tui.ui.entries.tool_call.headline import line_counts
+from acp_tui.ui.panes.files import STATUS_LETTERS
+from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, heading_item, justified_line, text_item
+from acp_tui.ui.panes.pane_list import PaneItem, PaneList
+from acp_tui.ui.screens.review.file_diff import COMMENT_SIGN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.style import Style
+    from textual import events
+    from textual.strip import Strip
+
+    from acp_tui.review.changed_file import FileKind
+    from acp_tui.review.decisions import Verb
+    from acp_tui.ui.drawing.body import Spans
+
+MIN_NAME_CELLS = 6
+VERDICT_SIGNS: dict[Verb, str] = {"accept": "✓", "revert": "↶"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """What the list shows of a file."""
+
+    path: str
+    name: str
+    kind: FileKind
+    counts: tuple[int, int] | None = None  # added and removed lines; None if unknown or not a text
+    comments: int = 0
+    verdict: Verb | None = None  # for a file that is reviewed
+
+
+class ReviewFileList(PaneList, inherit_bindings=False):
+    """Files to review, then those that are reviewed. The screen binds the keys."""
+
+    MARKED_WITHOUT_FOCUS: ClassVar = True
+
+    class Chosen(Message):
+        """The user chose another file with the mouse."""
+
+    def show_files(self, files: Sequence[ListedFile], note: str = "") -> None:
+        """Show the files, and a note below them."""
+        left = [file for file in files if file.verdict is None]
+        done = [file for file in files if file.verdict is not None]
+        items = [heading_item("To review", self.palette, f"{len(left):,}", first=True)]
+        items += [self._item(file) for file in left]
+        if done:
+            items.append(heading_item("Reviewed", self.palette, f"{len(done):,}"))
+            items += [self._item(file) for file in done]
+        if note:
+            items.append(text_item(f"\n{note}", self.palette.dim))
+        self.show(items)
+
+    def _item(self, file: ListedFile) -> PaneItem:
+        return PaneItem(lambda width: [self._row(file, width)], file.path)
+
+    def _row(self, file: ListedFile, width: int) -> Strip:
+        palette = self.palette
+        letter = Segment(f"{STATUS_LETTERS[file.kind]} ", self._style(file.kind))
+        if file.verdict is not None:
+            letter = Segment(f"{VERDICT_SIGNS[file.verdict]} ", palette.dim)
+        right: Spans = []
+        if file.comments:
+            right.append(Segment(f" {COMMENT_SIGN}{file.comments}", palette.accent))
+        if file.counts is not None and file.verdict is None:
+            for count, style in line_counts(*file.counts, palette):
+                right += [Segment(" "), Segment(count, style)]
+        room = width - RIGHT_MARGIN - cell_len(letter.text) - sum(span.cell_length for span in right)
+        if room < MIN_NAME_CELLS:
+            room, right = width - RIGHT_MARGIN - cell_len(letter.text), []
+        name = shorten_path(reveal_line(file.name), max(MIN_NAME_CELLS, room))
+        text = palette.text if file.verdict is None else palette.dim
+        return justified_line([letter, Segment(name, text)], right, width)
+
+    def _style(self, kind: FileKind) -> Style:
+        palette = self.palette
+        return {"added": palette.success, "deleted": palette.error}.get(kind, palette.warning)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Choose the file under the mouse."""
+        super().on_mouse_down(event)
+        self.post_message(self.Chosen())

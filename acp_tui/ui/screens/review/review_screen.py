@@ -1,0 +1,538 @@
+"""The screen on which the changes of a conversation are accepted, reverted and commented."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual import on
+from textual.containers import Horizontal, Vertical
+
+from acp_tui.errors import UserError
+from acp_tui.review.authorship import turns_of
+from acp_tui.session.invisible import reveal_line
+from acp_tui.ui import keys
+from acp_tui.ui.app_interface import app_of
+from acp_tui.ui.drawing.body import DrawContext
+from acp_tui.ui.entries.tool_call.headline import line_counts
+from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.screens.review.comment_line import CommentLine
+from acp_tui.ui.screens.review.commenting import Commenting
+from acp_tui.ui.screens.review.diff_view import DiffView
+from acp_tui.ui.screens.review.file_diff import FileDiff, lines_label
+from acp_tui.ui.screens.review.file_list import ListedFile, ReviewFileList
+from acp_tui.ui.screens.review.selection import ReviewFilter, author_label, count_of, filter_choices
+from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.key_bar import KeyBar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from textual.app import ComposeResult
+
+    from acp_tui.controller.changes.review import ConversationReview
+    from acp_tui.review.changed_file import ChangedFile, Part
+    from acp_tui.session.state import Session
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.theme.palette import Palette
+
+MIN_LIST_CELLS, MAX_LIST_CELLS = 26, 48
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewContext:
+    """What the screen uses of the conversation."""
+
+    session: Session
+    cwd: str
+    prompts: Callable[[], Sequence[str]]
+    edit_file: Callable[[str, int | None], None]
+    save_comments: Callable[[], None]
+    send: Callable[[str], None]
+
+
+class ReviewScreen(Dialog[None]):
+    """Files to the left, the hunks of the chosen one to the right."""
+
+    CSS = """
+    ReviewScreen { background: $background; layout: vertical; }
+    ReviewScreen Bar { padding: 0 1; }
+    ReviewScreen #head { background: $surface; }
+    ReviewScreen ReviewFileList { background: $surface; padding: 1 0 0 0; height: 1fr; }
+    ReviewScreen #page { width: 1fr; }
+    ReviewScreen #title { margin: 1 0 0 1; }
+    ReviewScreen DiffView { height: 1fr; margin: 1 0 0 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("review")
+    AUTO_FOCUS = "DiffView"
+
+    def __init__(
+        self, review: ConversationReview, palette: Palette, context: ReviewContext, first: Path | None = None
+    ) -> None:
+        """`first` is the file to show first."""
+        super().__init__()
+        self.review = review
+        self.palette = palette
+        self.context = context
+        self._path = first
+        self._filter = ReviewFilter()
+        self._refreshing = False
+        self._refresh_again = False
+        self._compared = False
+        self._commenting = Commenting(review, context.save_comments)
+        self._shown: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield Bar([], id="head")
+        with Horizontal():
+            yield ReviewFileList(self.palette)
+            with Vertical(id="page"):
+                yield Bar([], id="title")
+                yield DiffView(self.palette)
+        yield CommentLine()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Compare with the disk."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
+        self._fit()
+        self.update()
+        self.request_refresh()
+
+    def on_resize(self) -> None:
+        """Draw the file at the new width."""
+        self._fit()
+        self.call_after_refresh(self.update)
+
+    def _fit(self) -> None:
+        width = max(MIN_LIST_CELLS, min(MAX_LIST_CELLS, self.app.size.width // 4))
+        self.files.styles.width = width
+
+    @property
+    def files(self) -> ReviewFileList:
+        """The list on the left."""
+        return self.query_one(ReviewFileList)
+
+    @property
+    def view(self) -> DiffView:
+        """The page on the right."""
+        return self.query_one(DiffView)
+
+    def _use_palette(self, palette: Palette) -> None:
+        self.palette = self.files.palette = self.view.palette = palette
+        self._shown = ()
+        self.update()
+
+    # ------------------------------------------------------------------------- the disk
+
+    def request_refresh(self) -> None:
+        """Compare with the disk soon. Requests during a comparison cause one more."""
+        self._refresh_again = True
+        if not self._refreshing and self.is_attached:
+            self._refreshing = True
+            self.run_worker(self._refresh_while_requested(), group="refresh")
+
+    async def _refresh_while_requested(self) -> None:
+        try:
+            while self._refresh_again:
+                self._refresh_again = False
+                await self.review.refresh(self._loaded, self._path)
+        except UserError as error:
+            self.show_error(error)
+        finally:
+            self._refreshing = False
+            self._compared = True
+            self._loaded()
+
+    def _loaded(self) -> None:
+        if self.is_attached:
+            self._commenting.follow_lines()
+            self.update()
+
+    def show_error(self, error: UserError) -> None:
+        """Show an error in a toast."""
+        self.notify(str(error), severity="error", timeout=10, markup=False)
+
+    # ------------------------------------------------------------------------- what is shown
+
+    @property
+    def commented(self) -> set[str]:
+        """The paths with comments."""
+        return {comment.path for comment in self.review.comments}
+
+    @property
+    def file(self) -> ChangedFile | None:
+        """The file on the page; None if there is none, or if it has not been loaded."""
+        return self.review.model.files.get(self._path) if self._path is not None else None
+
+    def shown_parts(self, file: ChangedFile) -> Sequence[Part]:
+        """Return the parts of a file that the filter leaves."""
+        return self._filter.parts(file, self.commented)
+
+    def _open_paths(self) -> list[Path]:
+        """Return the files that are to be reviewed, in order."""
+        files = self.review.model.files
+        return [
+            path
+            for path in sorted({*self.review.listed, *files})
+            if (self.shown_parts(files[path]) if path in files else self._filter.shows_all)
+        ]
+
+    def _listed_files(self) -> list[ListedFile]:
+        model, comments = self.review.model, self.review.comments
+        done = sorted(path for path in model.files if model.verdict(path) and self._filter.shows_all)
+        listed = []
+        for path in [*self._open_paths(), *done]:
+            file = model.files.get(path)
+            counts = (file.text.added, file.text.removed) if file is not None and file.text else None
+            kind = file.kind if file is not None else self.review.listed[path].kind
+            count = sum(comment.path == str(path) for comment in comments)
+            listed.append(
+                ListedFile(str(path), self.review.name(path), kind, counts, count, model.verdict(path))
+            )
+        return listed
+
+    def update(self) -> None:
+        """Show the current state of the review."""
+        if not self.view.size.width:
+            return  # before the first layout
+        listed = self._listed_files()
+        paths = [Path(file.path) for file in listed]
+        if self._path not in paths:
+            self._path = paths[0] if paths else None
+        self.files.show_files(listed, "" if self.review.finds_all else "Only announced files are listed.")
+        if self._path is not None:
+            self.files.choose(str(self._path))
+        self._show_file()
+        self.show_head()
+
+    def _show_file(self) -> None:
+        """Show the chosen file, unless the page shows it already."""
+        file, width = self.file, self.view.scrollable_content_region.width
+        comments = [one for one in self.review.comments if one.path == str(self._path)]
+        parts = self.shown_parts(file) if file is not None else ()
+        shown = (file, tuple(parts), tuple(comments), width, self._message())
+        if shown == self._shown:
+            return
+        moved = not self._shown or self._shown[0] is None or self._path != self.view_path
+        self._shown = shown
+        if file is None or not parts:
+            self.view.show(None, self._message())
+            return
+        turns = {turn for each in self.review.model.files.values() for turn in turns_of(each.authors)}
+        diff = FileDiff(
+            file,
+            parts,
+            comments,
+            DrawContext(width, self.palette, self.context.session, cwd=self.context.cwd, full=True),
+            lambda authors: author_label(authors, name_turns=len(turns) > 1),
+        )
+        self.view.show(diff)
+        if moved:
+            self.view.go_to_part(0)
+
+    @property
+    def view_path(self) -> Path | None:
+        """The path of the file on the page."""
+        return self.view.diff.file.path if self.view.diff is not None else None
+
+    def _message(self) -> str:
+        """Return what the page says instead of a diff."""
+        model = self.review.model
+        if self._path is not None and (verdict := model.verdict(self._path)):
+            word = "Accepted" if verdict == "accept" else "Reverted"
+            return f"{word}. {keys.bound_keys(self, 'review.undo')} undoes the last decision."
+        if self._path is not None or not self._compared:
+            return "Comparing with the disk …"
+        if not self._filter.shows_all:
+            return "Nothing left here. Choose another filter to see other changes."
+        return "Nothing has changed since the session began."
+
+    def show_head(self) -> None:
+        """Show the progress, and the position in the file."""
+        palette, model = self.palette, self.review.model
+        choices = filter_choices(model.files.values(), self.context.prompts(), self.commented)
+        left: Spans = [Segment("Changes", palette.strong)]
+        if not self._filter.shows_all and self._filter.value in choices:
+            left.append(Segment(f" · {reveal_line(choices[self._filter.value][1].name)}", palette.accent))
+        right: Spans = []
+        if self.review.comments:
+            right.append(Segment(f"  {count_of(len(self.review.comments), 'comment')}", palette.accent))
+        total = model.reviewed + model.left
+        right.append(Segment(f"  {model.reviewed:,} of {total:,} reviewed", palette.dim))
+        self.query_one("#head", Bar).show(left, right)
+        self._show_title()
+
+    def _show_title(self) -> None:
+        palette, file = self.palette, self.file
+        if self._path is None:
+            self.query_one("#title", Bar).show([], [])
+            return
+        left: Spans = [Segment(reveal_line(self.review.name(self._path)), palette.strong)]
+        right: Spans = []
+        if file is not None and file.text is not None:
+            for text, style in line_counts(file.text.added, file.text.removed, palette):
+                right += [Segment(" "), Segment(text, style)]
+        parts = self.shown_parts(file) if file is not None else ()
+        if len(parts) > 1:
+            right.append(Segment(f"  hunk {self.view.part + 1} of {len(parts)}", palette.dim))
+        self.query_one("#title", Bar).show(left, right)
+
+    # ------------------------------------------------------------------------- moving
+
+    @on(DiffView.Moved)
+    def _cursor_moved(self) -> None:
+        self._show_title()
+
+    @on(ReviewFileList.Chosen)
+    def _file_clicked(self) -> None:
+        if self.files.chosen is not None:
+            self._choose(Path(self.files.chosen))
+
+    def _choose(self, path: Path, part: int = 0) -> None:
+        """Show a file."""
+        self._path = path
+        self.update()
+        self.view.go_to_part(part)
+        if self.file is None:
+            self.request_refresh()
+
+    def action_hunk(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) hunk, also in the next file."""
+        count = len(self.view.diff.parts) if self.view.diff is not None else 0
+        part = self.view.part + step
+        if 0 <= part < count:
+            self.view.go_to_part(part)
+        else:
+            self._go_to_file(step, last_part=step < 0)
+
+    def action_file(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) file."""
+        self._go_to_file(step)
+
+    def _go_to_file(self, step: int, *, last_part: bool = False) -> None:
+        paths = [Path(file.path) for file in self._listed_files() if file.verdict is None]
+        if not paths:
+            return
+        if self._path in paths:
+            at = paths.index(self._path) + step
+            if not 0 <= at < len(paths):
+                return
+        else:
+            at = 0 if step > 0 else len(paths) - 1
+        file = self.review.model.files.get(paths[at])
+        count = len(self.shown_parts(file)) if file is not None else 0
+        self._choose(paths[at], max(0, count - 1) if last_part else 0)
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor, or the choice in the list."""
+        if self.view.has_focus:
+            self.view.move(step)
+            return
+        self.files.move(step)
+        if self.files.chosen is not None and self.files.chosen != str(self._path):
+            self._choose(Path(self.files.chosen))
+
+    def action_page(self, step: int) -> None:
+        """Move the cursor by a page."""
+        self.view.page(step)
+
+    def action_end(self, step: int) -> None:
+        """Move the cursor to the first (-1) or last (1) row."""
+        if self.view.diff is not None:
+            self.view.move(step * len(self.view.diff.rows))
+
+    def action_switch(self) -> None:
+        """Move the focus to the other side."""
+        self.set_focus(self.files if self.view.has_focus else self.view)
+        self.refresh_bindings()
+
+    def action_open(self) -> None:
+        """Go from the list to the hunks."""
+        self.set_focus(self.view)
+        self.refresh_bindings()
+
+    # ------------------------------------------------------------------------- decisions
+
+    async def action_accept(self) -> None:
+        """Accept the hunk, or the file if the list has the focus."""
+        await self._decide(self.review.accept)
+
+    async def action_revert(self) -> None:
+        """Revert the hunk, or the file if the list has the focus."""
+        await self._decide(self.review.revert)
+
+    async def _decide(self, decide: Callable[[ChangedFile, Sequence[Part] | None], Awaitable[None]]) -> None:
+        # Keys pressed meanwhile wait, because this is awaited: each acts on what was shown to the user.
+        file = self.file
+        if file is None or self._path is None or not (parts := self.shown_parts(file)):
+            return
+        part, paths = self.view.part, self._open_paths()
+        chosen = [parts[min(part, len(parts) - 1)]] if self.view.has_focus else parts
+        try:
+            await decide(file, None if len(chosen) == len(file.parts) else chosen)
+        except UserError as error:
+            self.show_error(error)
+            self.request_refresh()
+        self._commenting.follow_lines()
+        self._advance(part, paths)
+
+    def _advance(self, part: int, paths: list[Path]) -> None:
+        """Go to the hunk after a decided one, else to the next file."""
+        file = self.file
+        parts = self.shown_parts(file) if file is not None else ()
+        if parts:
+            self._choose_current(min(part, len(parts) - 1))
+            return
+        open_paths = self._open_paths()
+        at = paths.index(self._path) if self._path in paths else 0
+        following = [path for path in [*paths[at:], *paths[:at]] if path in open_paths]
+        if following:
+            self._choose(following[0])
+        else:
+            self.update()
+
+    def _choose_current(self, part: int) -> None:
+        self.update()
+        self.view.go_to_part(part)
+
+    async def action_undo(self) -> None:
+        """Undo the last decision, and show what it was about."""
+        try:
+            decision = await self.review.undo()
+        except UserError as error:
+            self.show_error(error)
+            self.request_refresh()
+            return
+        if decision is None:
+            self.notify("There is no decision to undo.", timeout=3)
+            return
+        self._commenting.follow_lines()
+        file = decision.before[0]
+        if file.path not in self._open_paths():
+            self._filter = ReviewFilter()
+        shown = list(self.shown_parts(file))
+        part = file.parts[decision.first_part] if file.parts else None
+        self._choose(file.path, shown.index(part) if part in shown else 0)
+
+    def action_revert_all(self) -> None:
+        """Revert everything that is shown, after a confirmation."""
+        self.run_worker(self._revert_all(), group="decide", exclusive=True)
+
+    async def _revert_all(self) -> None:
+        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+        files = self.review.model.files
+        chosen = {path: self.shown_parts(files[path]) for path in self._open_paths() if path in files}
+        if not chosen:
+            return
+        count = sum(map(len, chosen.values()))
+        question = f"Revert {count_of(count, 'change')} in {count_of(len(chosen), 'file')} on disk?"
+        undo = keys.bound_keys(self, "review.undo")
+        dialog = ConfirmScreen(
+            f"{question} {undo} undoes it.", self.palette, yes="Revert everything shown", no="Cancel"
+        )
+        if not await self.app.push_screen_wait(dialog):
+            return
+        try:
+            reverted = await self.review.revert_all(
+                {
+                    path: None if len(parts) == len(files[path].parts) else parts
+                    for path, parts in chosen.items()
+                }
+            )
+            self.notify(f"{count_of(reverted, 'file')} reverted.", timeout=4)
+        except UserError as error:
+            self.show_error(error)
+        self.request_refresh()
+
+    # ------------------------------------------------------------------------- other keys
+
+    def action_filter(self) -> None:
+        """Choose which changes are shown."""
+        self.run_worker(self._choose_filter(), group="filter", exclusive=True)
+
+    async def _choose_filter(self) -> None:
+        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+
+        choices = filter_choices(self.review.model.files.values(), self.context.prompts(), self.commented)
+        rows = [choice for _, choice in choices.values()]
+        dialog = ChooseScreen("Show which changes?", rows, self.palette, current=self._filter.value)
+        answer = await self.app.push_screen_wait(dialog)
+        if answer in choices:
+            self._filter = choices[answer][0]
+            self.update()
+            self.view.go_to_part(0)
+
+    def action_edit(self) -> None:
+        """Open the file in the editor, at the line of the cursor."""
+        if self._path is None:
+            return
+        row = self.view.row
+        lines = [one.new for one in row.rows if one.new is not None] if row is not None else []
+        self.context.edit_file(str(self._path), lines[0] if lines else None)
+
+    def action_range(self) -> None:
+        """Start or end choosing several lines."""
+        self.view.range_start = None if self.view.range_start is not None else self.view.cursor
+        self.view.refresh()
+
+    def action_comment(self) -> None:
+        """Comment on the line, the chosen lines, or the hunk."""
+        comment = self._commenting.begin(self.view)
+        if comment is None:
+            self.notify("There are no lines to comment on here.", timeout=3)
+            return
+        self.view.commenting = True
+        self.query_one(CommentLine).open(f"Comment on {lines_label(comment)}", comment.text)
+        self.refresh_bindings()
+
+    @on(CommentLine.Closed)
+    def _comment_closed(self, event: CommentLine.Closed) -> None:
+        self.view.commenting, self.view.range_start = False, None
+        self.set_focus(self.view)
+        self._commenting.finish(event.text)
+        self.update()
+        self.refresh_bindings()
+
+    def action_send(self) -> None:
+        """Send all comments as one prompt, and close."""
+        if not self.review.comments:
+            self.notify("There are no comments to send.", timeout=3)
+            return
+        self._commenting.follow_lines()
+        prompt = self.review.take_comments()
+        self.context.save_comments()
+        self.dismiss(None)
+        self.context.send(prompt)
+
+    def action_close(self) -> None:
+        """End writing a comment or choosing lines, else close the screen."""
+        if (line := self.query_one(CommentLine)).shown:
+            line.action_cancel()
+        elif self.view.range_start is not None:
+            self.action_range()
+        else:
+            self.dismiss(None)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave out of the footer what makes no sense now."""
+        if self.query_one(CommentLine).shown:
+            return action == "interrupt"
+        match action:
+            case "send":
+                return bool(self.review.comments)
+            case "undo":
+                return bool(self.review.model.decisions)
+            case "comment" | "range":
+                return self.view.has_focus
+            case "open":
+                return self.files.has_focus
+        return super().check_action(action, parameters)
+
+    def label_of(self, key_id: str) -> str | None:
+        """Name what is accepted and reverted, for the footer."""
+        what = "" if self.view.has_focus else " file"
+        return {"review.accept": f"accept{what}", "review.revert": f"revert{what}"}.get(key_id)

@@ -1,0 +1,90 @@
+"""Which files and parts the review screen shows, and how it names them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.review.authorship import YOU, turn_bit, turns_of
+from acp_tui.session.state import Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from acp_tui.review.changed_file import ChangedFile, Part
+
+MAX_PROMPT_CHARACTERS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewFilter:
+    """What is shown: everything, what one turn changed, or what has comments."""
+
+    turn: int | None = None
+    commented: bool = False
+
+    @property
+    def shows_all(self) -> bool:
+        """True if nothing is left out."""
+        return self.turn is None and not self.commented
+
+    def parts(self, file: ChangedFile, commented: Collection[str]) -> Sequence[Part]:
+        """Return the parts of a file to show. `commented` are the paths with comments."""
+        if self.commented:
+            return file.parts if str(file.path) in commented else ()
+        if self.turn is None:
+            return file.parts
+        bit = turn_bit(self.turn)
+        return [part for part in file.parts if file.authors_of(part) & bit]
+
+    @property
+    def value(self) -> str:
+        """The value of its choice."""
+        return "comments" if self.commented else f"turn {self.turn}" if self.turn is not None else "all"
+
+
+def filter_choices(
+    files: Iterable[ChangedFile], prompts: Sequence[str], commented: Collection[str]
+) -> dict[str, tuple[ReviewFilter, Choice]]:
+    """Return the filters that make sense, by their values; the latest turn first."""
+    files = [file for file in files if not file.done]
+    turns = sorted({turn for file in files for turn in turns_of(_all_authors(file))}, reverse=True)
+    found = [(ReviewFilter(), "All changes")]
+    for turn in turns:
+        name = f'Prompt {turn}: "{_short_prompt(prompts, turn)}"'
+        found.append((ReviewFilter(turn), f"{name} (this turn)" if turn == len(prompts) else name))
+    if commented:
+        found.append((ReviewFilter(commented=True), "Files with comments"))
+    choices = {}
+    for each, name in found:
+        parts = [count for file in files if (count := len(each.parts(file, commented)))]
+        note = f"{count_of(sum(parts), 'change')} in {count_of(len(parts), 'file')}"
+        choices[each.value] = (each, Choice(each.value, name, note))
+    return choices
+
+
+def _all_authors(file: ChangedFile) -> int:
+    found = 0
+    for part in file.parts:
+        found |= file.authors_of(part)
+    return found
+
+
+def _short_prompt(prompts: Sequence[str], turn: int) -> str:
+    text = " ".join(prompts[turn - 1].split()) if turn <= len(prompts) else ""
+    return text if len(text) <= MAX_PROMPT_CHARACTERS else f"{text[: MAX_PROMPT_CHARACTERS - 1]}…"
+
+
+def author_label(authors: int, *, name_turns: bool) -> tuple[str, bool]:
+    """Return who changed a part, and whether that is worth noticing. Empty if there is nothing to say."""
+    turns = list(turns_of(authors))
+    if authors & YOU:
+        return ("also edited by you" if turns else "edited by you"), True
+    if not turns or not name_turns:
+        return "", False
+    return f"prompt{'s' if len(turns) > 1 else ''} {', '.join(map(str, turns))}", False
+
+
+def count_of(count: int, noun: str) -> str:
+    """Return a number with its noun, as in "3 files"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

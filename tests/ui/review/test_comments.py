@@ -1,0 +1,119 @@
+"""Comments on changed lines: written, kept, and sent to the agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.screens.review.review_screen import ReviewScreen
+from tests.ui.review.test_review import CHANGED, change_both, numbered, open_review, project, run_turn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.conversation_ui import ConversationUi, Open
+
+__all__ = ["project"]  # a fixture
+
+
+async def write(ui: ConversationUi, text: str) -> None:
+    """Write a comment at the cursor."""
+    await ui.press("c")
+    await ui.sees("Comment on line")
+    await ui.press(*text, "enter")
+
+
+async def test_a_comment_on_a_line_is_shown_below_it(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("down")
+        await write(ui, "yuZSU?")  # the keys of the screen are text here
+        await ui.sees("│ yuZSU?", "1 comment", "●1", "0 of 4 reviewed")
+        lines = ui.lines()
+        at = next(number for number, line in enumerate(lines) if "yuZSU?" in line)
+        assert "+ five" in lines[at - 1]
+
+
+async def test_several_lines_are_commented_together(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("v", "down", "down", "c")
+        await ui.sees("Comment on lines 5-6")
+        await ui.press(*"Both?", "enter")
+        await ui.until(lambda: bool(ui.made[0].conversation.review.comments))
+        [comment] = ui.made[0].conversation.review.comments
+        assert comment.excerpt == ("-line 5", "+five", " line 6")
+
+
+async def test_a_comment_is_edited_and_an_empty_one_deleted(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("down")
+        await write(ui, "one")
+        await ui.press("down")
+        await write(ui, " two")
+        await ui.sees("│ one two")
+        await ui.press("c", "ctrl+u", "enter")
+        await ui.until(lambda: "comment " not in ui.text().replace("c comment", ""))
+        assert ui.made[0].conversation.review.comments == []
+
+
+async def test_comments_are_kept_when_the_screen_is_closed(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await write(ui, "kept")
+        await ui.press("escape", "f2")
+        await ui.sees("1 comment", "│ kept")
+
+
+async def test_comments_survive_a_crash(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await write(ui, "kept")
+        conversation, context = ui.made[0].conversation, ui.made[0].app_context
+        written = conversation.review.comments
+        conversation.review.comments = []
+        context.load_comments(conversation)  # as the next run does
+        assert conversation.review.comments == written
+
+
+async def test_a_comment_on_changed_code_is_outdated(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("down")
+        await write(ui, "why five")
+        await ui.press("escape")
+        await run_turn(ui, (project / "a.txt", CHANGED.replace("five\n", "5\n", 1)))
+        await open_review(ui)
+        await ui.sees("Comment on line 5", "why five  outdated")
+
+
+async def test_all_comments_are_sent_as_one_prompt(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("y", "down")
+        await write(ui, "Spell it.")
+        await ui.press("}", "down")
+        await write(ui, "Keep the old one?")
+        await ui.sees("2 comments", "S send")
+        await ui.press("S")
+        await ui.until(lambda: len(ui.prompts()) == 2)
+        assert not isinstance(ui.app.screen, ReviewScreen)
+        prompt = ui.prompts()[1]
+        assert "a.txt, line 20:\n\n```diff\n+twenty\n```\n\nSpell it." in prompt
+        assert "b.txt, line 1:\n\n```diff\n+new\n```\n\nKeep the old one?" in prompt
+        await ui.until(lambda: ui.session.phase == "idle")
+        await ui.press("f2")
+        await ui.sees("0 of 3 reviewed")
+
+
+async def test_only_files_with_comments_are_shown(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await run_turn(ui, (project / "a.txt", numbered(_5="five")), (project / "b.txt", "new\n"))
+        await open_review(ui)
+        await ui.press("}")
+        await write(ui, "hm")
+        await ui.press("f")
+        await ui.sees("Files with comments")
+        await ui.press("end", "down", "down", "enter")
+        await ui.sees("Changes · Files with comments", "b.txt")
+        assert "a.txt" not in ui.text()

@@ -1,0 +1,197 @@
+"""Accepting, reverting and undoing changes on the review screen, with a real agent process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.screens.review.review_screen import ReviewScreen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.conversation_ui import ConversationUi, Open
+
+
+def numbered(**changed: str) -> str:
+    """Return 40 numbered lines, of which some are replaced: `_5="x"` replaces the fifth."""
+    return "".join(f"{changed.get(f'_{at}', f'line {at}')}\n" for at in range(1, 41))
+
+
+CHANGED = numbered(_5="five", _20="twenty", _35="thirty-five")
+
+
+@pytest.fixture
+def project(open_ui: Open, tmp_path: Path) -> Path:
+    """A folder with two files that the agent is going to change."""
+    folder = tmp_path / "project"
+    (folder / "a.txt").write_text(numbered())
+    (folder / "b.txt").write_text("old\n")
+    return folder
+
+
+async def run_turn(ui: ConversationUi, *writes: tuple[Path, str]) -> None:
+    """Send a prompt for which the agent writes files by itself."""
+    turns = len(ui.prompts())
+    await ui.send(*(["write_file", str(path), text] for path, text in writes))
+    await ui.until(lambda: len(ui.prompts()) > turns and ui.session.phase == "idle")
+
+
+async def open_review(ui: ConversationUi) -> None:
+    await ui.press("f2")
+    await ui.until(lambda: isinstance(ui.app.screen, ReviewScreen))
+    await ui.until(lambda: "Comparing" not in ui.text())
+
+
+async def change_both(ui: ConversationUi, project: Path) -> None:
+    """Have a turn change both files, and open the review."""
+    await run_turn(ui, (project / "a.txt", CHANGED), (project / "b.txt", "new\n"))
+    await open_review(ui)
+    await ui.sees("0 of 4 reviewed", "a.txt", "hunk 1 of 3", "+ five")
+
+
+async def test_accepting_every_hunk_moves_on_by_itself(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("y")
+        await ui.sees("1 of 4 reviewed", "hunk 1 of 2", "twenty")
+        await ui.press("y", "y")
+        await ui.sees("3 of 4 reviewed", "✓ a.txt", "❯ M b.txt")
+        await ui.press("y")
+        await ui.sees("4 of 4 reviewed", "✓ b.txt", "Accepted.")
+        assert (project / "a.txt").read_text() == CHANGED
+
+
+async def test_a_hunk_is_reverted_on_disk_and_the_revert_undone(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("]", "u")
+        await ui.sees("1 of 4 reviewed", "hunk 2 of 2")
+        assert (project / "a.txt").read_text() == numbered(_5="five", _35="thirty-five")
+        await ui.press("Z")
+        await ui.sees("0 of 4 reviewed", "hunk 2 of 3")
+        assert (project / "a.txt").read_text() == CHANGED
+
+
+async def test_an_accepted_hunk_is_listed_again_when_it_is_undone(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("}", "y")
+        await ui.sees("✓ b.txt")
+        await ui.press("Z")
+        await ui.sees("0 of 4 reviewed", "❯ M b.txt")
+
+
+async def test_with_the_focus_on_the_list_keys_act_on_the_file(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("tab")
+        await ui.sees("u revert file")
+        await ui.press("u")
+        await ui.sees("3 of 4 reviewed", "↶ a.txt")
+        assert (project / "a.txt").read_text() == numbered()
+        await ui.press("Z")
+        await ui.until(lambda: (project / "a.txt").read_text() == CHANGED)
+
+
+async def test_everything_is_reverted_after_a_confirmation(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("U")
+        await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
+        await ui.sees("Revert 4 changes in 2 files on disk?")
+        await ui.press("down", "enter")
+        await ui.sees("4 of 4 reviewed")
+        assert [(project / name).read_text() for name in ("a.txt", "b.txt")] == [numbered(), "old\n"]
+        await ui.press("Z")
+        await ui.sees("0 of 4 reviewed")
+        assert [(project / name).read_text() for name in ("a.txt", "b.txt")] == [CHANGED, "new\n"]
+
+
+async def test_hunk_keys_go_on_in_the_next_file_and_back(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("]", "]", "]")
+        await ui.sees("❯ M b.txt", "+ new")
+        await ui.press("[")
+        await ui.sees("❯ M a.txt", "hunk 3 of 3")
+        await ui.press("}", "{")
+        await ui.sees("❯ M a.txt", "hunk 1 of 3")
+
+
+async def test_keys_that_follow_at_once_act_on_one_hunk_each(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.pilot.press("u", "y", "u", "y")
+        await ui.sees("4 of 4 reviewed")
+        assert (project / "a.txt").read_text() == numbered(_20="twenty")
+
+
+async def test_a_revert_whose_surroundings_changed_is_refused(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        (project / "a.txt").write_text(CHANGED.replace("line 6", "mine"))
+        await ui.press("u")
+        await ui.until(lambda: any("a.txt has changed since it was shown" in one for one in ui.toasts()))
+        assert "mine" in (project / "a.txt").read_text()
+        await ui.sees("also edited by you", "+ mine")
+
+
+async def test_changes_of_the_agent_appear_while_the_review_is_open(
+    open_ui: Open, project: Path, tmp_path: Path
+) -> None:
+    async with open_ui() as ui:
+        await ui.send(
+            ["write_file", str(project / "a.txt"), CHANGED],
+            ["wait_for_file", str(tmp_path / "go")],
+            ["write_file", str(project / "new.txt"), "x\n"],
+        )
+        await ui.until(lambda: (project / "a.txt").read_text() == CHANGED)
+        await open_review(ui)
+        await ui.press("y")
+        await ui.sees("1 of 3 reviewed")
+        (tmp_path / "go").touch()
+        await ui.sees("1 of 4 reviewed", "A new.txt")
+
+
+async def test_the_filter_shows_one_turn(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await run_turn(ui, (project / "a.txt", numbered(_5="five")))
+        await run_turn(
+            ui, (project / "a.txt", numbered(_5="five", _20="twenty")), (project / "b.txt", "new\n")
+        )
+        await open_review(ui)
+        await ui.sees("0 of 3 reviewed", "prompt 1")
+        await ui.press("f")
+        await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
+        await ui.sees("Prompt 2", "(this turn)", "2 changes in 2 files", "1 change in 1 file")
+        await ui.press("down", "down", "enter")
+        await ui.until(lambda: isinstance(ui.app.screen, ReviewScreen))
+        assert "twenty" not in ui.text()
+        assert "b.txt" not in ui.text()
+        await ui.press("tab", "y")  # the file: only what is shown
+        await ui.sees("1 of 3 reviewed", "Nothing left here.")
+
+
+async def test_without_changes_the_screen_says_so_and_closes(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.press("f2")
+        await ui.sees("Nothing has changed since the session began.", "0 of 0 reviewed")
+        await ui.press("escape")
+        await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
+
+
+async def test_the_editor_opens_at_the_line(
+    open_ui: Open, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[tuple[str, int | None]] = []
+    async with open_ui() as ui:
+        # A test has no terminal to release.
+        monkeypatch.setattr(ui.screen._review, "_edit_file", lambda *place: opened.append(place))
+        await change_both(ui, project)
+        await ui.press("down", "e")
+        assert opened == [(str(project / "a.txt"), 5)]
