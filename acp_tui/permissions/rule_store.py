@@ -162,6 +162,10 @@ class RuleStore:
                 return rule
         raise UserError("There is no change of a rule to undo.")
 
+    def find(self, which: Reference) -> Rule:
+        """Return a rule. Raises `UserError` if there is none."""
+        return self._find(self._read(), which)
+
     def _find(self, entries: list[Any], which: Reference) -> Rule:
         known = self._known(entries)
         if isinstance(which, int):

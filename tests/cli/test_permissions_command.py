@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -56,6 +58,112 @@ def test_a_rule_is_revoked_by_its_number_or_id(capsys: pytest.CaptureFixture[str
 def test_revoking_an_unknown_rule_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["permissions", "revoke", "7"]) == 1
     assert capsys.readouterr().err.startswith("acp-tui: There is no rule 7")
+
+
+def listed_rule(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    (rule,) = json.loads(output(capsys, "list", "--json"))["rules"]
+    return rule
+
+
+def test_the_list_shows_how_often_a_rule_was_used(capsys: pytest.CaptureFixture[str]) -> None:
+    store = RuleStore()
+    rule = store.add(GIT)
+    assert output(capsys, "list").endswith(", never used)\n")
+    store.matches.add([rule, rule], time.mktime((2026, 11, 22, 9, 5, 0, 0, 0, -1)))
+    store.matches.write()
+    assert output(capsys, "list").endswith(", used 2 times, last 2026-11-22 09:05)\n")
+
+
+def test_the_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert json.loads(output(capsys, "list", "--json")) == {"rules": []}
+    store = RuleStore()
+    rule = store.add(EDIT.evolve(created=86400.0))
+    store.matches.add([rule], 86460.0)
+    store.matches.write()
+    assert listed_rule(capsys) == {
+        "id": rule.id,
+        "text": "always reject editing src/** everywhere, for demo",
+        "decision": "reject",
+        "kind": "edit",
+        "command": None,
+        "exact": False,
+        "path": "src/**",
+        "server": None,
+        "tool": None,
+        "scope": "everywhere",
+        "project": None,
+        "agent": "demo",
+        "agentCommand": None,
+        "created": "1970-01-02T00:00:00+00:00",
+        "matches": 1,
+        "lastMatch": "1970-01-02T00:01:00+00:00",
+        "unused": False,
+    }
+
+
+def test_a_revoked_rule_is_restored(capsys: pytest.CaptureFixture[str]) -> None:
+    RuleStore().add(GIT)
+    before = output(capsys, "list")
+    output(capsys, "revoke", "1")
+    assert (
+        output(capsys, "undo") == "Restored: always allow commands that begin with `git status` everywhere.\n"
+    )
+    assert output(capsys, "list") == before
+    assert main(["permissions", "undo"]) == 1
+    assert "There is no change of a rule to undo" in capsys.readouterr().err
+
+
+def test_edit_without_options_shows_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    rule = RuleStore().add(GIT.evolve(exact=True))
+    assert output(capsys, "edit", rule.id).splitlines()[:6] == [
+        "always allow exactly `git status` everywhere",
+        "",
+        "--what 1  `git status` exactly  (now)",
+        "--what 2  `git status …`",
+        "--what 3  `git …`",
+        "--what 4  any command",
+    ]
+    assert RuleStore().rules() == [rule]
+
+
+def test_a_rule_is_edited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rule = RuleStore().add(GIT.evolve(exact=True))
+    text = output(capsys, "edit", "1", "--what", "2", "--project", str(tmp_path), "--agent", "demo")
+    assert text == f"Changed: always allow commands that begin with `git status` in {tmp_path}, for demo.\n"
+    changed = listed_rule(capsys)
+    assert (changed["exact"], changed["project"], changed["agent"]) == (False, str(tmp_path), "demo")
+    output(capsys, "edit", "1", "--scope", "everywhere", "--agent", "any")
+    assert RuleStore().rules() == [rule.evolve(exact=False)]
+    output(capsys, "undo")
+    output(capsys, "undo")
+    assert RuleStore().rules() == [rule]
+
+
+def test_the_scope_project_means_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    RuleStore().add(GIT)
+    output(capsys, "edit", "1", "--scope", "project")
+    assert listed_rule(capsys)["project"] == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--what", "9"), "--what takes a number from 1 to 4"),
+        (("--project", "/no/such/folder"), "does not exist"),
+        (("--scope", "everywhere", "--project", "/"), "cannot be combined"),
+        (("--agent", "nobody"), 'There is no agent "nobody"'),
+    ],
+)
+def test_an_edit_that_is_impossible_changes_nothing(
+    options: tuple[str, ...], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = RuleStore().add(GIT.evolve(exact=True))
+    assert main(["permissions", "edit", "1", *options]) == 2
+    assert why in capsys.readouterr().err
+    assert RuleStore().rules() == [rule]
 
 
 def test_explain_shows_each_policys_answer_and_why(capsys: pytest.CaptureFixture[str]) -> None:

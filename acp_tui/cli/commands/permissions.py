@@ -1,21 +1,27 @@
-"""`acp-tui permissions`: lists and revokes remembered answers, and explains decisions."""
+"""`acp-tui permissions`: lists, edits and revokes remembered answers, and explains decisions."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.options import add_action
 from acp_tui.console.messages import print_message
+from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
+    from acp_tui.config.settings import Settings
     from acp_tui.permissions.decision import PartVerdict
+    from acp_tui.permissions.match_counts import Matches
     from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import PathContext, Subject
@@ -24,6 +30,8 @@ EPILOG = """\
 examples:
   acp-tui permissions list
   acp-tui permissions revoke 2
+  acp-tui permissions edit 1 --what 2 --scope everywhere
+  acp-tui permissions undo
   acp-tui permissions explain execute 'git push --force'
   acp-tui permissions explain edit src/app.py --policy accept-edits --reject 'edit:src/**'
   acp-tui permissions explain mcp server/tool --agent claude-code
@@ -40,10 +48,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    add_action(actions, "list", "list remembered answers (default)")
+    listing = add_action(actions, "list", "list remembered answers, and how often each was used (default)")
+    listing.add_argument("--json", action="store_true", help="print one JSON object")
 
     revoke = add_action(actions, "revoke", "forget a remembered answer")
     revoke.add_argument("number", metavar="N", help="number in the list, or id")
+
+    edit = add_action(actions, "edit", "change a remembered answer; without options: show what can be chosen")
+    edit.add_argument("number", metavar="N", help="number in the list, or id")
+    edit.add_argument("--what", type=int, metavar="CHOICE", help="what it matches: number of a choice")
+    edit.add_argument("--scope", choices=("project", "everywhere"), help="where it applies")
+    edit.add_argument("--project", type=Path, metavar="DIR", help="apply it in this directory only")
+    edit.add_argument("--agent", metavar="NAME", help='apply it to this agent only; "any": to every agent')
+
+    add_action(actions, "undo", "undo the last revoke or edit that was not undone yet")
 
     explain = add_action(actions, "explain", "show how a request would be answered, and why")
     explain.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
@@ -80,8 +98,14 @@ def run(args: argparse.Namespace) -> int:
     try:
         if args.action == "revoke":
             _revoke(args.number, rule_store)
+        elif args.action == "edit":
+            _edit(args, rule_store, load(Path()))
+        elif args.action == "undo":
+            _undo(rule_store)
         elif args.action == "explain":
             _explain(args, rule_store)
+        elif getattr(args, "json", False):
+            _list_as_json(rule_store)
         else:
             _list(rule_store)
     finally:
@@ -91,21 +115,123 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(rule_store: RuleStore) -> None:
+    from acp_tui.permissions.match_counts import Matches
     from acp_tui.permissions.rules import describe_rule
 
-    rules = rule_store.rules()
+    rules, matches = rule_store.rules(), rule_store.matches.read()
     if not rules:
         print("No remembered answers.")
     for number, rule in enumerate(rules, start=1):
         unused = "; unused: its agent cannot be identified" if rule_store.is_unused(rule) else ""
-        print(f"{number:>3}  {describe_rule(rule)}  ({visible_line(rule.id)}, {_day(rule)}{unused})")
+        used = _usage(matches.get(rule.id, Matches()))
+        about = f"{visible_line(rule.id)}, {_local(rule.created, '%Y-%m-%d')}, {used}{unused}"
+        print(f"{number:>3}  {describe_rule(rule)}  ({about})")
+
+
+def _usage(matches: Matches) -> str:
+    if not matches.count:
+        return "never used"
+    return f"used {pluralize(matches.count, 'time')}, last {_local(matches.last, '%Y-%m-%d %H:%M')}"
+
+
+def _list_as_json(rule_store: RuleStore) -> None:
+    from acp_tui.permissions.match_counts import Matches
+
+    matches = rule_store.matches.read()
+    rules = [_as_json(rule, matches.get(rule.id, Matches()), rule_store) for rule in rule_store.rules()]
+    print(json.dumps({"rules": rules}, indent=2))
+
+
+def _as_json(rule: Rule, matches: Matches, rule_store: RuleStore) -> dict[str, Any]:
+    from acp_tui.permissions.rules import describe_rule
+
+    return {
+        "id": rule.id,
+        "text": describe_rule(rule),
+        "decision": rule.decision,
+        "kind": rule.kind,
+        "command": list(rule.command) if rule.command is not None else None,
+        "exact": rule.exact,
+        "path": rule.path,
+        "server": rule.server,
+        "tool": rule.tool,
+        "scope": rule.scope,
+        "project": rule.project,
+        "agent": rule.agent,
+        "agentCommand": rule.agent_line or None,
+        "created": _iso(rule.created),
+        "matches": matches.count,
+        "lastMatch": _iso(matches.last),
+        "unused": rule_store.is_unused(rule),
+    }
 
 
 def _revoke(number: str, rule_store: RuleStore) -> None:
     from acp_tui.permissions.rules import describe_rule
 
-    reference = int(number) if number.isdecimal() and len(number) < 8 else number  # ids have eight characters
-    print(f"Forgotten: {describe_rule(rule_store.revoke(reference))}.")
+    print(f"Forgotten: {describe_rule(rule_store.revoke(_reference(number)))}.")
+
+
+def _edit(args: argparse.Namespace, rule_store: RuleStore, settings: Settings) -> None:
+    from acp_tui.permissions.rule_proposals import wider_rules
+    from acp_tui.permissions.rules import describe_rule
+
+    rule = rule_store.find(_reference(args.number))
+    choices = wider_rules(rule)
+    if (args.what, args.scope, args.project, args.agent) == (None, None, None, None):
+        _show_choices(rule, choices)
+        return
+    if args.what is not None and not 1 <= args.what <= len(choices):
+        raise UserError(f"--what takes a number from 1 to {len(choices)}.", exit_code=2)
+    new = choices[args.what - 1] if args.what is not None else rule
+    new = _for_agent(_in_scope(new, args), args.agent, settings)
+    print(f"Changed: {describe_rule(rule_store.edit(rule, new))}.")
+
+
+def _show_choices(rule: Rule, choices: tuple[Rule, ...]) -> None:
+    from acp_tui.permissions.rules import describe_choice, describe_rule
+
+    print(f"{describe_rule(rule)}\n")
+    for number, choice in enumerate(choices, start=1):
+        print(f"--what {number}  {describe_choice(choice)}{'  (now)' if choice == rule else ''}")
+    print("--scope project | --scope everywhere | --project DIR")
+    print("--agent NAME | --agent any")
+
+
+def _in_scope(rule: Rule, args: argparse.Namespace) -> Rule:
+    if args.project is not None and args.scope == "everywhere":
+        raise UserError("--project cannot be combined with --scope everywhere.", exit_code=2)
+    if args.scope == "everywhere":
+        return rule.evolve(scope="everywhere", project=None)
+    if args.project is None and (args.scope is None or rule.project is not None):
+        return rule
+    project = os.path.realpath(args.project or Path())
+    if not Path(project).is_dir():
+        raise UserError(f"The directory {project} does not exist.", exit_code=2)
+    return rule.evolve(scope="project", project=project)
+
+
+def _for_agent(rule: Rule, name: str | None, settings: Settings) -> Rule:
+    from acp_tui.agents.catalogue import known_agents
+
+    if name is None:
+        return rule
+    if name == "any":
+        return rule.evolve(agent=None, agent_name=None, agent_line="")
+    if name not in known_agents(settings):
+        raise UserError(f'There is no agent "{name}"; `acp-tui agents` lists them.', exit_code=2)
+    return rule.evolve(agent=name, agent_name=None, agent_line="")
+
+
+def _undo(rule_store: RuleStore) -> None:
+    from acp_tui.permissions.rules import describe_rule
+
+    print(f"Restored: {describe_rule(rule_store.undo())}.")
+
+
+def _reference(text: str) -> int | str:
+    """Return the number of a rule in the list, or its id, which has eight characters."""
+    return int(text) if text.isdecimal() and len(text) < 8 else text
 
 
 def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
@@ -178,5 +304,10 @@ def _subject(kind: str, text: str, context: PathContext) -> Subject:
     return subject_of_kind(kind, context=context)
 
 
-def _day(rule: Rule) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(rule.created))
+def _local(seconds: float, form: str) -> str:
+    return time.strftime(form, time.localtime(seconds))
+
+
+def _iso(seconds: float) -> str | None:
+    """Return a time in UTC; None for zero, which means that there is none."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else None
