@@ -61,8 +61,9 @@ def test_revoking_an_unknown_rule_is_an_error(capsys: pytest.CaptureFixture[str]
 
 
 def listed_rule(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    (rule,) = json.loads(output(capsys, "list", "--json"))["rules"]
-    return rule
+    rules: list[dict[str, Any]] = json.loads(output(capsys, "list", "--json"))["rules"]
+    assert len(rules) == 1
+    return rules[0]
 
 
 def test_the_list_shows_how_often_a_rule_was_used(capsys: pytest.CaptureFixture[str]) -> None:
