@@ -69,6 +69,7 @@ class ConversationSetup:
         if args.trust_folder:
             self.project.trust_all()
             self.use_project_servers()
+            self._note_given("because of --trust-folder")
 
     def start_questions(self) -> Iterator[StartQuestion]:
         """Yield the questions that the user must answer before the agent starts, one after the other."""
@@ -77,15 +78,23 @@ class ConversationSetup:
         if not self._args.trust_folder:
             yield from self.project.questions()
             self.use_project_servers()
-            if names := self.project.remembered:
-                sentence = f"Given to the agent, as you agreed in this folder: {mcp_servers_named(names)}."
-                self._notices.append(Noticed("info", sentence))
+            self._note_given("as you agreed in this folder")
 
     def use_project_servers(self) -> None:
         """Give the agent the servers of the project that may be used. A server of --mcp-config goes first."""
         given = len(self.app_context.settings.mcp_servers)
         self._options.servers[given:given] = self.project.servers
         self._options.withheld_servers += self.project.withheld
+
+    def _note_given(self, reason: str) -> None:
+        if names := [server.name for server in self.project.servers]:
+            sentence = f"Given to the agent {reason}: {mcp_servers_named(names)}."
+            self._notices.append(Noticed("info", sentence))
+
+    def take_notices(self) -> list[str]:
+        """Return the notices about the folder's files, which `open` would add to the conversation."""
+        taken, self._notices = self._notices, []
+        return [notice.text for notice in taken]
 
     async def open(self) -> None:
         """Open a new session, or resume the one given by --resume. The agent must be running."""

@@ -73,15 +73,12 @@ class HeadlessRun:
     def _decide_about_project(self, *, trusted: bool) -> None:
         """Use all that the folder's files define, or nothing, and print which."""
         project = self._setup.project
-        if trusted:
-            sentence = "Given to the agent because of --trust-folder: {}."
-            names = [server.name for server in project.servers]
-        else:
-            sentence = "Left out because this folder is not trusted: {} (use --trust-folder)."
-            names = project.trust_nothing()
+        for notice in self._setup.take_notices():
+            print_message(notice)
+        if not trusted and (names := project.trust_nothing()):
             self._setup.use_project_servers()
-        if names:
-            print_message(sentence.format(mcp_servers_named(names)))
+            left_out = mcp_servers_named(names)
+            print_message(f"Left out because this folder is not trusted: {left_out} (use --trust-folder).")
 
     # ---- opening
 

@@ -72,8 +72,6 @@ class ProjectTrust:
         self.problems = found.problems if self._trusted is not False else []
         """Files that could not be read, as sentences."""
         self._found = found.servers
-        self.remembered: list[str] = []
-        """The servers that the user agreed to in an earlier session."""
         self._candidates = self._usable(found.servers)
 
     def _usable(self, servers: Sequence[Server]) -> list[Server]:
@@ -132,7 +130,6 @@ class ProjectTrust:
                 self.servers.append(server)
             else:
                 self._withhold(server, REFUSED)
-        self.remembered = [server.name for server in self.servers]
         return unanswered
 
     # ------------------------------------------------------------------------- questions

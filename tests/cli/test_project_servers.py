@@ -105,6 +105,14 @@ def test_a_server_of_the_command_line_replaces_one_of_the_folder(project: Path, 
     assert [server["command"] for server in json.loads(done.out)["mcpServers"]] == ["/bin/echo"]
 
 
+def test_a_file_that_cannot_be_read_is_named_on_stderr(project: Path) -> None:
+    (project / ".vscode").mkdir()
+    (project / ".vscode" / "mcp.json").write_text("{")
+    err = execute(ASKED, cwd=project).err
+    assert err.startswith(f"acp-tui: {project}/.vscode/mcp.json:1: not valid JSON: ")
+    assert err.count("\n") == 2
+
+
 def test_doctor_trusts_nothing_either(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["doctor", "--command", script(), "--cwd", str(project)])
     assert capsys.readouterr().err.startswith(f"{LEFT_OUT}s one, two")
