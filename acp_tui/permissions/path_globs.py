@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
+from functools import lru_cache
 
 
+@lru_cache(maxsize=2048)
 def compile_glob(pattern: str, base: str, *, fold: bool = False) -> re.Pattern[str]:
     """Compile a pattern to match absolute paths.
 

@@ -13,6 +13,7 @@ from acp_tui.permissions.commands.risky_arguments import find_argument_risks
 from acp_tui.permissions.commands.shell_builtins import changes_shell
 from acp_tui.permissions.commands.wrappers import shell_script
 from acp_tui.permissions.danger.downloads import runs_input
+from acp_tui.permissions.danger.steps import expand_steps
 from acp_tui.permissions.harmless_variables import significant_variables
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> C
     written: dict[str, Target] = {}
     for folder in dict.fromkeys((whole.cwd, *whole.other_folders)):
         risks |= dict.fromkeys(find_argument_risks(words, folder, context) if words else ())
-        names |= dict.fromkeys(sensitive_files(joined.source, analysis.line, analysis.steps, folder, context))
+        steps = expand_steps(analysis.line, folder.real)
+        names |= dict.fromkeys(sensitive_files(joined.source, analysis.line, steps, folder, context))
         for path in joined.files:
             target = context.target(path, folder.path)
             written[target.real] = target
