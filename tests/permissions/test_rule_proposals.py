@@ -105,22 +105,28 @@ def test_a_composite_has_a_ladder_for_each_new_part() -> None:
 CORPUS = [case for case in composite_cases() if case.policy == "ask" and case.answer == "ask"]
 
 
-@pytest.mark.parametrize("case", CORPUS, ids=[case.line for case in CORPUS])
-def test_one_rule_of_each_ladder_allows_the_same_request_next_time(case: Any) -> None:
-    subject = command(case.line)
-    found = ladders(subject, case.rules)
-    for pick in (0, -1) if found else ():
-        rules = [*case.rules, *(ladder.rules[pick] for ladder in found)]
-        assert decide(subject, policy="ask", rules=rules, agent=AGENT, project=PROJECT).answer == "allow"
-    assert all(matches(rule, each.part, project=PROJECT) == "yes" for each in found for rule in each.rules)
+def test_one_rule_of_each_ladder_allows_the_same_request_next_time() -> None:
+    offered = 0
+    for case in CORPUS:
+        subject = command(case.line)
+        found = ladders(subject, case.rules)
+        offered += bool(found)
+        for pick in (0, -1) if found else ():
+            rules = [*case.rules, *(ladder.rules[pick] for ladder in found)]
+            decision = decide(subject, policy="ask", rules=rules, agent=AGENT, project=PROJECT)
+            assert decision.answer == "allow", case.line
+        for ladder in found:
+            assert all(matches(rule, ladder.part, project=PROJECT) == "yes" for rule in ladder.rules)
+    assert offered > 50
 
 
-@pytest.mark.parametrize("case", CORPUS, ids=[case.line for case in CORPUS])
-def test_one_ladder_is_enough_to_reject_the_same_request_next_time(case: Any) -> None:
-    subject = command(case.line)
-    for ladder in ladders(subject, case.rules, "reject"):
-        rules = [*case.rules, ladder.rules[0]]
-        assert decide(subject, policy="yolo", rules=rules, agent=AGENT, project=PROJECT).answer == "reject"
+def test_one_ladder_is_enough_to_reject_the_same_request_next_time() -> None:
+    for case in CORPUS:
+        subject = command(case.line)
+        for ladder in ladders(subject, case.rules, "reject"):
+            rules = [*case.rules, ladder.rules[0]]
+            decision = decide(subject, policy="yolo", rules=rules, agent=AGENT, project=PROJECT)
+            assert decision.answer == "reject", case.line
 
 
 def test_scope_and_agent_of_a_rule_can_be_changed() -> None:
