@@ -39,6 +39,7 @@ _RUNNING = (
     *("ext-diff", "extcmd", "upload-pack", "receive-pack", "to-command", "checkpoint-action", "rsh"),
     *("eval", "editor", "pager", "shell", "script-shell"),
 )
+_LISTED_FILES = frozenset({"du", "sort", "wc"})
 _SHORTEST_ABBREVIATION = 4
 _SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "ps", "pgrep"})
 
@@ -69,6 +70,8 @@ def _option(program: str, word: str) -> str | None:
     if name.startswith("--"):
         if _is_one_of(name[2:], _WRITING) or "output".startswith(name[2:] or "-") or "-output" in name:
             return f"{name} may write a file"
+        if program in _LISTED_FILES and name != "--" and "--files0-from".startswith(name):
+            return f"{name} reads files that are named elsewhere"
         return f"{name} may run a program" if _is_one_of(name[2:], _RUNNING) else None
     if program in _SHORT_O_IS_HARMLESS:
         return None
