@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from acp_tui.errors import Refusal, UserError
-from acp_tui.session.attachment import OUTPUT_SCHEME, CommandOutput, FileMention, Picture
+from acp_tui.session.attachment import (
+    CONVERSATION_URI,
+    OUTPUT_SCHEME,
+    CommandOutput,
+    EarlierConversation,
+    FileMention,
+    Picture,
+)
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
@@ -57,6 +64,8 @@ class PromptBlockBuilder:
                 case CommandOutput():
                     address = f"{OUTPUT_SCHEME}{quote(attachment.command)}"
                     block = _resource(address, attachment.text, "text/plain")
+                case EarlierConversation():
+                    block = _resource(CONVERSATION_URI, attachment.text, "text/markdown")
             blocks.append(block)
         return adapt_blocks(blocks, self._agent())
 
@@ -124,7 +133,7 @@ def _fitting(block: Block, agent: Agent | None) -> Block:
         and isinstance(resource, dict)
         and not accepts(agent, "embeddedContext")
     ):
-        if resource["uri"].startswith(OUTPUT_SCHEME):
+        if resource["uri"].startswith((OUTPUT_SCHEME, CONVERSATION_URI)):
             return {"type": "text", "text": f"\n{resource.get('text', '')}"}
         return _link(resource["uri"], resource.get("mimeType"), None)
     if block.get("type") == "image" and block.get("uri") and not accepts(agent, "image"):

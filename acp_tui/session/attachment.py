@@ -1,4 +1,4 @@
-"""Attachments of a prompt: file mentions (`@src/app.py:10-20`), pictures, command output.
+"""Attachments of a prompt: file mentions (`@src/app.py:10-20`), pictures, command output, conversations.
 
 A name is a mention only if the file exists, because prompts also contain `@property` and `@alice`.
 """
@@ -39,10 +39,21 @@ class CommandOutput(NamedTuple):
     text: str
 
 
-Attachment = FileMention | Picture | CommandOutput
+class EarlierConversation(NamedTuple):
+    """The text of a conversation that the agent does not know."""
+
+    token: str
+    text: str
+
+
+KeptAttachment = Picture | CommandOutput | EarlierConversation
+"""An attachment whose content exists only in the prompt."""
+Attachment = FileMention | KeptAttachment
 
 OUTPUT_SCHEME = "terminal:"
 """URI scheme of command output, which is not a file."""
+CONVERSATION_URI = "conversation:earlier"
+"""URI of an earlier conversation, which is not a file either."""
 
 # Not compiled at import: the first frame does not need them.
 _MENTION = (

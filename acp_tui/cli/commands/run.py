@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.launcher_choices import LauncherChoices
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.conversation.earlier_conversation import PromptDraft
     from acp_tui.ui.theme.palette import Palette
 
 
@@ -103,6 +104,7 @@ def _conversation(
     prompt: str | None,
     palette: Palette,
     *,
+    draft: PromptDraft | None = None,
     chosen_by_project: bool = False,
 ) -> BaseScreen:
     """Return the screen of one conversation."""
@@ -119,14 +121,14 @@ def _conversation(
             policy="ask",
             question_handler=question_handler,
             terminal_sign_in=True,
-            welcome=prompt is None,
+            welcome=prompt is None and draft is None,
             chosen_by_project=chosen_by_project,
         )
         setups.append(setup)
         on_created(setup)
         return setup
 
-    def new_session(palette: Palette) -> BaseScreen:
+    def new_session(palette: Palette, draft: PromptDraft | None) -> BaseScreen:
         """Return a screen with a new session of the same agent in the same folder."""
         changes: dict[str, Any] = {"resume": None}
         name = agent
@@ -137,11 +139,12 @@ def _conversation(
                 changes["program"] = shlex.join(launch.command)
             elif args.program is None:
                 name = launch.name
-        return _conversation(argparse.Namespace(**(vars(args) | changes)), on_created, name, None, palette)
+        given = argparse.Namespace(**(vars(args) | changes))
+        return _conversation(given, on_created, name, None, palette, draft=draft)
 
     program = (args.program or "").split()
     name = agent or (program[0].rpartition("/")[2] if program else "the agent")
-    return ConversationScreen(make, name, palette, first_prompt=prompt, new_session=new_session)
+    return ConversationScreen(make, name, palette, first_prompt=prompt, draft=draft, new_session=new_session)
 
 
 def _launcher(

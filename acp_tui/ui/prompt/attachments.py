@@ -1,4 +1,4 @@
-"""Tokens in the text of the prompt that stand for attachments: files, images and command output."""
+"""Tokens in the text of the prompt that stand for attachments: files, images, outputs, conversations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from acp_tui.session.attachment import OUTPUT_SCHEME, CommandOutput, Picture, find_mentions, format_mention
+from acp_tui.session.attachment import (
+    CONVERSATION_URI,
+    OUTPUT_SCHEME,
+    CommandOutput,
+    EarlierConversation,
+    Picture,
+    find_mentions,
+    format_mention,
+)
 from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.prompt.pastes import Token
@@ -20,12 +28,12 @@ from acp_tui.ui.prompt.pastes import Token
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from acp_tui.session.attachment import Attachment
+    from acp_tui.session.attachment import Attachment, KeptAttachment
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 MAX_COMMAND_CELLS = 30
 MAX_CACHED_PATHS = 1000
-_ANY_REFERENCE = r"\[image \d+\]|\[output of [^\]\n]+\]"
+_ANY_REFERENCE = r"\[image \d+\]|\[output of [^\]\n]+\]|\[earlier conversation(?: #\d+)?\]"
 """Matches tokens of attachments that are not files. Not compiled here, to keep the start fast."""
 
 
@@ -37,7 +45,7 @@ class Attachments:
 
     def __init__(self) -> None:
         self._folder = str(Path.cwd())
-        self._kept: dict[str, Picture | CommandOutput] = {}
+        self._kept: dict[str, KeptAttachment] = {}
         self._picked: dict[str, str] = {}  # paths of chosen files, by token
         self._existing: dict[str, bool] = {}
 
@@ -113,19 +121,22 @@ class Attachments:
         """Return the tokens in a text whose attachments are no longer known."""
         return [token for token in re.findall(_ANY_REFERENCE, text) if token not in self._kept]
 
-    def _with_new_token(self, attachment: Picture | CommandOutput) -> str:
+    def _with_new_token(self, attachment: KeptAttachment) -> str:
         if isinstance(attachment, Picture):
             return self.add_image(attachment.data, attachment.mime)
-        return self.add_output(attachment.command, attachment.text)
+        return self._keep(attachment)
 
     def add_output(self, command: str, text: str) -> str:
         """Store the output of a command and return its token; the same output keeps its token."""
-        name = _output_name(command)
+        return self._keep(CommandOutput("", command, text))
+
+    def _keep(self, attachment: CommandOutput | EarlierConversation) -> str:
+        name = _name(attachment)
         number = 1
         while True:
-            token = f"[output of {name}]" if number == 1 else f"[output of {name} #{number}]"
-            output = CommandOutput(token, command, text)
-            if self._kept.setdefault(token, output) == output:
+            token = f"[{name}]" if number == 1 else f"[{name} #{number}]"
+            named = attachment._replace(token=token)
+            if self._kept.setdefault(token, named) == named:
                 return token
             number += 1
 
@@ -178,8 +189,8 @@ class Attachments:
         return [span for span in self.spans(line) if span.text in self._picked or span.text in self._kept]
 
 
-def _parse_block(block: Mapping[str, Any]) -> Picture | CommandOutput | None:
-    """Read an image or an output from a block of a prompt, without its token; None for other blocks."""
+def _parse_block(block: Mapping[str, Any]) -> KeptAttachment | None:
+    """Read an attachment from a block of a prompt, without its token; None for other blocks."""
     if block.get("type") == "image" and not block.get("uri") and block.get("data"):
         with suppress(ValueError):  # redaction in the log may have damaged the data
             return Picture("", b64decode(block["data"], validate=True), block.get("mimeType") or "")
@@ -187,15 +198,19 @@ def _parse_block(block: Mapping[str, Any]) -> Picture | CommandOutput | None:
     if isinstance(resource, dict) and str(resource.get("uri")).startswith(OUTPUT_SCHEME):
         command = unquote(resource["uri"].removeprefix(OUTPUT_SCHEME))
         return CommandOutput("", command, resource.get("text") or "")
+    if isinstance(resource, dict) and resource.get("uri") == CONVERSATION_URI:
+        return EarlierConversation("", resource.get("text") or "")
     return None
 
 
-def _token_pattern(attachment: Picture | CommandOutput) -> str:
+def _token_pattern(attachment: KeptAttachment) -> str:
     """Return a regular expression for the attachment's placeholder in the prompt, such as `[image 1]`."""
     if isinstance(attachment, Picture):
         return r"\[image \d+\]"
-    return rf"\[output of {re.escape(_output_name(attachment.command))}(?: #\d+)?\]"
+    return rf"\[{re.escape(_name(attachment))}(?: #\d+)?\]"
 
 
-def _output_name(command: str) -> str:
-    return shorten(visible_line(command), MAX_COMMAND_CELLS)
+def _name(attachment: CommandOutput | EarlierConversation) -> str:
+    if isinstance(attachment, EarlierConversation):
+        return "earlier conversation"
+    return f"output of {shorten(visible_line(attachment.command), MAX_COMMAND_CELLS)}"

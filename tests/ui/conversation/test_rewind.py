@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from acp_tui.session.state import Content, UserMessage
+from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +38,16 @@ async def open_list(ui: ConversationUi) -> None:
     await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
 
 
+PARTS = {"files": (), "conversation": ("down",), "both": ("down", "down")}
+
+
+async def choose(ui: ConversationUi, part: str) -> None:
+    """Choose the marked prompt, and what to restore."""
+    await ui.press("enter")
+    await ui.sees("What to restore")
+    await ui.press(*PARTS[part], "enter")
+
+
 async def confirm(ui: ConversationUi) -> None:
     await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
     await ui.press("down", "enter")
@@ -47,7 +60,7 @@ async def test_esc_twice_lists_the_prompts_with_what_their_turns_changed(
         await run_turn(ui, project / "a.txt", "one\n")
         await run_turn(ui, project / "b.txt", "two\n")
         await open_list(ui)
-        await ui.sees("Restore the files as they were before a prompt", "changed 1 file +1 −1", "+1 −0")
+        await ui.sees("Go back to before a prompt", "changed 1 file +1 −1", "+1 −0")
 
 
 async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(
@@ -57,7 +70,8 @@ async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(
         await run_turn(ui, project / "a.txt", "one\n")
         await run_turn(ui, project / "b.txt", "two\n")
         await open_list(ui)
-        await ui.press("down", "enter")
+        await ui.press("down")
+        await choose(ui, "files")
         await ui.sees("a.txt: restore", "b.txt: delete (new since)")
         await confirm(ui)
         await ui.sees("Files restored as they were before prompt 1: 2 files.")
@@ -73,7 +87,7 @@ async def test_cancelling_the_preview_changes_nothing(open_ui: Open, project: Pa
     async with open_ui() as ui:
         await run_turn(ui, project / "a.txt", "one\n")
         await open_list(ui)
-        await ui.press("enter")
+        await choose(ui, "files")
         await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
         await ui.press("enter")
         await ui.until(lambda: ui.app.screen is ui.screen)
@@ -83,7 +97,7 @@ async def test_cancelling_the_preview_changes_nothing(open_ui: Open, project: Pa
 @pytest.mark.parametrize(
     ("keys", "kept", "message"),
     [
-        (("enter",), "mine\n", "Nothing was restored."),
+        (("enter",), "mine\n", "No file was restored."),
         (("down", "enter"), "original\n", "Files restored as they were before prompt 1"),
     ],
 )
@@ -94,7 +108,7 @@ async def test_edits_between_turns_are_overwritten_only_if_the_user_agrees(
         await run_turn(ui, project / "a.txt", "one\n")
         (project / "a.txt").write_text("mine\n")
         await open_list(ui)
-        await ui.press("enter")
+        await choose(ui, "files")
         await confirm(ui)
         await ui.sees("a.txt was edited after that turn, but not by the agent.")
         await ui.press(*keys)
@@ -111,3 +125,32 @@ async def test_esc_twice_does_nothing_before_the_first_prompt_or_with_a_text(
         await run_turn(ui, project / "a.txt", "one\n")
         await ui.press(*"draft", "escape", "escape")
         assert ui.app.screen is ui.screen
+
+
+@pytest.mark.parametrize("part", ["conversation", "both"])
+@pytest.mark.parametrize("embeds", [False, True], ids=["as text", "as a resource"])
+async def test_a_new_session_gets_the_conversation_before_the_prompt_as_text(
+    open_ui: Open, project: Path, part: str, embeds: bool
+) -> None:
+    offered = offers(capabilities={"promptCapabilities": {"embeddedContext": embeds}})
+    async with open_ui("script", offered) as ui:
+        await ui.send("remember the word xylophone")
+        await ui.until(lambda: ui.session.phase == "idle")
+        await run_turn(ui, project / "a.txt", "one\n")
+        old, prompt = ui.session, ui.prompts()[-1]
+        await open_list(ui)
+        await choose(ui, part)
+        if part == "both":
+            await ui.sees("a.txt: restore", "This cannot be undone once the new session is open.")
+            await confirm(ui)
+        await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen) and ui.session is not old)
+        await ui.until(lambda: ui.session.phase == "idle" and ui.prompt.text)
+        assert ui.prompt.text == f"{prompt}\n\n[earlier conversation]"
+        assert (project / "a.txt").read_text() == ("original\n" if part == "both" else "one\n")
+        await ui.sees("This is a new session")
+        await ui.press("enter")
+        await ui.until(lambda: ui.prompts() and ui.session.phase == "idle")
+        (sent,) = [entry for entry in ui.session.entries if isinstance(entry, UserMessage)]
+        attached = "".join(part.text or "" if isinstance(part, Content) else str(part) for part in sent.parts)
+        assert "remember the word xylophone" in attached
+        assert attached.count("write_file") == 1  # the prompt itself

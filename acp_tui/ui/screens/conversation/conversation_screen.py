@@ -20,6 +20,7 @@ from acp_tui.ui.conversation.toasts import notify_problems
 from acp_tui.ui.entries import renderers
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.conversation.agent_settings import AgentSettings
+from acp_tui.ui.screens.conversation.earlier_conversation import CONTINUED
 from acp_tui.ui.screens.conversation.export_dialog import ExportDialog
 from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
 from acp_tui.ui.screens.conversation.question_dialogs import QuestionDialogs
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod, Entry
     from acp_tui.ui.conversation.interfaces import PreparedConversation, StartAnswer, StartQuestion
     from acp_tui.ui.keys.palette_command import PaletteCommand
-    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.conversation.earlier_conversation import NewSession, PromptDraft
     from acp_tui.ui.theme.palette import Palette
 
 
@@ -67,7 +68,8 @@ class ConversationScreen(SessionScreen):
         palette: Palette,
         *,
         first_prompt: str | None = None,
-        new_session: Callable[[Palette], BaseScreen] | None = None,
+        draft: PromptDraft | None = None,
+        new_session: NewSession | None = None,
     ) -> None:
         """Create the screen; the agent is started after the first frame.
 
@@ -76,6 +78,7 @@ class ConversationScreen(SessionScreen):
             agent: The agent's name until its title is known.
             palette: The colours of the current theme.
             first_prompt: Sent as soon as the session is open.
+            draft: Put into the prompt; it continues an earlier conversation.
             new_session: Creates a screen for a new session with the same agent in the same folder.
         """
         super().__init__(Session(), StatusTracker(agent), palette)  # an empty session until there is one
@@ -85,13 +88,14 @@ class ConversationScreen(SessionScreen):
         self.runner = ConversationRunner(make, self._questions, self)
         self._attention = Attention.for_screen(self)
         self._first_prompt = first_prompt
+        self._draft = draft
         self._prompt_actions = PromptActions(self, self.prompt, self.runner, self.context)
         self._user_commands = UserCommands(self, self.prompt, self.runner)
         self._sign_in = SignIn(self, self.runner, self.context, self._sign_in_started)
         self._settings = AgentSettings(self, self.runner, self.context, self.status, self.update_status)
         self._export = ExportDialog(self, self.runner, self.context)
         self._review = ReviewOpener(self, self.runner, self.context, self.entry_actions.edit_file)
-        self._rewind = Rewind(self, self.runner, self.context)
+        self._rewind = Rewind(self, self.runner, self.context, new_session)
         self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)
         self._session_commands = SessionCommands(self, self.runner, self.entry_actions, new_session)
         self._dialogs = QuestionDialogs(
@@ -141,6 +145,9 @@ class ConversationScreen(SessionScreen):
         self.prompt.set_files(str(conversation.cwd), conversation.listing.current)
         self.prompt.history = shared.history(conversation.cwd)
         self.prompt.load_draft(shared.draft(conversation))
+        if self._draft is not None:
+            self._prompt_actions.edit(self.prompt.restore_attachments(*self._draft))
+            conversation.note(CONTINUED)
         self.panes.open_initially(shared.settings.panes)
         self._show_queue()
         self.update_status()

@@ -1,4 +1,4 @@
-"""The dialogs for restoring the files as they were before an earlier prompt."""
+"""The dialogs for going back to an earlier prompt: its files, its conversation, or both."""
 
 from __future__ import annotations
 
@@ -18,21 +18,35 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.conversation.earlier_conversation import NewSession
     from acp_tui.ui.screens.session.context import SessionContext
     from acp_tui.workspace.baseline.turn_history import RewindStep
 
 MAX_FILES_LISTED = 8
 _MAX_PROMPT_CHARACTERS = 60
+_PARTS = [
+    Choice("files", "Files", "the conversation goes on"),
+    Choice("conversation", "Conversation", "a new session gets what was said before as text"),
+    Choice("both", "Files and conversation", ""),
+]
 _WORDS = {"restore": "restore", "create": "restore (deleted since)", "delete": "delete (new since)"}
 
 
 class Rewind:
-    """Lets the user choose a prompt, shows what would happen to each file, and restores the files."""
+    """Lets the user choose a prompt and what to restore, and shows what would happen to each file."""
 
-    def __init__(self, screen: BaseScreen, runner: ConversationRunner, context: SessionContext) -> None:
+    def __init__(
+        self,
+        screen: BaseScreen,
+        runner: ConversationRunner,
+        context: SessionContext,
+        new_session: NewSession | None,
+    ) -> None:
+        """Without `new_session`, only files can be restored."""
         self._screen = screen
         self._runner = runner
         self._context = context
+        self._new_session = new_session
 
     def commands(self) -> Iterator[PaletteCommand]:
         """Return the commands that make sense now."""
@@ -42,9 +56,9 @@ class Rewind:
         if conversation is None or self._context.session.working:
             return
         if conversation.rewind.available:
-            yield PaletteCommand("Rewind files", self.open, "Session", word="restore checkpoint go back")
+            yield PaletteCommand("Rewind", self.open, "Session", word="restore files checkpoint go back")
         if conversation.rewind.can_undo:
-            yield PaletteCommand("Undo rewind", self._undo, "Session", word="restore files")
+            yield PaletteCommand("Undo rewind of files", self._undo, "Session", word="restore")
 
     def open(self) -> None:
         """Let the user choose a prompt, and restore the files as they were before it."""
@@ -60,8 +74,14 @@ class Rewind:
             return
         try:
             point = await self._choose_point(conversation)
-            if point is not None:
-                await self._restore(conversation, point)
+            what = await self._choose_what() if point is not None else None
+            if point is None or what is None:
+                return
+            undoable = what == "files"
+            if what != "conversation" and not await self._restore(conversation, point, undoable=undoable):
+                return
+            if what != "files":
+                self._continue_before(point)
         except UserError as error:
             self._screen.notify_error(error)
 
@@ -70,24 +90,47 @@ class Rewind:
 
         points = await conversation.rewind.points()
         choices = [Choice(str(point.number), _shorten(point.prompt), _summary(point)) for point in points]
-        title = "Restore the files as they were before a prompt"
+        title = "Go back to before a prompt"
         if conversation.rewind.incomplete:
             title += f" (the latest {len(points)})"
         chosen = await self._screen.ask(ChooseScreen(title, choices, self._context.palette))
         return next((point for point in points if str(point.number) == chosen), None)
 
-    async def _restore(self, conversation: Conversation, point: RewindPoint) -> None:
+    async def _choose_what(self) -> str | None:
+        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+
+        if self._new_session is None:
+            return "files"
+        return await self._screen.ask(ChooseScreen("What to restore", _PARTS, self._context.palette))
+
+    def _continue_before(self, point: RewindPoint) -> None:
+        """Open a new session, with the prompt to edit and what was said before it."""
+        from acp_tui.ui.screens.conversation.earlier_conversation import prompt_with_earlier_conversation
+
+        assert self._new_session is not None
+        if reason := self._screen.busy_reason():
+            self._screen.notify(reason, markup=False)
+            return
+        draft = prompt_with_earlier_conversation(self._context.session, point.number)
+        screen = self._new_session(self._screen.palette, draft)
+        self._screen.post_message(self._screen.SwitchRequested(screen))
+
+    async def _restore(self, conversation: Conversation, point: RewindPoint, *, undoable: bool) -> bool:
+        """Restore the files. Return False if the user chose not to."""
         plan = await conversation.rewind.plan(point.number)
         steps = [step for step in plan if step.obstacle is None]
         if not plan:
             self._screen.notify("No file has changed since that prompt.", timeout=3)
-            return
+            return True
         if not steps:
             first = f"{self._name(plan[0].path)}: {plan[0].obstacle}"
             self._screen.notify(f"No file can be restored. {first}.", severity="warning", markup=False)
-            return
-        if not await self._confirm(self._preview(plan, point), yes="Restore the files", no="Cancel"):
-            return
+            return True
+        preview = self._preview(plan, point)
+        if not undoable:
+            preview += "\n\nThis cannot be undone once the new session is open."
+        if not await self._confirm(preview, yes="Restore the files", no="Cancel"):
+            return False
         overwrite: set[Path] = set()
         keep: set[Path] = set()
         for step in steps:
@@ -96,11 +139,12 @@ class Rewind:
                 yes = await self._confirm(question, yes="Overwrite these edits", no="Keep the file as it is")
                 (overwrite if yes else keep).add(step.path)
         if len(keep) == len(steps):
-            self._screen.notify("Nothing was restored.", timeout=3)
-            return
+            self._screen.notify("No file was restored.", timeout=3)
+            return True
         result = await conversation.rewind.restore_files(point.number, overwrite=overwrite, keep=keep)
         restored = _files(len(result.restored))
         self._screen.notify(f"{restored} restored. The agent is not told about it.", markup=False)
+        return True
 
     async def _undo_rewind(self) -> None:
         conversation = self._runner.conversation

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from acp_tui.ui.keys.palette_command import PaletteCommand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.conversation.earlier_conversation import NewSession
     from acp_tui.ui.screens.session.entry_actions import EntryActions
-    from acp_tui.ui.theme.palette import Palette
 
 
 class SessionCommands:
@@ -23,7 +23,7 @@ class SessionCommands:
         screen: BaseScreen,
         runner: ConversationRunner,
         entry_actions: EntryActions,
-        new_session: Callable[[Palette], BaseScreen] | None,
+        new_session: NewSession | None,
     ) -> None:
         """`new_session` makes a screen for a new session with the same agent in the same folder."""
         self._screen = screen
@@ -46,7 +46,7 @@ class SessionCommands:
         if reason := self._screen.busy_reason():
             self._screen.notify(reason, markup=False)
         elif self._new_session is not None:
-            screen = self._new_session(self._screen.palette)
+            screen = self._new_session(self._screen.palette, None)
             self._screen.post_message(self._screen.SwitchRequested(screen))
 
     def _show_permissions(self) -> None:

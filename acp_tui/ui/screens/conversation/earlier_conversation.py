@@ -1,0 +1,68 @@
+"""Going back in a conversation: a new session gets what was said before a prompt as text.
+
+The protocol cannot remove turns from a session, and a forked session begins with all of them.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from acp_tui.session.attachment import CONVERSATION_URI
+from acp_tui.session.events import Noticed
+from acp_tui.session.state import UserMessage
+from acp_tui.session.text import visible
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Entry, Session
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.theme.palette import Palette
+
+MAX_CHARACTERS = 200_000
+"""Longer conversations lose their beginning, so that the agent has room to work."""
+CONTINUED = Noticed(
+    "info",
+    "This is a new session: the agent knows only what the prompt and its attachments say. "
+    "The earlier session is kept and can be resumed.",
+)
+_OMITTED = "(The beginning of the conversation is omitted.)\n\n"
+
+
+class PromptDraft(NamedTuple):
+    """A prompt that has not been sent, and the content blocks of its attachments."""
+
+    text: str
+    blocks: list[dict[str, Any]]
+
+
+class NewSession(Protocol):
+    """Creates the screen of a new session with the same agent in the same folder."""
+
+    def __call__(self, palette: Palette, draft: PromptDraft | None) -> BaseScreen:
+        """Return the screen. The draft is put into the prompt."""
+
+
+def prompt_with_earlier_conversation(session: Session, number: int) -> PromptDraft:
+    """Return a prompt of the session for a new one, with everything before it attached as Markdown."""
+    from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
+
+    prompts = [at for at, entry in enumerate(session.entries) if isinstance(entry, UserMessage)]
+    at = prompts[number - 1]
+    prompt = session.entries[at]
+    assert isinstance(prompt, UserMessage)
+    text, blocks = visible(prompt_text(prompt)), attachment_blocks(prompt)
+    if number == 1:
+        return PromptDraft(text, blocks)
+    resource = {"uri": CONVERSATION_URI, "text": _markdown(session, session.entries[:at])}
+    earlier = {"type": "resource", "resource": resource}
+    return PromptDraft(f"{text}\n\n[earlier conversation]", [earlier, *blocks])
+
+
+def _markdown(session: Session, entries: list[Entry]) -> str:
+    from acp_tui.export.as_markdown import as_markdown
+    from acp_tui.export.metadata import SessionMetadata
+
+    kept = copy.copy(session)
+    kept.entries = entries
+    text = as_markdown(kept, SessionMetadata())
+    return text if len(text) <= MAX_CHARACTERS else _OMITTED + text[-MAX_CHARACTERS:]
