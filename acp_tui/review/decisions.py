@@ -72,17 +72,10 @@ class Review:
         """Start counting decisions anew, because the agent is about to work on the comments."""
         self._round_began = len(self.decisions)
 
-    def verdict(self, path: Path) -> Verb | None:
-        """Return the last decision on a file; None if parts of it remain, or if there was no decision."""
-        file = self.files.get(path)
-        if file is None or not file.done:
-            return None
-        verbs = [
-            decision.verb
-            for decision in self.decisions
-            if any(before.path == path for before in decision.before)
-        ]
-        return verbs[-1] if verbs else None
+    def verdicts(self) -> dict[Path, Verb]:
+        """Return how each file of which nothing is left was last decided."""
+        verbs = {file.path: decision.verb for decision in self.decisions for file in decision.before}
+        return {path: verb for path, verb in verbs.items() if path in self.files and self.files[path].done}
 
     # ---- deciding
 

@@ -182,15 +182,15 @@ class ReviewScreen(Dialog[None]):
 
     def _listed_files(self) -> list[ListedFile]:
         model, comments = self.review.model, self.review.comments
-        done = sorted(path for path in model.files if model.verdict(path) and self._filter.shows_all)
+        verdicts = model.verdicts() if self._filter.shows_all else {}
         listed = []
-        for path in [*self._open_paths(), *done]:
+        for path in [*self._open_paths(), *sorted(verdicts)]:
             file = model.files.get(path)
             counts = (file.text.added, file.text.removed) if file is not None and file.text else None
             kind = file.kind if file is not None else self.review.listed[path].kind
             count = sum(comment.path == str(path) for comment in comments)
             listed.append(
-                ListedFile(str(path), self.review.name(path), kind, counts, count, model.verdict(path))
+                ListedFile(str(path), self.review.name(path), kind, counts, count, verdicts.get(path))
             )
         return listed
 
@@ -241,7 +241,7 @@ class ReviewScreen(Dialog[None]):
     def _message(self) -> str:
         """Return what the page says instead of a diff."""
         model = self.review.model
-        if self._path is not None and (verdict := model.verdict(self._path)):
+        if self._path is not None and (verdict := model.verdicts().get(self._path)):
             word = "Accepted" if verdict == "accept" else "Reverted"
             return f"{word}. {keys.bound_keys(self, 'review.undo')} undoes the last decision."
         if self._path is not None or not self._compared:
@@ -253,10 +253,10 @@ class ReviewScreen(Dialog[None]):
     def show_head(self) -> None:
         """Show the progress, and the position in the file."""
         palette, model = self.palette, self.review.model
-        choices = filter_choices(model.files.values(), self.context.prompts(), self.commented)
         left: Spans = [Segment("Changes", palette.strong)]
-        if not self._filter.shows_all and self._filter.value in choices:
-            left.append(Segment(f" · {reveal_line(choices[self._filter.value][1].name)}", palette.accent))
+        if not self._filter.shows_all:
+            name = self._filter.name(self.context.prompts())
+            left.append(Segment(f" · {reveal_line(name)}", palette.accent))
         right: Spans = []
         if self.review.comments:
             right.append(Segment(f"  {count_of(len(self.review.comments), 'comment')}", palette.accent))

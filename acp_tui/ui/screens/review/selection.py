@@ -37,6 +37,15 @@ class ReviewFilter:
         bit = turn_bit(self.turn)
         return [part for part in file.parts if file.authors_of(part) & bit]
 
+    def name(self, prompts: Sequence[str]) -> str:
+        """Return what the user reads."""
+        if self.commented:
+            return "Files with comments"
+        if self.turn is None:
+            return "All changes"
+        latest = " (this turn)" if self.turn == len(prompts) else ""
+        return f'Prompt {self.turn}: "{_short_prompt(prompts, self.turn)}"{latest}'
+
     @property
     def value(self) -> str:
         """The value of its choice."""
@@ -49,17 +58,14 @@ def filter_choices(
     """Return the filters that make sense, by their values; the latest turn first."""
     files = [file for file in files if not file.done]
     turns = sorted({turn for file in files for turn in turns_of(_all_authors(file))}, reverse=True)
-    found = [(ReviewFilter(), "All changes")]
-    for turn in turns:
-        name = f'Prompt {turn}: "{_short_prompt(prompts, turn)}"'
-        found.append((ReviewFilter(turn), f"{name} (this turn)" if turn == len(prompts) else name))
+    found = [ReviewFilter(), *(ReviewFilter(turn) for turn in turns)]
     if commented:
-        found.append((ReviewFilter(commented=True), "Files with comments"))
+        found.append(ReviewFilter(commented=True))
     choices = {}
-    for each, name in found:
+    for each in found:
         parts = [count for file in files if (count := len(each.parts(file, commented)))]
         note = f"{count_of(sum(parts), 'change')} in {count_of(len(parts), 'file')}"
-        choices[each.value] = (each, Choice(each.value, name, note))
+        choices[each.value] = (each, Choice(each.value, each.name(prompts), note))
     return choices
 
 
