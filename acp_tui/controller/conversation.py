@@ -300,10 +300,6 @@ class Conversation:
         """Return the contents of a changed file: when the conversation began, and now."""
         return await self._baseline.versions(change)
 
-    async def revert(self, path: Path) -> None:
-        """Restore a file as it was when the conversation began."""
-        await self._baseline.revert(path)
-
     async def kill_terminal(self, terminal_id: str) -> None:
         """Kill a command of the user or the agent. The agent is told when its own commands end."""
         terminal = self.session.terminals.get(terminal_id)

@@ -38,7 +38,7 @@ async def change_and_revert(
     [change] = await chat.conversation.changes()
     found = await chat.conversation.versions(change)
     if change.revertable:
-        await chat.conversation.revert(change.path)
+        await chat.conversation.review.revert_to_start(change.path)
     return found, path
 
 
@@ -75,7 +75,7 @@ async def test_a_file_without_a_copy_cannot_be_reverted(converse: Converse) -> N
     why = "it was changed before acp-tui could copy it"
     assert found.revert_obstacle == f"Its earlier content is unknown: {why}."
     with pytest.raises(UserError, match="cannot be reverted"):
-        await chat.conversation.revert(change.path)
+        await chat.conversation.review.revert_to_start(change.path)
 
 
 async def test_the_user_can_kill_a_terminal_of_the_agent(converse: Converse) -> None:

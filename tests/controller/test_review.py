@@ -145,6 +145,16 @@ async def test_an_accepted_change_is_no_longer_listed_until_it_is_undone(project
     assert len((await project.file("a.txt")).parts) == 1
 
 
+async def test_an_accepted_file_can_be_restored_as_it_was_at_the_start(project: Project) -> None:
+    project.fill(a_txt=numbered(40, _5="five"))
+    await project.review.accept(await project.file("a.txt"))
+    await project.review.revert_to_start(project.folder / "a.txt")
+    assert (project.folder / "a.txt").read_text() == numbered(40)
+    await project.review.undo()
+    assert (project.folder / "a.txt").read_text() == numbered(40, _5="five")
+    assert await project.names() == {}
+
+
 async def test_a_hunk_is_reverted_where_it_is_now(project: Project) -> None:
     project.fill(a_txt=numbered(40, _30="thirty"))
     shown = await project.file("a.txt")

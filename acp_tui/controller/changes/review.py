@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acp_tui.controller.changes.review_loader import ReviewLoader
@@ -135,6 +136,40 @@ class ConversationReview:
                 except ChangedMeanwhileError:
                     raise self._changed(shown.path) from None
             self.model.record(decision)
+
+    async def accept_file(self, path: Path) -> None:
+        """Accept a file as it is on disk. Raises `UserError`."""
+        await self.load(path)
+        await self.accept(self.model.files[path])
+
+    async def revert_to_start(self, path: Path) -> None:
+        """Restore a file as it was when the session began, also if it was accepted. Raises `UserError`.
+
+        If its current content cannot be copied, because it is too large, this cannot be undone.
+        """
+        async with self._decision_lock, self._disk_lock:
+            await self._load_locked([path])
+            shown = self.model.files[path]
+            [file] = await self._loader.load({path: shown.obstacle}, {})
+            if file.now.obstacle is not None and (file.obstacle or file.old.obstacle) is None:
+                await self._baseline.revert(path)
+                return
+            self._check_revertable(file)
+            restored = replace(file, now=file.old, text=None)
+            decision = Decision("revert", (shown,), (restored,), max(1, len(shown.parts)))
+            try:
+                await self._write(decision.writes)
+            except ChangedMeanwhileError:
+                raise self._changed(path) from None
+            self.model.record(decision)
+
+    def accepted(self) -> set[Path]:
+        """Return the files that are accepted as they are on disk. Blocks."""
+        return {
+            path
+            for path, verb in self.model.verdicts().items()
+            if verb == "accept" and not self._is_stale(path)
+        }
 
     def _current(self, shown: ChangedFile, parts: Sequence[Part] | None) -> Sequence[Part] | None:
         """Return the parts of the current version that equal those that were shown. Raises `UserError`."""

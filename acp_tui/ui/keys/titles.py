@@ -64,6 +64,8 @@ COMMAND_TITLES: Mapping[str, str] = {
     "pane.open": "Open selected item",
     "pane.diff": "View file changes",
     "pane.revert": "Revert file",
+    "pane.accept": "Accept file",
+    "pane.undo": "Undo accept or revert",
     "pane.kill": "Stop terminal",
     "pane.follow": "Follow agent in files",
     "pane.look": "Refresh files",

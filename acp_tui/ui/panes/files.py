@@ -17,7 +17,7 @@ from acp_tui.ui.panes.pane_list import PaneItem
 from acp_tui.ui.panes.touched_files import TouchedFile, TouchedFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from textual.strip import Strip
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 STATUS_LETTERS = {"added": "A", "modified": "M", "deleted": "D", "mode": "x", "unknown": "?"}
+ACCEPTED_SIGN = "✓"
 AGENT_MARK = "➤"
 """Marks a file that the agent is working on."""
 
@@ -43,13 +44,14 @@ class FilesPane(Pane):
     """Lists files. Changes come from a comparison with the disk or, without one, from tool calls."""
 
     TITLE: ClassVar = "Files"
-    ACTIONS: ClassVar = frozenset({"open", "diff", "revert", "follow", "look"})
+    ACTIONS: ClassVar = frozenset({"open", "diff", "revert", "accept", "undo", "follow", "look"})
 
     def __init__(self, source: PaneSource, palette: Palette) -> None:
         super().__init__(source, palette)
         self._touched_files = TouchedFiles(source.session, source.cwd)
         self._changes: dict[str, FileChange] | None = None  # None until the disk was compared
         self._counts: Mapping[str, Counts] = {}
+        self._accepted: Collection[str] = ()
         self._agent_lines: dict[str, int | None] = {}  # files the agent is working on, with line numbers
         self._running_calls: set[str] = set()
         self.following = False
@@ -65,8 +67,11 @@ class FilesPane(Pane):
         super().refresh_items()
         self.action_look()
 
-    def show_changes(self, changes: Sequence[FileChange], counts: Mapping[str, Counts]) -> None:
-        """Show the result of a comparison with the disk."""
+    def show_changes(
+        self, changes: Sequence[FileChange], counts: Mapping[str, Counts], accepted: Collection[str] = ()
+    ) -> None:
+        """Show the result of a comparison with the disk. `accepted` are the paths accepted in a review."""
+        self._accepted = accepted
         self._changes = {str(change.path): change for change in changes}
         self._counts = counts
         self.show(self.build_items())
@@ -159,7 +164,8 @@ class FilesPane(Pane):
         line_suffix = f":{line}" if line is not None else ""
         room = width - RIGHT_MARGIN - sum(span.cell_length for span in (*left, *right)) - len(line_suffix)
         name = reveal_line(relative_path(path, self.source.cwd))
-        left.append(Segment(shorten_path(name, max(4, room)), palette.text))
+        style = palette.dim if path in self._accepted else palette.text
+        left.append(Segment(shorten_path(name, max(4, room)), style))
         left.append(Segment(line_suffix, palette.accent))
         lines = [justified_line(left, right, width)]
         if change is not None and change.revert_obstacle is not None:
@@ -170,6 +176,8 @@ class FilesPane(Pane):
 
     def _letter(self, path: str) -> Segment:
         palette, change = self.palette, self.change_of(path)
+        if path in self._accepted:
+            return Segment(f"{ACCEPTED_SIGN} ", palette.dim)
         if change is not None:
             style = {"added": palette.success, "deleted": palette.error}.get(change.kind, palette.warning)
             return Segment(f"{STATUS_LETTERS[change.kind]} ", style)
@@ -200,6 +208,11 @@ class FilesPane(Pane):
         if action == "revert":
             change = self.change_of(self.chosen or "")
             return change is not None and change.revertable
+        if action == "accept":
+            return self.change_of(self.chosen or "") is not None and self.chosen not in self._accepted
+        if action == "undo":
+            conversation = self.source.conversation
+            return conversation is not None and bool(conversation.review.model.decisions)
         if action == "diff":
             file = self.touched_file(self.chosen or "")
             return self.change_of(self.chosen or "") is not None or (file is not None and bool(file.diffs))

@@ -9,7 +9,7 @@ from typing import Literal
 
 from textual.message import Message
 
-ItemActionName = Literal["edit", "diff", "revert", "look", "output", "kill", "set"]
+ItemActionName = Literal["edit", "diff", "revert", "accept", "undo", "look", "output", "kill", "set"]
 PanesActionName = Literal["leave", "zoom", "close"]
 
 

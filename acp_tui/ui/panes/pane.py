@@ -137,6 +137,12 @@ class Pane(PaneList):
     def action_revert(self) -> None:
         self.request("revert")
 
+    def action_accept(self) -> None:
+        self.request("accept")
+
+    def action_undo(self) -> None:
+        self.post_message(PaneItemAction("undo"))  # also if no item is left
+
     def action_kill(self) -> None:
         self.request("kill")
 
@@ -149,5 +155,5 @@ class Pane(PaneList):
         self.call_later(lambda: self.post_message(PaneItemAction("look")))
 
 
-OPTIONAL_ACTIONS = frozenset({"open", "diff", "revert", "kill", "follow", "look"})
+OPTIONAL_ACTIONS = frozenset({"open", "diff", "revert", "accept", "undo", "kill", "follow", "look"})
 """Actions that only some panes offer."""

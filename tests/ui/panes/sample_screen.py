@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from acp_tui.controller import FileChange, McpServerStatus
+from acp_tui.review.decisions import Review
 from acp_tui.session.state import (
     Agent,
     AgentMessage,
@@ -116,6 +117,9 @@ class FakeConversation:
         McpServerStatus("docs", "http", "the agent does not support http servers"),
     ]
 
+    class review:  # noqa: N801
+        model = Review()
+
     async def changes(self) -> list[FileChange]:
         return CHANGES
 
@@ -124,7 +128,7 @@ class KnownChanges(PaneActions):
     """Shows the changes above instead of scanning the disk."""
 
     def request_scan(self) -> None:
-        self._files_pane().show_changes(CHANGES, COUNTS)
+        self._files_pane().show_changes(CHANGES, COUNTS, {f"{CWD}/run.sh"})
 
 
 class SampleScreen(SessionScreen):

@@ -109,6 +109,35 @@ async def test_revert_restores_a_file_after_confirmation(open_ui: Open, file: Pa
         assert "file.txt restored." in ui.toasts()
 
 
+async def test_a_revert_is_undone(open_ui: Open, file: Path) -> None:
+    async with open_ui(size=(120, 30)) as ui:
+        await change_file(ui, file)
+        await ui.press("u")
+        await ui.sees("Z in the pane undoes it.")
+        await ui.press("down", "enter")
+        await ui.sees("No changes yet.")
+        await ui.press("Z")
+        await ui.sees("M file.txt")
+        assert file.read_text() == "one\n2\n3\n"
+        assert "Revert undone: file.txt." in ui.toasts()
+
+
+async def test_an_accepted_file_is_marked_until_it_changes_again(open_ui: Open, file: Path) -> None:
+    async with open_ui(size=(120, 30)) as ui:
+        await change_file(ui, file)
+        await ui.press("y")
+        await ui.sees("✓ file.txt")
+        await ui.press("f2")
+        await ui.sees("1 of 1 reviewed")
+        await ui.press("Z", "escape")
+        await ui.sees("M file.txt")
+        await ui.press("y")
+        await ui.sees("✓ file.txt")
+        file.write_text("other\n")
+        await ui.press("R")
+        await ui.sees("M file.txt")
+
+
 async def test_revert_deletes_a_new_file(open_ui: Open) -> None:
     async with open_ui(size=(120, 30)) as ui:
         await ui.press("f8", "2")

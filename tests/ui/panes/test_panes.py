@@ -311,7 +311,7 @@ async def test_diff_and_revert_are_offered_only_where_possible() -> None:
     ("tab", "footer"),
     [
         ("1", "z zoom  Esc back"),
-        ("2", "Enter open  v diff  r revert  f follow  z zoom  Esc back"),
+        ("2", "Enter open  v diff  u revert  y accept  f follow  z zoom  Esc back"),
         ("3", "Enter open  k stop  z zoom  Esc back"),
         ("4", "Enter open  z zoom  Esc back"),
     ],

@@ -94,7 +94,9 @@ class ConversationScreen(SessionScreen):
         self._sign_in = SignIn(self, self.runner, self.context, self._sign_in_started)
         self._settings = AgentSettings(self, self.runner, self.context, self.status, self.update_status)
         self._export = ExportDialog(self, self.runner, self.context)
-        self._review = ReviewOpener(self, self.runner, self.context, self.entry_actions.edit_file)
+        self._review = ReviewOpener(
+            self, self.runner, self.context, self.entry_actions.edit_file, self.panes.reload
+        )
         self._rewind = Rewind(self, self.runner, self.context, new_session)
         self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)
         self._session_commands = SessionCommands(self, self.runner, self.entry_actions, new_session)

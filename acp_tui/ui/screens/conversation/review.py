@@ -27,11 +27,14 @@ class ReviewOpener:
         runner: ConversationRunner,
         context: SessionContext,
         edit_file: Callable[[str, int | None], None],
+        closed: Callable[[], None],
     ) -> None:
+        """`closed` is called after the review was closed."""
         self._screen = screen
         self._runner = runner
         self._context = context
         self._edit_file = edit_file
+        self._after_close = closed
         self._open: ReviewScreen | None = None
         self._restored = False
 
@@ -58,6 +61,7 @@ class ReviewOpener:
 
     def _closed(self, _: None) -> None:
         self._open = None
+        self._after_close()
 
     def show_changes(self, changes: Sequence[Change]) -> None:
         """Compare with the disk again once a tool call or the turn has ended."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from acp_tui.errors import UserError
 from acp_tui.session.state import Diff
 from acp_tui.session.text import visible, visible_line
+from acp_tui.ui import keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,8 @@ MAX_COUNTED_FILES = 100
 """The maximum number of files whose changed lines are counted."""
 MAX_COUNTED_SIZE = 500_000
 """Largest file, in characters, whose changed lines are counted."""
+MAX_NAMED = 3
+"""Files that a toast names."""
 SCAN_PAUSE_FACTOR = 4
 """After a scan of the changed files the next one waits this many times as long as the scan took."""
 
@@ -60,6 +63,10 @@ class PaneActions:
                 self._screen.run_worker(self._show_diff(event.key), group="file diff", exclusive=True)
             case "revert":
                 self._screen.run_worker(self._revert(event.key), group="revert", exclusive=True)
+            case "accept":
+                self._screen.run_worker(self._accept(event.key), group="revert", exclusive=True)
+            case "undo":
+                self._screen.run_worker(self._undo(), group="revert", exclusive=True)
             case "output":
                 self._show_output(event.key)
             case "kill":
@@ -113,7 +120,8 @@ class PaneActions:
         for change in changes[:MAX_COUNTED_FILES]:
             if (found := await self._count_lines(conversation, change)) is not None:
                 counts[str(change.path)] = found
-        self._files_pane().show_changes(changes, counts)
+        accepted = {str(path) for path in await asyncio.to_thread(conversation.review.accepted)}
+        self._files_pane().show_changes(changes, counts, accepted)
 
     async def _count_lines(self, conversation: Conversation, change: FileChange) -> Counts | None:
         from acp_tui.diffing import compare_texts
@@ -180,15 +188,38 @@ class PaneActions:
         name = visible_line(relative_path(path, self._context.cwd))
         choices = [
             Choice("keep", "Keep it"),
-            Choice("revert", effect, "Its current content will be lost."),
+            Choice("revert", effect, f"{keys.bound_keys(self._screen, 'pane.undo')} in the pane undoes it."),
         ]
         answer = await self._screen.ask(ChooseScreen(f"Revert {name}?", choices, self._context.palette))
         if answer != "revert" or self._context.conversation is None:
             return
         try:
-            await self._context.conversation.revert(Path(path))
+            await self._context.conversation.review.revert_to_start(Path(path))
         except UserError as error:
             self._screen.notify_error(error)
         else:
             self._screen.notify(f"{name} {done}.", timeout=4, markup=False)
         self.request_scan()
+
+    async def _accept(self, path: str) -> None:
+        if self._context.conversation is not None:
+            try:
+                await self._context.conversation.review.accept_file(Path(path))
+            except UserError as error:
+                self._screen.notify_error(error)
+            self.request_scan()
+
+    async def _undo(self) -> None:
+        conversation = self._context.conversation
+        if conversation is None:
+            return
+        try:
+            decision = await conversation.review.undo()
+        except UserError as error:
+            self._screen.notify_error(error)
+            return
+        if decision is not None:
+            what = "Accept" if decision.verb == "accept" else "Revert"
+            names = ", ".join(conversation.review.name(file.path) for file in decision.before[:MAX_NAMED])
+            self._screen.notify(f"{what} undone: {names}.", timeout=4, markup=False)
+            self.request_scan()

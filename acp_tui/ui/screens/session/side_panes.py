@@ -195,6 +195,11 @@ class SidePanes:
             source.cwd = context.cwd
             panes.apply_changes(changes)
 
+    def reload(self) -> None:
+        """Collect everything again, also the changed files, if the panes are visible."""
+        if (panes := self.visible) is not None:
+            self._reload(panes)
+
     def _reload(self, panes: Panes) -> None:
         context, source = self._context, panes.source
         source.session, source.cwd, source.conversation = context.session, context.cwd, context.conversation
