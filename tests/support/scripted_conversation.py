@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 import uuid
@@ -58,7 +57,10 @@ class RememberingUser(ScriptedUser):
     """A user whose answers are remembered as rules."""
 
     async def ask(self, question: Question) -> Answer:
-        return dataclasses.replace(await super().ask(question), remember=True)
+        answer = await super().ask(question)
+        assert answer.option is not None
+        rules = tuple(ladder[0] for ladder in question.ladders(answer.option.kind))
+        return Answer(answer.option, rules)
 
 
 @dataclass

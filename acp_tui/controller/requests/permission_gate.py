@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.policies import POLICY_SUMMARIES
+from acp_tui.controller.requests.rule_offers import offer_rules
 from acp_tui.errors import UserError
 from acp_tui.permissions.decision import Decision, choose_option, decide
 from acp_tui.permissions.grants import Grants
-from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_store import with_id
-from acp_tui.permissions.rules import describe_match, describe_rule
+from acp_tui.permissions.rules import describe_rule
 from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import PermissionOption
 
@@ -36,7 +36,6 @@ GUARD_OPTIONS = [
     PermissionOption("reject-always", "Reject always", "reject_always"),
 ]
 """The options of guard questions, which acp-tui asks itself."""
-ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
 
 
 @dataclass(slots=True)
@@ -117,6 +116,7 @@ class PermissionGate:
             question.why = decision.why
         if self.question_handler is None:
             return self._refuse(question)
+        offer_rules(question, decision, self.identity(), self.project)
         return "you", await self._ask(self.question_handler, question)
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
@@ -125,24 +125,15 @@ class PermissionGate:
         return "policy", Verdict(False if option else None, option, question.why)
 
     async def _ask(self, question_handler: QuestionHandler, question: Question) -> Verdict:
-        for decision in ANSWERS:
-            rule = narrowest_rule(
-                question.subject,
-                decision=decision,
-                scope="project",
-                agent=self.identity(),
-                project=self.project,
-            )
-            if rule is not None:
-                question.rules[f"{decision}_always"] = rule
-                question.rule_words[f"{decision}_always"] = f"{describe_match(rule)}, in this project"
         answer: Answer = await question_handler.ask(question)
         if answer.option is None:
             return Verdict(None, None, "dismissed without an answer")
-        rule = question.rules.get(answer.option.kind) if answer.remember else None
-        rule_ids = [self._remember(rule)] if rule is not None else []
-        why = f"you answered; new rule: {describe_rule(rule)}" if rule is not None else "you answered"
-        sent = answer.option if rule is None else _option_to_send(question, answer.option)
+        rule_ids = [self._remember(rule) for rule in answer.rules]
+        saved = " and ".join(describe_rule(rule) for rule in answer.rules)
+        noun = "new rule" if len(answer.rules) == 1 else "new rules"
+        why = f"you answered; {noun}: {saved}" if saved else "you answered"
+        own = bool(answer.rules) or answer.option in question.own_options
+        sent = _option_to_send(question, answer.option) if own else answer.option
         return Verdict(answer.option.kind.startswith("allow"), sent, why, rule_ids)
 
     def _decide(self, subject: Subject) -> Decision:
@@ -184,11 +175,9 @@ class PermissionGate:
 
 
 def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:
-    """Return the option to send to the agent when the user chose `chosen`.
+    """Return the option to send to the agent when the user chose `chosen` and a rule remembers it.
 
-    An agent's own "always" is broader than our rule, so if there is a rule, the agent gets its only `*_once`
-    option. Without a rule or such an option it gets the chosen one.
+    An agent's own "always" is broader than our rule, so the agent gets its only `*_once` option. Without such
+    an option it gets the chosen one.
     """
-    if chosen.kind not in question.rules:
-        return chosen
     return choose_option(question.options, chosen.kind.startswith("allow")) or chosen

@@ -6,9 +6,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
+    from acp_tui.permissions.agent_identity import AgentIdentity
+    from acp_tui.permissions.decision import PartVerdict
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import Subject
     from acp_tui.session.state import Diff, Elicitation, PermissionOption, RequestId, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOffer:
+    """The rules that "always" can save, and for which agent and folder.
+
+    `ladders` has an entry for each kind of option that rules can remember: for each rule to be saved the
+    possible ones, from exact to wide.
+    """
+
+    agent: AgentIdentity
+    project: str
+    ladders: dict[str, list[tuple[Rule, ...]]]
 
 
 @dataclass(slots=True)
@@ -26,10 +41,15 @@ class Question:
     )  # its diffs, as those of whole files
     old_text: str | None = None  # write: the file's current text
     new_text: str | None = None  # write: its text if the write is allowed
-    rules: dict[str, Rule] = field(
-        default_factory=dict
-    )  # the rule that "always" would save, by the kind of the option
-    rule_words: dict[str, str] = field(default_factory=dict)  # the same rules in words
+    parts: tuple[PartVerdict, ...] = ()  # of a composite command
+    own_options: list[PermissionOption] = field(
+        default_factory=list
+    )  # "always" for kinds that the agent does not offer; never sent to it
+    offer: RuleOffer | None = None  # the rules for "always"; None until the user is asked
+
+    def ladders(self, kind: str) -> list[tuple[Rule, ...]]:
+        """Return the rules that an option of this kind can save; empty if none can."""
+        return self.offer.ladders.get(kind, []) if self.offer is not None else []
 
 
 @dataclass(slots=True)
@@ -37,7 +57,7 @@ class Answer:
     """The option the user chose; None if the question was dismissed."""
 
     option: PermissionOption | None
-    remember: bool = False  # save the rule that the question proposes for this kind of option
+    rules: tuple[Rule, ...] = ()  # to be saved
 
 
 @dataclass(slots=True)

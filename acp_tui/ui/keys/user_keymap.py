@@ -32,7 +32,7 @@ TEXT_SCOPES: tuple[ScopeName, ...] = (
     *("dialog", "conversation", "anywhere", "app"),
 )
 """Scopes in which text is typed, so that letters cannot be bound."""
-MODAL_SCOPES: frozenset[ScopeName] = frozenset({"permission", "choose", "detail", "help"})
+MODAL_SCOPES: frozenset[ScopeName] = frozenset({"permission", "rule", "choose", "detail", "help"})
 """Scopes of modal dialogs, from which only priority keys reach the app."""
 
 _CONVERSATION: FocusPath = (("conversation", "anywhere"), ("app",))
@@ -42,7 +42,7 @@ FOCUS_PATHS: tuple[FocusPath, ...] = (
     *(((scope,), *_CONVERSATION) for scope in ("history", "queue", "transcript", "pane", "find")),
     *(((scope,), *_REPLAY) for scope in ("transcript", "find")),
     (("launcher",), ("app",)),
-    *(((scope, "dialog"), ("app",)) for scope in ("permission", "choose", "detail", "help")),
+    *(((scope, "dialog"), ("app",)) for scope in ("permission", "rule", "choose", "detail", "help")),
 )
 """All focus paths of a key. Priority keys are checked before all others, from the app inwards."""
 

@@ -18,6 +18,7 @@ from acp_tui.ui.drawing.text_layout import wrapped_lines
 from acp_tui.ui.permission.calls_in_progress import names_nothing
 from acp_tui.ui.permission.option_wording import option_wording
 from acp_tui.ui.permission.question import action_phrase, question_bodies, raw_input
+from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.permission.typing_guard import TypingGuard
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.terminal.error_containment import report_error
@@ -27,12 +28,13 @@ from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.select_list import Row, SelectList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from textual import events
     from textual.app import ComposeResult
 
     from acp_tui.controller.requests.user_questions import Question
+    from acp_tui.permissions.rules import Rule
     from acp_tui.session.change import Change
     from acp_tui.session.state import PermissionOption
     from acp_tui.ui.drawing.body import Body, Spans
@@ -55,10 +57,10 @@ MIN_CONVERSATION_ROWS = 2
 
 @dataclass(frozen=True, slots=True)
 class PermissionAnswer:
-    """The option the user chose, and whether acp-tui saves a rule for it."""
+    """The option the user chose, and the rules to save."""
 
     option: PermissionOption
-    remember: bool  # True for the "always" options
+    rules: tuple[Rule, ...] = ()
 
 
 class PermissionScreen(Dialog[PermissionAnswer | None]):
@@ -83,18 +85,18 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         *,
         agent: str,
         position: tuple[int, int] = (1, 1),
-        remember_words: Mapping[str, str] | None = None,
         session: Session | None = None,
         cwd: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`remember_words` describes the rule to be saved, for each kind of "always" option."""
         super().__init__()
         self.question = question
         self._palette = palette
         self._agent = agent
         self._position = position
-        self._remember_words = remember_words or {}
+        self._options = [*question.options, *question.own_options]
+        self._editor: RuleEditor | None = None  # open while the user edits the rules of an "always"
+        self._edited: PermissionOption | None = None  # that "always"
         self._session = session or Session()
         self._cwd = cwd
         self._clock = clock
@@ -160,20 +162,24 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         calls = [change for change in changes if isinstance(change.entry, ToolCall)]
         if not (calls and self.is_mounted and names_nothing(self.question)):
             return
-        self.query_one(BodyScroller).show(self._bodies)
+        self.query_one("#what", BodyScroller).show(self._bodies)
         self._resize_parts()
         if any(change.kind == "added" for change in calls):
             self._typing_guard = TypingGuard(self._clock)
             self._update_hints()
 
+    @property
+    def _option_list(self) -> SelectList:
+        return self.query_one("#options", SelectList)
+
     def _rows(self) -> list[Row]:
         palette = self._palette
         rows: list[Row] = []
-        for number, option in enumerate(self.question.options, 1):
+        for number, option in enumerate(self._options, 1):
             digit = str(number) if number < 10 else " "
             letter = keys.bound_keys(self, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
             lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
-            words, note = option_wording(option, self.question, self._remember_words)
+            words, note = option_wording(option, self.question)
             text = [Segment(reveal_line(words), palette.text)]
             kind = reveal_line(option.kind.replace("_", " "))
             if not option.kind.endswith("_always") and kind != option.name.lower():
@@ -183,13 +189,15 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
 
     def _initial_selection(self) -> int:
         """Return the index of the option to select at first, or -1. Never "always" or a dangerous "allow"."""
-        kinds = [option.kind for option in self.question.options]
+        kinds = [option.kind for option in self._options]
         wanted = ["reject_once"] if self.question.subject.dangerous else ["allow_once", "reject_once"]
         return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)
 
     def _hints(self) -> Sequence[Hint]:
         if not self._typing_guard.armed:
             return [("…", "keys work once you stop typing")]
+        if self._editor is not None:
+            return self._editor_hints()
         names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
         take, full, raw, cancel = (keys.bound_keys(self, name) for name in names)
         if self._choice_needed:
@@ -199,6 +207,15 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         shown = "hide raw input" if self._raw else "raw input"
         hints = [(f"↑↓ {take}", "answer"), (cancel, close), (full, size), (raw, shown)]
         return [*hints, ("PgUp PgDn", "scroll")]
+
+    def _editor_hints(self) -> Sequence[Hint]:
+        take, close = (keys.bound_keys(self, name) for name in ("rule.take", "rule.close"))
+        before, after, up, down = (
+            keys.bound_keys(self, f"rule.{name}") for name in ("before", "after", "up", "down")
+        )
+        rejects = self._edited is not None and self._edited.kind == "reject_always"
+        answer = "reject and remember" if rejects else "allow and remember"
+        return [(f"{before}{after}", "part"), (f"{up}{down}", "change it"), (take, answer), (close, "back")]
 
     def _update_hints(self) -> None:
         """Show the keys, and update them when the pause ends."""
@@ -213,13 +230,14 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         width, height = self.app.size
         roomy = height >= ROOMY_HEIGHT
         self.query_one("#dialog").set_class(roomy, "roomy")
-        page, options = self.query_one(BodyScroller), self.query_one(SelectList)
+        page, options = self.query_one("#what", BodyScroller), self._editor or self._option_list
         inner = width - 4  # border and padding
         spared = 0 if self._full else height // 4 if roomy else MIN_CONVERSATION_ROWS
         limit = height - spared
         room = max(2, limit - CHROME_ROWS - roomy)
         wanted = page.height_at(inner - 1)
-        choices = min(options.height_at(inner), max(room // 2, room - wanted))
+        least = room * 3 // 4 if self._editor is not None else room // 2
+        choices = min(options.height_at(inner), max(least, room - wanted))
         options.styles.height = choices
         page.styles.height = room - choices if self._full else min(wanted, room - choices)
 
@@ -229,6 +247,8 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         """Drop keys that the typing guard rejects, before any binding sees them."""
         steering = not event.is_printable and event.key in self.active_bindings
         self._choice_needed = ""
+        if self._editor is not None and event.key not in keys.active_keys(self, "rule.take"):
+            return  # changes a rule at most
         if not self._typing_guard.accepts(steering=steering):
             event.stop()
             event.prevent_default()
@@ -244,11 +264,11 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
 
     def action_answer(self, kind: str) -> None:
         """Answer with the option of this kind. If there are several, select the next one."""
-        fitting = [n for n, option in enumerate(self.question.options) if option.kind == kind]
+        fitting = [n for n, option in enumerate(self._options) if option.kind == kind]
         if len(fitting) == 1:
             self._answer(fitting[0])
         elif fitting:
-            rows = self.query_one(SelectList)
+            rows = self._option_list
             after = [n for n in fitting if n > rows.selected]
             again = rows.selected in fitting and self._pressed == kind
             rows.selected = (after or fitting)[0] if again else fitting[0]
@@ -260,14 +280,14 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
 
     def action_option(self, number: int) -> None:
         """Answer with the option of this number, counted from 1."""
-        if number <= len(self.question.options):
+        if number <= len(self._options):
             self._answer(number - 1)
         else:
             self.app.bell()
 
     def action_choose(self) -> None:
         """Answer with the selected option."""
-        selected = self.query_one(SelectList).selected
+        selected = self._option_list.selected
         if selected >= 0:
             self._answer(selected)
         else:
@@ -276,24 +296,73 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
 
     def action_move(self, step: int) -> None:
         """Move the selection."""
-        self.query_one(SelectList).move(step)
+        self._option_list.move(step)
 
     def action_close(self) -> None:
-        """Undo one step: hide the raw input, restore the size, or close the dialog."""
-        if self._raw:
+        """Undo one step: close the editor, hide the raw input, restore the size, or close the dialog."""
+        if self._editor is not None:
+            self.on_rule_editor_cancelled()
+        elif self._raw:
             self.action_raw()
         elif self._full:
             self.action_view_diff()
-        elif not self._answered:
-            self._answered = True
-            self.dismiss(None)
+        else:
+            self._close(None)
 
     def _answer(self, index: int) -> None:
-        """Close the dialog with this option. Further answers are ignored."""
-        if not self._answered and 0 <= index < len(self.question.options):
+        """Answer with an option. One that rules remember opens the editor for them first."""
+        if not 0 <= index < len(self._options):
+            return
+        option = self._options[index]
+        if self.question.ladders(option.kind):
+            self._open_editor(option)
+        else:
+            self._close(PermissionAnswer(option))
+
+    def _close(self, answer: PermissionAnswer | None) -> None:
+        """Close the dialog with this answer. Further answers are ignored."""
+        if not self._answered:
             self._answered = True
-            option = self.question.options[index]
-            self.dismiss(PermissionAnswer(option, remember=option.kind.endswith("_always")))
+            self.dismiss(answer)
+
+    # ------------------------------------------------------------------------- rules
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Leave the keys to the rule editor while it is open."""
+        return self._editor is None or action in ("page", "interrupt")
+
+    def _open_editor(self, option: PermissionOption) -> None:
+        """Show the rules that "always" saves in place of the options."""
+        offer = self.question.offer
+        assert offer is not None
+        self._edited = option
+        self._editor = RuleEditor(
+            offer.ladders[option.kind], self._palette, agent=offer.agent, project=offer.project
+        )
+        self._option_list.display = False
+        self.query_one("#dialog").mount(self._editor, before="#keys")
+        self.set_focus(self._editor)  # immediately, because the next key belongs to it
+        self._typing_guard = TypingGuard(self._clock)
+        self._resize_parts()
+        self._update_hints()
+
+    def on_rule_editor_changed(self) -> None:
+        self._resize_parts()
+
+    def on_rule_editor_cancelled(self) -> None:
+        """Go back to the options."""
+        if self._editor is not None:
+            self._editor.remove()
+            self._editor = self._edited = None
+            self.set_focus(None)
+            self._option_list.display = True
+            self._resize_parts()
+            self._update_hints()
+
+    def on_rule_editor_confirmed(self, event: RuleEditor.Confirmed) -> None:
+        """Answer, and save the rules."""
+        assert self._edited is not None
+        self._close(PermissionAnswer(self._edited, event.rules))
 
     # ------------------------------------------------------------------------- view
 
@@ -306,7 +375,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
     def action_raw(self) -> None:
         """Show or hide the raw input."""
         self._raw = not self._raw
-        page = self.query_one(BodyScroller)
+        page = self.query_one("#what", BodyScroller)
         page.show(self._bodies)
         self._resize_parts()
         self._update_hints()
@@ -318,15 +387,17 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
 
     def action_page(self, step: int) -> None:
         """Scroll the content by pages."""
-        page = self.query_one(BodyScroller)
+        page = self.query_one("#what", BodyScroller)
         page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
 
     def use_palette(self, palette: Palette) -> None:
         """Redraw in the colours of a new theme."""
         self._palette = palette
-        options = self.query_one(SelectList)
+        options = self._option_list
         self.query_one("#head", Bar).show(self._head(), self._position_spans())
-        self.query_one(BodyScroller).show(self._bodies)
+        self.query_one("#what", BodyScroller).show(self._bodies)
         options.use_palette(palette)
         options.show(self._rows(), options.selected)
+        if self._editor is not None:
+            self._editor.use_palette(palette)
         self._update_hints()

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.decision import choose_option
+from acp_tui.permissions.rules import describe_match
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from acp_tui.controller.requests.user_questions import Question
     from acp_tui.session.state import PermissionOption
 
@@ -19,16 +18,14 @@ _AGENT_ALONE = {
 }
 
 
-def option_wording(
-    option: PermissionOption, question: Question, remembered: Mapping[str, str]
-) -> tuple[str, str]:
+def option_wording(option: PermissionOption, question: Question) -> tuple[str, str]:
     """Return the option's words and a note, which may be empty. Both may contain text of the agent.
 
-    `remembered` describes the rule that acp-tui would save, by the kind of the option. If it saves one, the
-    agent receives its "once" option. The agent's words for "always" would be wrong then, so the rule is shown
-    instead. Without a rule the agent's words are shown, with a note that the agent decides what they mean.
+    If acp-tui saves a rule, the agent receives its "once" option. The agent's words for "always" would be
+    wrong then, so the rule is shown instead. Without a rule the agent's words are shown, with a note that the
+    agent decides what they mean.
     """
-    verb, rule = _VERBS.get(option.kind), remembered.get(option.kind)
+    verb, rule = _VERBS.get(option.kind), _rules_in_words(question, option.kind)
     if verb is None:
         return option.name, ""
     if question.kind != "permission":
@@ -38,8 +35,17 @@ def option_wording(
             else (option.name, "cannot be remembered; applies to this request only")
         )
     alone = _AGENT_ALONE[option.kind]
-    if rule is None:
+    if not rule:
         return option.name, alone
     if choose_option(question.options, allow=option.kind == "allow_always") is None:
         return option.name, f"{alone}; acp-tui remembers: {rule}"
+    if option in question.own_options:
+        return f"{verb} {rule}", "added by acp-tui"
     return f"{verb} {rule}", f'instead of the agent\'s "{option.name}"'
+
+
+def _rules_in_words(question: Question, kind: str) -> str:
+    """Return what the proposed rules match; empty if there are none. The user can still change them."""
+    ladders = question.ladders(kind)
+    named = " and ".join(describe_match(ladder[0]) for ladder in ladders)
+    return f"{named}, in this project …" if named else ""

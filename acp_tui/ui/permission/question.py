@@ -12,6 +12,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.entry_labels import file_change, repeats_raw_input
+from acp_tui.permissions.rules import describe_choice
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
 from acp_tui.session.state import Content, Diff
@@ -71,6 +72,7 @@ def action_phrase(question: Question) -> str:
 def question_bodies(question: Question, context: DrawContext, *, raw: bool = False) -> list[Body]:
     """Return all parts of the dialog's content. `raw` adds the agent's raw input."""
     groups: list[list[Body]] = [[_title_and_warnings(question, context)], [_command_body(question, context)]]
+    groups.append([_parts_body(question, context)])
     groups.append([_facts_body(question, context)])
     groups += [[part] for part in _content(question, context)]
     groups += [_diff(diff, question, context) for diff in _diffs(question)]
@@ -225,6 +227,28 @@ def _command_block(text: str, palette: Palette, width: int) -> list[Strip]:
                 padded_strip([Segment(sign, palette.code + palette.icon), *piece], width, palette.code)
             )
     return lines
+
+
+_PART_SIGNS = {"allow": ("✓", "success"), "reject": ("✗", "error"), "ask": ("?", "warning")}
+"""The sign and the style of a part, by its answer."""
+
+
+def _parts_body(question: Question, context: DrawContext) -> LinesBody:
+    """Draw the parts of a composite command, and for each the rule that allows it, or that it is new."""
+    palette = context.palette
+    lines: list[Strip] = []
+    name = "parts".ljust(LABEL_WIDTH)
+    for number, verdict in enumerate(question.parts):
+        sign, look = _PART_SIGNS[verdict.answer]
+        style: Style = getattr(palette, look)
+        why = verdict.why
+        if verdict.rule is not None and verdict.answer != "ask":
+            why = f"{verdict.answer}ed by rule: {describe_choice(verdict.rule)}"
+        lead = [Segment(name if number == 0 else " " * LABEL_WIDTH, palette.dim), Segment(f"{sign} ", style)]
+        spans = [Segment(reveal_line(_shortened_command(verdict.part.part_text)), palette.text)]
+        spans += [Segment("  "), Segment(reveal_line(why), style)]
+        lines += hanging_lines(lead, spans, context.width, indent=LABEL_WIDTH + 2)
+    return LinesBody(lines, "")
 
 
 # --------------------------------------------------------------------------- facts

@@ -48,14 +48,14 @@ async def answered(ui: ConversationUi) -> Any:
     ("keys", "option"),
     [
         (["a"], "allow_once"),
-        (["A"], "allow_once"),
+        (["A", "enter"], "allow_once"),
         (["r"], "reject_once"),
-        (["R"], "reject_once"),
-        (["2"], "allow_once"),
-        (["4"], "reject_once"),
+        (["R", "enter"], "reject_once"),
+        (["2", "enter"], "allow_once"),
+        (["4", "enter"], "reject_once"),
         (["enter"], "allow_once"),
         (["down", "down", "enter"], "reject_once"),
-        (["up", "enter"], "reject_once"),
+        (["up", "enter", "enter"], "reject_once"),
     ],
 )
 async def test_a_key_answers_the_request(open_ui: Open, keys: list[str], option: str) -> None:
@@ -170,6 +170,8 @@ async def test_an_always_answer_becomes_a_rule_that_answers_next_time(open_ui: O
         await ui.asked()
         await ui.sees("Always allow")
         await ui.press("A")
+        await ui.sees("[`pytest -q` exactly] in this project", "will be allowed without asking")
+        await ui.press("enter")
         await ui.ready()
         assert [answer["optionId"] for answer in answers(ui)] == ["allow_once", "allow_once"]
         records = [entry for entry in ui.session.entries if isinstance(entry, Permission)]

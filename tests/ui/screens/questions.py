@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from acp_tui.controller.requests.rule_offers import offer_rules
 from acp_tui.controller.requests.user_questions import Question
+from acp_tui.permissions.agent_identity import AgentIdentity
+from acp_tui.permissions.decision import decide
+from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.subject import PathContext
 from acp_tui.permissions.subject_reader import subject_of_call, subject_of_command, subject_of_write
 from acp_tui.session.state import Content, Diff, Location, PermissionOption, ToolCall
@@ -37,6 +41,22 @@ def permission(
     return Question(1, "permission", subject, options or [YES, ALWAYS, NO], why, asked)
 
 
+def with_rules(question: Question, *allowed: str) -> Question:
+    """Offer rules for "always". `allowed` are rules in force, written as for `--allow`."""
+    rules = [parse_spec(text, "allow") for text in allowed]
+    decision = decide(question.subject, policy="ask", rules=rules, project=CWD)
+    question.why = decision.why
+    offer_rules(question, decision, AgentIdentity("claude-code"), CWD)
+    return question
+
+
+def composite() -> Question:
+    """A command of four parts, two of which are allowed."""
+    sent = {"command": "cd src && git diff | head -50 && npm test > test.log"}
+    asked = permission("Show the changes and run the tests", "execute", raw_input=sent)
+    return with_rules(asked, "execute:git diff", "execute:head")
+
+
 def command() -> Question:
     """A wrapped command with environment variables."""
     sent = {"command": "bash -lc 'cd src && pytest -q --maxfail=1'", "env": {"CI": "1"}}
@@ -57,6 +77,13 @@ def edit() -> Question:
         content=[Diff(paths[0], LOGIN, LOGIN_NEW), Diff(paths[1], OLD, NEW)],
         locations=[Location(path) for path in paths],
     )
+
+
+def edit_in_folder() -> Question:
+    """An edit of one file in a folder of the project."""
+    path = f"{CWD}/src/basket/prices.py"
+    diff = Diff(path, LOGIN, LOGIN_NEW)
+    return permission("Edit prices.py", "edit", content=[diff], locations=[Location(path)])
 
 
 def many_options() -> Question:

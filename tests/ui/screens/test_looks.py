@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from acp_tui.controller.requests.user_questions import Question
     from acp_tui.ui.theme.palette import Palette
 
-WORDS = {"allow_always": "run `pytest …` in this session"}
-
 
 class Clock:
     """A clock set by the test."""
@@ -49,7 +47,6 @@ def permission_app(theme: str, question: Question, *, armed: bool = True) -> Sho
             palette,
             agent="Claude Code",
             position=(2, 3),
-            remember_words=WORDS,
             cwd=questions.CWD,
             clock=clock,
         )
@@ -68,7 +65,7 @@ async def _quiet(pilot: Pilot[None]) -> None:
 
 
 ASKED: dict[str, Callable[[], Question]] = {
-    "command": questions.command,
+    "command": lambda: questions.with_rules(questions.command()),
     "dangerous": questions.dangerous,
     "edit": questions.edit,
     "many-options": questions.many_options,
@@ -93,8 +90,35 @@ def test_permission(asked: str, theme: str, size: tuple[int, int], snap_compare:
     assert snap_compare(app, terminal_size=size, run_before=_quiet)
 
 
+RULES: dict[str, Callable[[], Question]] = {
+    "command": lambda: questions.with_rules(questions.command()),
+    "composite": questions.composite,
+    "edit": lambda: questions.with_rules(questions.edit_in_folder()),
+}
+
+
+@every_look
+@every_size
+def test_parts_of_a_command(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    app = permission_app(theme, questions.composite())
+    assert snap_compare(app, terminal_size=size, run_before=_quiet)
+
+
+@every_look
+@every_size
+@pytest.mark.parametrize("asked", RULES)
+def test_always_in_words(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    async def act(pilot: Pilot[None]) -> None:
+        await _quiet(pilot)
+        await pilot.press("A", "down", "right")
+        await _quiet(pilot)
+
+    app = permission_app(theme, RULES[asked]())
+    assert snap_compare(app, terminal_size=size, run_before=act)
+
+
 def test_permission_while_typing(snap_compare: Any) -> None:
-    assert snap_compare(permission_app("dark", questions.command()), terminal_size=(80, 24))
+    assert snap_compare(permission_app("dark", ASKED["command"]()), terminal_size=(80, 24))
 
 
 def test_permission_in_full_size_with_raw_input(snap_compare: Any) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.permissions.rules import describe_rule
 from acp_tui.permissions.subject import Target
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
 from acp_tui.ui.permission.dialog import PermissionAnswer, PermissionScreen
@@ -17,7 +18,7 @@ from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.looks import Show
 from tests.ui.screens import questions
-from tests.ui.screens.questions import ALWAYS, CWD, NEVER, NO, YES, permission
+from tests.ui.screens.questions import ALWAYS, CWD, NEVER, NO, YES, permission, with_rules
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -69,7 +70,7 @@ class Dialog:
 
     def text(self) -> str:
         """Return the whole dialog as text, including lines that are scrolled out of view."""
-        page = self.screen.query_one(BodyScroller)
+        page = self.screen.query_one("#what", BodyScroller)
         parts = [self._drawn(name) for name in ("#head", "#options", "#keys")]
         lines = [page._line(row).text.rstrip() for row in range(page.virtual_size.height)]
         return "\n".join([*lines, *parts])
@@ -77,6 +78,10 @@ class Dialog:
     def in_sight(self) -> str:
         """Return the visible part of the request."""
         return self._drawn("#what")
+
+    def editor_text(self) -> str:
+        """Return the rule editor as text."""
+        return "\n".join(self._drawn(name) for name in ("#sentence", "#choices", "#effect"))
 
     def _drawn(self, name: str) -> str:
         widget = self.screen.query_one(name)
@@ -105,13 +110,13 @@ ALL = [YES, ALWAYS, NO, NEVER]
 async def test_one_key_answers_the_request(key: str, option: PermissionOption) -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.press(key)
-        assert dialog.answers == [PermissionAnswer(option, remember=option in (ALWAYS, NEVER))]
+        assert dialog.answers == [PermissionAnswer(option)]
 
 
 async def test_enter_answers_with_the_chosen_option() -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.press("down", "down", "enter")
-        assert dialog.answers == [PermissionAnswer(NO, remember=False)]
+        assert dialog.answers == [PermissionAnswer(NO)]
 
 
 async def test_arrows_wrap_around() -> None:
@@ -126,7 +131,7 @@ async def test_a_click_answers_the_request() -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.pilot.click("#options", offset=(8, 3))  # below the note of the option before
         await dialog.pilot.pause()
-        assert dialog.answers == [PermissionAnswer(NO, remember=False)]
+        assert dialog.answers == [PermissionAnswer(NO)]
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
@@ -162,7 +167,7 @@ async def test_a_letter_selects_the_first_of_several_options() -> None:
         assert dialog.answers == []
         assert dialog.selected == 1
         await dialog.press("enter")
-        assert dialog.answers == [PermissionAnswer(user, remember=True)]
+        assert dialog.answers == [PermissionAnswer(user)]
 
 
 @pytest.mark.parametrize("key", ["A", "R", "9", "x"])
@@ -171,7 +176,7 @@ async def test_keys_of_missing_options_do_nothing(key: str) -> None:
         await dialog.press(key)
         assert dialog.answers == []
         await dialog.press("a")
-        assert dialog.answers == [PermissionAnswer(YES, remember=False)]
+        assert dialog.answers == [PermissionAnswer(YES)]
 
 
 async def test_a_request_is_answered_once() -> None:
@@ -181,7 +186,7 @@ async def test_a_request_is_answered_once() -> None:
         screen.action_answer("reject_once")
         screen.action_close()
         await dialog.pilot.pause()
-        assert dialog.answers == [PermissionAnswer(YES, remember=False)]
+        assert dialog.answers == [PermissionAnswer(YES)]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +202,7 @@ async def test_an_always_option_is_never_selected_first(
 ) -> None:
     async with shown(permission("Go", "execute", options=options)) as dialog:
         await dialog.press("enter")
-        assert dialog.answers == [PermissionAnswer(chosen, remember=False)]
+        assert dialog.answers == [PermissionAnswer(chosen)]
 
 
 async def test_nothing_is_selected_if_there_are_only_always_options() -> None:
@@ -221,14 +226,13 @@ async def test_an_ambiguous_letter_explains_why_it_does_not_answer() -> None:
         await dialog.press("a")
         assert dialog.selected == 2
         await dialog.press("enter")
-        assert dialog.answers == [PermissionAnswer(risky, remember=False)]
+        assert dialog.answers == [PermissionAnswer(risky)]
 
 
 async def test_the_raw_input_is_visible_on_a_small_screen_and_closed_by_escape() -> None:
     sent = {"command": "pytest -q", "description": "Run the tests", **{f"key{n}": n for n in range(30)}}
     question = permission("Run the tests", "execute", options=ALL, why="the policy asks", raw_input=sent)
-    words = {"allow_always": "exactly `pytest -q`", "reject_always": "exactly `pytest -q`"}
-    async with shown(question, size=(80, 24), remember_words=words) as dialog:
+    async with shown(with_rules(question), size=(80, 24)) as dialog:
         assert '"description"' not in dialog.in_sight()
         await dialog.press("i")
         assert "raw input" in dialog.in_sight()
@@ -257,13 +261,13 @@ async def test_enter_does_nothing_if_a_dangerous_request_has_no_reject_option() 
         await dialog.press("enter")
         assert dialog.answers == []
         await dialog.press("up", "enter")
-        assert dialog.answers == [PermissionAnswer(ALWAYS, remember=True)]
+        assert dialog.answers == [PermissionAnswer(ALWAYS)]
 
 
 async def test_enter_does_not_allow_a_dangerous_request() -> None:
     async with shown(questions.dangerous()) as dialog:
         await dialog.press("enter")
-        assert dialog.answers == [PermissionAnswer(NO, remember=False)]
+        assert dialog.answers == [PermissionAnswer(NO)]
 
 
 # --------------------------------------------------------------------------- typing cannot answer
@@ -285,7 +289,7 @@ async def test_continuous_typing_never_answers() -> None:
             await dialog.type("comma" if key == "," else key)
         assert dialog.answers == []
         await dialog.press("a")
-        assert dialog.answers == [PermissionAnswer(YES, remember=False)]
+        assert dialog.answers == [PermissionAnswer(YES)]
 
 
 @pytest.mark.parametrize("word", ["car", "via", "ia1"])
@@ -413,7 +417,7 @@ async def test_requests_of_acp_tui_are_shown_like_those_of_agents() -> None:
         for piece in ("registry=a", "registry=b", "token=c"):
             assert piece in text
         await dialog.press("r")
-        assert dialog.answers == [PermissionAnswer(questions.GUARD[1], remember=False)]
+        assert dialog.answers == [PermissionAnswer(questions.GUARD[1])]
 
 
 async def test_the_raw_input_is_shown_if_there_is_nothing_else_and_on_a_key() -> None:
@@ -445,7 +449,7 @@ async def test_agent_texts_are_neither_markup_nor_control_characters() -> None:
     options = [PermissionOption("o", evil.replace("\x1b", "␛").replace("\u202e", "‹202e›"), "allow_once")]
     sent = {"command": f"echo {evil}", "cwd": f"/tmp/{evil}", "env": {evil: evil}, evil: evil}
     question = permission(evil, "execute", options=options, raw_input=sent, why=evil)
-    async with shown(question, remember_words={"allow_once": evil}) as dialog:
+    async with shown(question) as dialog:
         await dialog.press("i")
         text = dialog.text()
         assert "\x1b" not in text
@@ -453,26 +457,139 @@ async def test_agent_texts_are_neither_markup_nor_control_characters() -> None:
         assert text.count("[red]not red[/] ␛[31m‹202e›") >= 6
 
 
+EDIT: dict[str, Any] = {"locations": [Location(f"{CWD}/basket.py")]}
+
+
 async def test_an_always_remembered_by_acp_tui_shows_its_scope_only() -> None:
-    words = {"allow_always": "editing basket.py, in this project"}
     session_wide = PermissionOption("s", "Allow all edits in this session", "allow_always")
-    async with shown(
-        permission("Go", "edit", options=[YES, session_wide, NO]), remember_words=words
-    ) as dialog:
+    question = permission("Go", "edit", options=[YES, session_wide, NO, NEVER], **EDIT)
+    async with shown(with_rules(question)) as dialog:
         text = dialog.text()
-        assert "Always allow editing basket.py, in this project" in text
+        assert "Always allow editing basket.py, in this project …" in text
         assert 'instead of the agent\'s "Allow all edits in this session"' in text
         assert "allow always" not in text
+        assert "added by acp-tui" not in text
 
 
 async def test_an_always_that_only_the_agent_can_remember_says_so() -> None:
-    words = {"allow_always": "editing basket.py, in this project"}
-    question = permission("Go", "edit", options=[ALWAYS, NO])
-    async with shown(question, remember_words=words) as dialog:
+    async with shown(with_rules(permission("Go", "edit", options=[ALWAYS, NO], **EDIT))) as dialog:
         assert ALWAYS.name in dialog.text()
         assert "the agent itself may stop asking; acp-tui remembers: editing basket.py" in dialog.text()
-    async with shown(permission("Go", "edit")) as dialog:  # no rule can say it
+    async with shown(with_rules(permission("Go", "edit"))) as dialog:  # no rule can say it
         assert "the agent itself may stop asking" in dialog.text()
+
+
+# --------------------------------------------------------------------------- always, in words
+
+
+def pytest_command(*options: PermissionOption) -> Question:
+    sent = {"command": "pytest -q --maxfail=1"}
+    return with_rules(permission("Run the tests", "execute", options=list(options), raw_input=sent))
+
+
+def saved(dialog: Dialog) -> list[str]:
+    """Return the rules of the answer in words."""
+    (answer,) = dialog.answers
+    assert isinstance(answer, PermissionAnswer)
+    return [describe_rule(rule) for rule in answer.rules]
+
+
+async def test_always_opens_the_rule_as_a_sentence_that_enter_confirms() -> None:
+    async with shown(pytest_command(YES, ALWAYS, NO)) as dialog:
+        await dialog.press("A")
+        assert dialog.answers == []
+        assert "Always allow [`pytest -q --maxfail=1` exactly] in this project for claude-code" in (
+            dialog.editor_text()
+        )
+        assert "Exactly `pytest -q --maxfail=1` will be allowed without asking" in dialog.editor_text()
+        await dialog.press("enter")
+        assert saved(dialog) == [f"always allow exactly `pytest -q --maxfail=1` in {CWD}, for claude-code"]
+
+
+async def test_the_arrow_keys_change_each_part_of_the_sentence() -> None:
+    async with shown(pytest_command(YES, ALWAYS, NO)) as dialog:
+        await dialog.press("A", "down", "right", "down", "right", "down")
+        assert "Always allow `pytest -q --maxfail=1 …` everywhere [for any agent]" in dialog.editor_text()
+        await dialog.press("enter")
+        assert saved(dialog) == ["always allow commands that begin with `pytest -q --maxfail=1` everywhere"]
+
+
+async def test_a_value_stops_at_the_ends_and_the_parts_wrap_around() -> None:
+    async with shown(pytest_command(YES, ALWAYS, NO)) as dialog:
+        await dialog.press("A", "up", "left", "up", "up")
+        assert "[for claude-code]" in dialog.editor_text()
+        await dialog.press("left", "up", "up", "enter")
+        assert saved(dialog) == [
+            "always allow exactly `pytest -q --maxfail=1` in this session, for claude-code"
+        ]
+
+
+async def test_a_click_on_a_choice_changes_the_rule() -> None:
+    async with shown(pytest_command(YES, ALWAYS, NO)) as dialog:
+        await dialog.press("A")
+        await dialog.pilot.click("#choices", offset=(4, 1))
+        await dialog.press("enter")
+        assert saved(dialog) == [
+            f"always allow commands that begin with `pytest -q --maxfail=1` in {CWD}, for claude-code"
+        ]
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_escape_goes_back_from_the_sentence_to_the_options(key: str) -> None:
+    async with shown(pytest_command(YES, ALWAYS, NO)) as dialog:
+        await dialog.press("A")
+        await dialog.press(key)
+        assert dialog.answers == []
+        await dialog.press("a")
+        assert dialog.answers == [PermissionAnswer(YES)]
+
+
+@pytest.mark.parametrize("key", ["a", "r", "1", "v"])
+async def test_the_keys_of_the_options_do_nothing_in_the_sentence(key: str) -> None:
+    async with shown(pytest_command(YES, ALWAYS, NO)) as dialog:
+        await dialog.press("A")
+        await dialog.press(key)
+        assert dialog.answers == []
+        assert "Always allow [" in dialog.editor_text()
+
+
+async def test_enter_pressed_twice_does_not_confirm_an_unread_rule() -> None:
+    async with shown(pytest_command(YES, ALWAYS, NO)) as dialog:
+        await dialog.press("down", "enter", "enter")
+        assert dialog.answers == []
+
+
+async def test_always_is_offered_even_if_the_agent_does_not_offer_it() -> None:
+    async with shown(pytest_command(YES, NO)) as dialog:
+        text = dialog.text()
+        assert text.count("added by acp-tui") == 2
+        assert "3 A  Always allow exactly `pytest -q --maxfail=1`, in this project …" in text
+        await dialog.press("4")
+        assert "Always reject [" in dialog.editor_text()
+        await dialog.press("enter")
+        assert saved(dialog) == [f"always reject exactly `pytest -q --maxfail=1` in {CWD}, for claude-code"]
+
+
+async def test_a_composite_command_shows_which_parts_are_new() -> None:
+    async with shown(questions.composite()) as dialog:
+        text = dialog.text()
+        assert "✓ git diff  allowed by rule: `git diff …`" in text
+        assert "✓ head -50  allowed by rule: `head …`" in text
+        assert "? npm test  new" in text
+        assert "? edit src/test.log  new" in text
+
+
+async def test_always_for_a_composite_command_saves_a_rule_for_each_new_part() -> None:
+    async with shown(questions.composite()) as dialog:
+        await dialog.press("A", "right", "down")
+        text = dialog.editor_text()
+        assert "Always allow `npm test` exactly" in text
+        assert "and [edit anything in src/]" in text
+        await dialog.press("enter")
+        assert saved(dialog) == [
+            f"always allow exactly `npm test` in {CWD}, for claude-code",
+            f"always allow editing src/** in {CWD}, for claude-code",
+        ]
 
 
 # --------------------------------------------------------------------------- looking
@@ -567,8 +684,7 @@ async def test_on_a_small_screen_the_dialog_covers_the_conversation() -> None:
     old = "".join(f"line {number}\n" for number in range(10))
     diff = Diff(f"{CWD}/login.py", old, old.replace("line 5", "five"))
     question = permission("Edit login.py", "edit", options=ALL, why="the policy asks", content=[diff])
-    always = {"allow_always": "editing login.py", "reject_always": "editing login.py"}
-    async with shown(question, size=(80, 24), remember_words=always) as dialog:
+    async with shown(with_rules(question), size=(80, 24)) as dialog:
         assert "five" in dialog.in_sight()
         assert dialog.screen.query_one("#dialog").region.height <= 22
 

@@ -15,6 +15,10 @@ import acp_tui.ui.screens
 from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.config import early_settings
 from acp_tui.controller.player import INSTANT, Player
+from acp_tui.controller.requests.user_questions import RuleOffer
+from acp_tui.permissions.agent_identity import AgentIdentity
+from acp_tui.permissions.decision import PartVerdict
+from acp_tui.permissions.rules import Rule
 from acp_tui.session.state import AgentMessage, Choice, PermissionOption, Session, Terminal
 from acp_tui.session.text import GrowingText
 from acp_tui.store.recording_reader import read_recording
@@ -67,7 +71,12 @@ EVIL = f"{TEXT} {NAME}"
 def question() -> Any:
     options = [PermissionOption(EVIL, EVIL, kind) for kind in ("allow_once", "reject_once", EVIL)]
     raw = {"command": EVIL, "cwd": EVIL, "env": {EVIL: EVIL}}
-    return permission(EVIL, "execute", options=options, why=EVIL, raw_input=raw)
+    asked = permission(EVIL, "execute", options=options, why=EVIL, raw_input=raw)
+    rule = Rule(decision="allow", kind="execute", command=(EVIL,))
+    asked.offer = RuleOffer(AgentIdentity(EVIL, EVIL, EVIL), EVIL, {"allow_always": [(rule,)]})
+    asked.own_options.append(PermissionOption("", EVIL, "allow_always"))
+    asked.parts = (PartVerdict(asked.subject.evolve(part_text=EVIL), "ask", EVIL),)
+    return asked
 
 
 def terminal() -> Terminal:
@@ -85,9 +94,7 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     PaletteScreen: lambda palette: PaletteScreen(
         EVIL, [PaletteCommand(EVIL, str, EVIL, EVIL, EVIL)], palette, end_preview=lambda: None
     ),
-    PermissionScreen: lambda palette: PermissionScreen(
-        question(), palette, agent=EVIL, cwd=EVIL, remember_words={"allow_once": EVIL}
-    ),
+    PermissionScreen: lambda palette: PermissionScreen(question(), palette, agent=EVIL, cwd=EVIL),
     StartQuestionScreen: lambda palette: StartQuestionScreen(
         StartQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,)), palette
     ),

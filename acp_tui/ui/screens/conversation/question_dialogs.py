@@ -68,7 +68,6 @@ class QuestionDialogs:
             self._context.palette,
             agent=shorten(self._agent_title(), MAX_AGENT_WIDTH),
             position=self._questions.position,
-            remember_words=pending.question.rule_words,
             session=self._context.session,
             cwd=self._context.cwd,
         )
@@ -84,7 +83,7 @@ class QuestionDialogs:
             self._questions.answer(pending, Answer(None))
             self._cancel_turn()
         else:
-            self._questions.answer(pending, Answer(answer.option, remember=answer.remember))
+            self._questions.answer(pending, Answer(answer.option, answer.rules))
 
     def show_changes(self, changes: Sequence[Change]) -> None:
         """Pass changes of the session to the dialog, which shows the calls in progress."""

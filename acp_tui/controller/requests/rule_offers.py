@@ -1,0 +1,48 @@
+"""Adds to a question what "always" can save, and options for it that the agent does not offer."""
+
+from __future__ import annotations
+
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.controller.requests.user_questions import RuleOffer
+from acp_tui.permissions.decision import choose_option
+from acp_tui.permissions.rule_proposals import rule_ladders
+from acp_tui.session.state import PermissionOption
+
+if TYPE_CHECKING:
+    from acp_tui.controller.requests.user_questions import Question
+    from acp_tui.permissions.agent_identity import AgentIdentity
+    from acp_tui.permissions.decision import Decision
+    from acp_tui.permissions.rules import Rule
+
+ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
+
+
+def offer_rules(question: Question, decision: Decision, agent: AgentIdentity, project: str) -> None:
+    """Add the parts of the command, the rules for "always", and an "always" that the agent lacks.
+
+    The latter needs an option of the agent for once, which is sent in its place.
+    """
+    ladders: dict[str, list[tuple[Rule, ...]]] = {}
+    offered = {option.kind for option in question.options}
+    question.parts = decision.parts
+    for word in ANSWERS:
+        kind = f"{word}_always"
+        found = rule_ladders(
+            question.subject, decision, answer=word, scope="project", agent=agent, project=project
+        )
+        if not found:
+            continue
+        ladders[kind] = [ladder.rules for ladder in found]
+        if word == "reject":  # rejecting one part rejects the whole command
+            ladders[kind] = [_merge(ladders[kind])]
+        if kind not in offered and choose_option(question.options, allow=word == "allow"):
+            question.own_options.append(PermissionOption("", f"Always {word}", kind))
+    question.offer = RuleOffer(agent, project, ladders)
+
+
+def _merge(ladders: list[tuple[Rule, ...]]) -> tuple[Rule, ...]:
+    """Return the rules of all ladders from exact to wide, without duplicates."""
+    rungs = chain(*zip_longest(*ladders))
+    return tuple(dict.fromkeys(rule for rule in rungs if rule is not None))

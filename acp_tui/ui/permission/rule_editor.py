@@ -1,0 +1,234 @@
+"""Edits rules as a sentence: what is allowed or rejected, where, and for which agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.containers import Vertical
+from textual.message import Message
+
+from acp_tui.permissions.rule_proposals import scoped_rule
+from acp_tui.permissions.rules import describe_choice, describe_effect
+from acp_tui.session.invisible import reveal_line
+from acp_tui.ui import keys
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import hanging_lines
+from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.widgets.body_scroller import BodyScroller
+from acp_tui.ui.widgets.select_list import Row, SelectList
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+    from textual.strip import Strip
+
+    from acp_tui.permissions.agent_identity import AgentIdentity
+    from acp_tui.permissions.rules import Rule, Scope
+    from acp_tui.ui.drawing.body import Body, Spans
+    from acp_tui.ui.theme.palette import Palette
+
+SCOPE_WORDS: dict[Scope, str] = {
+    "run": "in this run",
+    "session": "in this session",
+    "project": "in this project",
+    "everywhere": "everywhere",
+}
+MAX_CHOICE_WIDTH = 60
+"""The maximum width of a part of the sentence, in cells. The list of choices shows all of it."""
+MAX_EFFECT_ROWS = 6
+"""The maximum height of the sentences that say what will no longer be asked. More of them scroll."""
+BLANK_ROWS = 2
+"""Rows above and below the list of choices."""
+
+
+class RuleEditor(Vertical, can_focus=True):
+    """Shows a sentence and the choices for one part of it. ←→ choose the part, ↑↓ change it.
+
+    Every rule keeps its id and its other fields. The scope and the agent are the same for all rules.
+    """
+
+    DEFAULT_CSS = """
+    RuleEditor { height: auto; background: transparent; }
+    RuleEditor #choices { margin: 1 0; }
+    """
+    BINDINGS: ClassVar = keys.bindings("rule")
+
+    class Confirmed(Message):
+        """The user confirmed the rules."""
+
+        def __init__(self, rules: tuple[Rule, ...]) -> None:
+            super().__init__()
+            self.rules = rules
+
+    class Cancelled(Message):
+        """The user closed the editor."""
+
+    class Changed(Message):
+        """A part of the sentence changed, and maybe the height."""
+
+    def __init__(
+        self,
+        ladders: Sequence[Sequence[Rule]],
+        palette: Palette,
+        *,
+        agent: AgentIdentity | None,
+        project: str | None,
+        scopes: Sequence[Scope] = ("session", "project", "everywhere"),
+        id: str | None = None,  # noqa: A002  # as in Textual
+    ) -> None:
+        """Create the editor.
+
+        Args:
+            ladders: For each rule to be made the possible ones, from exact to wide. It starts with the first.
+            palette: The colours of the current theme.
+            agent: The agent that a rule may be restricted to; None if it can only be for any agent.
+            project: The folder that a rule may be restricted to; None if it cannot.
+            scopes: The scopes to choose from.
+            id: The id of the widget.
+        """
+        super().__init__(id=id)
+        self._ladders = ladders
+        self._palette = palette
+        self._project = project
+        self._scopes = [scope for scope in scopes if project is not None or scope != "project"]
+        self._agents = [None] if agent is None else [agent, None]
+        first = ladders[0][0]
+        if first.scope not in self._scopes:
+            self._scopes.insert(0, first.scope)
+        restricted = first.agent is not None or agent is None
+        # The chosen index of each part of the sentence: one per ladder, then the scope and the agent.
+        self._chosen = [0] * len(ladders) + [self._scopes.index(first.scope), 0 if restricted else 1]
+        self._part = 0
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules as they are now."""
+        *rungs, scope, agent = self._chosen
+        return tuple(
+            scoped_rule(ladder[rung], self._scopes[scope], self._agents[agent], self._project)
+            for ladder, rung in zip(self._ladders, rungs, strict=True)
+        )
+
+    def compose(self) -> ComposeResult:
+        """Create the sentence, the choices for the current part, and the effect."""
+        yield BodyScroller(self._sentence, id="sentence")
+        yield SelectList(self._rows(), self._palette, selected=self._chosen[self._part], id="choices")
+        yield BodyScroller(self._effect, id="effect")
+
+    def on_mount(self) -> None:
+        """Leave the focus to this widget."""
+        for page in self.query(BodyScroller):
+            page.can_focus = False
+        self.query_one(SelectList).can_focus = False
+
+    def on_resize(self) -> None:
+        self._resize_parts()
+
+    def use_palette(self, palette: Palette) -> None:
+        """Redraw in the colours of a new theme."""
+        self._palette = palette
+        self.query_one(SelectList).use_palette(palette)
+        self._show()
+
+    # ------------------------------------------------------------------------- heights
+
+    def height_at(self, width: int) -> int:
+        """Return the number of rows to show everything at a width, whichever part is the current one."""
+        inner = width - 1  # for the scrollbars
+        most = max(len(self._words_of(part)) for part in range(len(self._chosen)))
+        wrapped = sum(len(row.lines(width - 4)) for row in self._rows())
+        effect = min(MAX_EFFECT_ROWS, self._effect(inner)[0].height)
+        return self._sentence(inner)[0].height + max(most, wrapped) + effect + BLANK_ROWS
+
+    def _resize_parts(self) -> None:
+        """Give the list of choices the rows that the sentences leave."""
+        width, height = self.size
+        if not (width and self.is_mounted):
+            return
+        sentence, effect = self.query_one("#sentence", BodyScroller), self.query_one("#effect", BodyScroller)
+        sentence.styles.height = rows = sentence.height_at(width - 1)
+        effect.styles.height = below = min(MAX_EFFECT_ROWS, effect.height_at(width - 1))
+        self.query_one(SelectList).styles.height = max(1, height - rows - below - BLANK_ROWS)
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def _words_of(self, part: int) -> list[str]:
+        """Return the choices for a part of the sentence."""
+        if part < len(self._ladders):
+            return [describe_choice(rule) for rule in self._ladders[part]]
+        if part == len(self._ladders):
+            return [SCOPE_WORDS[scope] for scope in self._scopes]
+        return [
+            f"for {reveal_line(_short_name(agent))}" if agent else "for any agent" for agent in self._agents
+        ]
+
+    def _rows(self) -> list[Row]:
+        return [Row([], [Segment(words, self._palette.text)]) for words in self._words_of(self._part)]
+
+    def _sentence(self, width: int) -> Sequence[Body]:
+        """Draw the sentence: one line for a single rule, otherwise one for each rule."""
+        palette, count = self._palette, len(self._ladders)
+        verb = f"Always {self._ladders[0][0].decision} "
+        where = [*self._slot(count), Segment(" "), *self._slot(count + 1)]
+        lines: list[Strip] = []
+        for part in range(count):
+            lead = verb if part == 0 else "and ".rjust(len(verb))
+            words = self._slot(part) if count > 1 else [*self._slot(part), Segment(" "), *where]
+            lines += hanging_lines([Segment(lead, palette.strong)], words, width, indent=len(verb))
+        if count > 1:
+            lines += hanging_lines([Segment(" " * len(verb))], where, width, indent=len(verb))
+        return [LinesBody(lines, "")]
+
+    def _slot(self, part: int) -> Spans:
+        """Return a part of the sentence. Brackets mark the current one, so that it shows without colours."""
+        words = shorten(self._words_of(part)[self._chosen[part]], MAX_CHOICE_WIDTH)
+        if part == self._part:
+            return [Segment(f"[{words}]", self._palette.selected)]
+        return [Segment(words, self._palette.accent)]
+
+    def _effect(self, width: int) -> Sequence[Body]:
+        lines: list[Strip] = []
+        for rule in self.rules:
+            lines += hanging_lines([], [Segment(describe_effect(rule), self._palette.dim)], width, indent=0)
+        return [LinesBody(lines, "")]
+
+    def _show(self) -> None:
+        self.query_one("#sentence", BodyScroller).show(self._sentence)
+        self.query_one(SelectList).show(self._rows(), self._chosen[self._part])
+        self.query_one("#effect", BodyScroller).show(self._effect)
+        self._resize_parts()
+        self.post_message(self.Changed())
+
+    # ------------------------------------------------------------------------- keys
+
+    def action_part(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) part of the sentence."""
+        self._part = (self._part + step) % len(self._chosen)
+        self._show()
+
+    def action_change(self, step: int) -> None:
+        """Choose the next (1) or previous (-1) value of the current part; stops at the ends."""
+        last = len(self._words_of(self._part)) - 1
+        self._choose(max(0, min(last, self._chosen[self._part] + step)))
+
+    def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
+        """Use the choice that was clicked."""
+        event.stop()
+        self._choose(event.index)
+
+    def _choose(self, index: int) -> None:
+        self._chosen[self._part] = index
+        self._show()
+
+    def action_confirm(self) -> None:
+        self.post_message(self.Confirmed(self.rules))
+
+    def action_cancel(self) -> None:
+        self.post_message(self.Cancelled())
+
+
+def _short_name(agent: AgentIdentity) -> str:
+    """Return a name for the sentence. The sentence about the effect has the command, too."""
+    return agent.name or agent.line or agent.id
