@@ -12,6 +12,8 @@ from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from acp_tui.workspace.baseline.limits import Limits
 
 _AUTHOR = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "protocol.file.allow=always"]
@@ -26,7 +28,7 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def fill(folder: Path, files: dict[str, str | bytes]) -> Path:
+def fill(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     """Write files and return the folder."""
     for name, content in files.items():
         path = folder / name
@@ -35,7 +37,7 @@ def fill(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-def repository(folder: Path, files: dict[str, str | bytes]) -> Path:
+def repository(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     """Write files, commit them in a new repository and return its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     git(folder, "init", "--quiet", "--initial-branch=main")
