@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
 
+# Python caches what it compiles: the tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The layers without a screen or processes, for the edit loop: half a minute.
 FAST := tests/session tests/protocol tests/diffing tests/permissions tests/config tests/agents tests/docs tests/test_fold.py
 
