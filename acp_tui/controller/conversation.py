@@ -24,6 +24,7 @@ from acp_tui.controller.prompt_blocks import PromptBlockBuilder, adapt_blocks
 from acp_tui.controller.recorder import Recorder
 from acp_tui.controller.requests.permission_gate import PermissionGate
 from acp_tui.controller.requests.request_handlers import RequestHandlers
+from acp_tui.controller.requests.rule_book import RuleBook
 from acp_tui.controller.user_commands import UserCommands
 from acp_tui.controller.wait_notice import WaitNotices
 from acp_tui.errors import Refusal, UserError
@@ -124,6 +125,7 @@ class Conversation:
             question_handler=options.question_handler,
             clock=clock,
         )
+        self.rules = RuleBook(self._gate)
         self._terminals = Terminals(
             self._roots.cwd,
             on_output=self._recorder.terminal_output,

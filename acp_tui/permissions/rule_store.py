@@ -123,12 +123,14 @@ class RuleStore:
             entries.append(to_dict(rule))
         return rule
 
-    def revoke(self, which: Reference) -> Rule:
+    def revoke(self, which: Reference, *, undoable: bool = True) -> Rule:
         """Delete a rule and return it."""
         with self._changing() as (entries, changes):
             rule = self._find(entries, which)
             index = _index(entries, rule)
-            changes.append({"before": entries.pop(index), "index": index})
+            entry = entries.pop(index)
+            if undoable:
+                changes.append({"before": entry, "index": index})
         return rule
 
     def edit(self, which: Reference, new: Rule) -> Rule:

@@ -12,6 +12,7 @@ from acp_tui.ui.keys import SCOPES, TABLE, ScopeName, bindings, key_name
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.permission.rule_editor import RuleEditor
+from acp_tui.ui.permission.rules_screen import RulesScreen
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.editor import PromptEditor
 from acp_tui.ui.prompt.history_search import HistoryInput
@@ -53,6 +54,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "dialog": Dialog,
     "permission": PermissionScreen,
     "rule": RuleEditor,
+    "rules": RulesScreen,
     "choose": ChooseScreen,
     "detail": DetailScreen,
     "help": HelpScreen,

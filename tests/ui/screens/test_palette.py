@@ -52,9 +52,8 @@ async def test_commands_are_listed_with_their_keys_the_useful_ones_first(tmp_pat
         screen = one.app.screen
         assert isinstance(screen, PaletteScreen)
         shown = titles(screen)
-        assert shown[:5] == [
+        assert shown[:4] == [
             "New session",
-            "Show permissions",
             "Open log in $EDITOR",
             "Switch agent or session",
             "Change theme",
@@ -85,7 +84,7 @@ FIRST = {
     "new": "New session",
     "policy": "Change policy",
     "yolo": "Policy: yolo",
-    "permissions": "Show permissions",
+    "permissions": "Permission rules",
     "log": "Open log in $EDITOR",
     "history": "Search prompt history",
     "ctrl+b": "Toggle panes",
@@ -141,13 +140,17 @@ async def test_the_policy_can_be_changed_and_is_shown_in_the_status_line(tmp_pat
         assert one.made[0].conversation.options.policy == "read-only"
 
 
-async def test_show_permissions_lists_the_rules(tmp_path: Path) -> None:
+async def test_the_permission_rules_are_opened_from_the_palette_and_by_a_key(tmp_path: Path) -> None:
     async with open_conversation_ui(
         tmp_path, "demo", "--policy", "accept-edits", "--allow", "execute:pytest"
     ) as one:
-        await narrowed(one, "Show permissions")
+        await narrowed(one, "Permission rules")
         await one.press("enter")
-        await one.sees("Policy: accept-edits", "Rules of this run", "pytest", "No rules are remembered")
+        await one.sees("policy: accept-edits", "This run", "`pytest …`", "--allow execute:pytest")
+        await one.press("escape")
+        await one.until(lambda: one.app.screen is one.screen)
+        await one.press("shift+f4")
+        await one.sees("policy: accept-edits", "`pytest …`")
 
 
 async def test_modes_can_be_chosen_by_name(tmp_path: Path) -> None:

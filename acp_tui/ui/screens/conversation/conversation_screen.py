@@ -388,6 +388,10 @@ class ConversationScreen(SessionScreen):
         """Choose the permission policy."""
         self._settings.choose_policy()
 
+    def action_rules(self, rule_id: str | None = None) -> None:
+        """Open the list of permission rules, at the rule with an id if there is one."""
+        self._session_commands.open_rules(rule_id)
+
     def action_export(self) -> None:
         self._export.open()
 

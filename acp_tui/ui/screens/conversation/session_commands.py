@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SessionCommands:
-    """Starts a new session, and shows the permissions and the log."""
+    """Starts a new session, and shows the permission rules and the log."""
 
     def __init__(
         self,
@@ -35,12 +35,8 @@ class SessionCommands:
         """Return the commands that make sense now."""
         if self._new_session is not None:
             yield PaletteCommand("New session", self._open_new_session, "Session")
-        if (conversation := self._runner.conversation) is not None:
-            yield PaletteCommand(
-                "Show permissions", self._show_permissions, "Permissions", word="rules remembered"
-            )
-            if conversation.log_path is not None:
-                yield PaletteCommand("Open log in $EDITOR", self._open_log, "Session", word="wire log")
+        if (conversation := self._runner.conversation) is not None and conversation.log_path is not None:
+            yield PaletteCommand("Open log in $EDITOR", self._open_log, "Session", word="wire log")
 
     def _open_new_session(self) -> None:
         if reason := self._screen.busy_reason():
@@ -49,13 +45,15 @@ class SessionCommands:
             screen = self._new_session(self._screen.palette, None)
             self._screen.post_message(self._screen.SwitchRequested(screen))
 
-    def _show_permissions(self) -> None:
-        from acp_tui.ui.permission.rule_list import permission_list
+    def open_rules(self, rule_id: str | None = None) -> None:
+        """Open the list of permission rules, at the rule with an id if there is one."""
+        from acp_tui.ui.permission.rules_screen import RulesScreen
 
-        prepared = self._runner.prepared
-        assert prepared is not None
-        rules = permission_list(prepared.conversation, prepared.app_context.rule_store)
-        self._entry_actions.show_text("Permissions", rules)
+        if (conversation := self._runner.conversation) is not None:
+            policy = conversation.options.policy
+            self._screen.open_dialog(
+                RulesScreen(conversation.rules, self._screen.palette, policy=policy, rule_id=rule_id)
+            )
 
     def _open_log(self) -> None:
         conversation = self._runner.conversation

@@ -1,0 +1,151 @@
+"""All rules that a conversation knows, wherever they are kept, to be listed and changed by the user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+from acp_tui.permissions.match_counts import Matches
+from acp_tui.permissions.rule_matching import applies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.controller.requests.permission_gate import PermissionGate
+    from acp_tui.permissions.agent_identity import AgentIdentity
+    from acp_tui.permissions.rule_store import RuleStore
+    from acp_tui.permissions.rules import Rule
+
+MAX_UNDO = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRule:
+    """A rule, and how it has been used."""
+
+    rule: Rule
+    matches: Matches
+    applies: bool  # in this conversation: its project and agent are those of the rule
+    unused: bool = False  # its agent cannot be identified; see `rule_migration`
+
+
+@dataclass(slots=True)
+class RuleBook:
+    """The rules of the run, of the session, and the saved ones."""
+
+    gate: PermissionGate
+    _undo: list[Callable[[], Rule]] = field(default_factory=list)
+
+    @property
+    def project(self) -> str:
+        """The folder that rules of this project are for."""
+        return self.gate.project
+
+    @property
+    def agent(self) -> AgentIdentity:
+        """The agent of this conversation."""
+        return self.gate.identity()
+
+    def rules(self) -> list[ListedRule]:
+        """Return the rules of the run, then those of the session, then the saved ones, each oldest first."""
+        store = self.gate.rule_store
+        saved = store.rules() if store is not None else []
+        matches = store.matches.read() if store is not None else {}
+        return [
+            ListedRule(
+                rule,
+                matches.get(rule.id, Matches()),
+                applies=applies(rule, agent=self.agent, project=self.project),
+                unused=store is not None and store.is_unused(rule),
+            )
+            for rule in (*self.gate.run_rules, *self.gate.session_rules, *saved)
+        ]
+
+    def revoke(self, rule: Rule) -> None:
+        """Delete a rule. Raises `UserError` if there is no such rule or it cannot be deleted."""
+        self._remember_undo(self._remove(rule))
+
+    def edit(self, rule: Rule, new: Rule) -> Rule:
+        """Replace a rule and return the new one, which keeps the id. Its scope decides where it is kept."""
+        if new.same_as(rule):
+            return rule
+        new = new.evolve(id=rule.id, created=rule.created)
+        kept_in = self._list_with(rule)
+        if kept_in is None and new.scope in ("project", "everywhere"):
+            new = self._store.edit(rule, new)
+            self._remember_undo(self._store.undo)
+        elif kept_in is not None and new.scope == rule.scope:
+            index = kept_in.index(rule)
+            kept_in[index] = new
+            self._remember_undo(lambda: _replace(kept_in, new, rule))
+        else:
+            new = self._move(rule, new)
+        return new
+
+    def undo(self) -> Rule:
+        """Undo the last change, and return the rule as it was before.
+
+        After the changes made here, this undoes earlier changes of saved rules. Raises `UserError`.
+        """
+        return self._undo.pop()() if self._undo else self._store.undo()
+
+    # ----------------------------------------------------------------- where a rule is kept
+
+    def _move(self, rule: Rule, new: Rule) -> Rule:
+        """Replace a rule by one that is kept elsewhere, and return that."""
+        if new.scope == "session":
+            restore = self._remove(rule)
+            self.gate.session_rules.append(new)
+
+            def undo() -> Rule:
+                self.gate.session_rules.remove(new)
+                return restore()
+
+        else:
+            saved = self._store.add(new)
+            is_new = saved.id == rule.id  # otherwise an equal rule had been saved before
+            restore = self._remove(rule)
+
+            def undo() -> Rule:
+                if is_new:
+                    self._store.revoke(saved, undoable=False)
+                return restore()
+
+            new = saved
+        self._remember_undo(undo)
+        return new
+
+    def _remove(self, rule: Rule) -> Callable[[], Rule]:
+        """Delete a rule. Return a function that restores it."""
+        kept_in = self._list_with(rule)
+        if kept_in is None:
+            self._store.revoke(rule)
+            return self._store.undo
+        index = kept_in.index(rule)
+        kept_in.remove(rule)
+
+        def restore() -> Rule:
+            kept_in.insert(index, rule)
+            return rule
+
+        return restore
+
+    def _list_with(self, rule: Rule) -> list[Rule] | None:
+        """Return the list in memory that contains the rule; None if it does not."""
+        lists = (self.gate.run_rules, self.gate.session_rules)
+        return next((rules for rules in lists if rule in rules), None)
+
+    @property
+    def _store(self) -> RuleStore:
+        if self.gate.rule_store is None:
+            raise UserError("Rules are not saved in this conversation.")
+        return self.gate.rule_store
+
+    def _remember_undo(self, undo: Callable[[], Rule]) -> None:
+        self._undo = [*self._undo[1 - MAX_UNDO :], undo]
+
+
+def _replace(rules: list[Rule], new: Rule, old: Rule) -> Rule:
+    rules[rules.index(new)] = old
+    return old

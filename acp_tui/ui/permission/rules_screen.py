@@ -1,0 +1,199 @@
+"""The screen that lists the permission rules, to revoke them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.widgets import Static
+
+from acp_tui.errors import UserError
+from acp_tui.permissions.rules import describe_effect, describe_rule
+from acp_tui.ui import keys
+from acp_tui.ui.app_interface import app_of
+from acp_tui.ui.permission.rule_rows import filtered_rules, rule_rows, sorted_rules
+from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.input_line import InputLine
+from acp_tui.ui.widgets.select_list import SelectList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.widgets import Input
+
+    from acp_tui.controller.requests.rule_book import ListedRule, RuleBook
+    from acp_tui.permissions.rules import Rule
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.bar import Hint
+
+NO_RULES = 'No rules. An answer with "always" in a permission dialog becomes a rule.'
+
+
+class RulesScreen(Dialog[None]):
+    """Lists the rules of a conversation. Typing filters them."""
+
+    CSS = """
+    RulesScreen { background: $background; layout: vertical; }
+    RulesScreen Bar { padding: 0 1; background: $surface; }
+    RulesScreen InputLine {
+        height: 1; border: none; padding: 0; margin: 0 1 1 1; background: $panel;
+    }
+    RulesScreen SelectList { height: 1fr; padding: 0 1; }
+    RulesScreen #about { height: auto; min-height: 2; max-height: 4; padding: 0 1; margin-top: 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("rules")
+    AUTO_FOCUS = "InputLine"
+
+    def __init__(
+        self,
+        rule_book: RuleBook,
+        palette: Palette,
+        *,
+        policy: str,
+        rule_id: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Start at the rule with an id, if there is one."""
+        super().__init__()
+        self._rule_book = rule_book
+        self._palette = palette
+        self._policy = policy
+        self._rule_id = rule_id
+        self._clock = clock
+        self._all: list[ListedRule] = []
+        self._shown: list[ListedRule] = []
+        self._message = ""  # what the last key did
+
+    def compose(self) -> ComposeResult:
+        yield Bar(self._title(), id="head")
+        yield InputLine(placeholder="type to filter", id="filter")
+        yield SelectList([], self._palette, id="rules")
+        yield Static(markup=False, id="about")
+        yield KeyHints(self._hints(), self._palette, id="keys")
+
+    def on_mount(self) -> None:
+        """Show the rules, and the one to start at."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
+        self._load()
+        if self._rule_id is not None and not self._select(self._rule_id):
+            self._tell("That rule no longer exists.")
+
+    def _title(self) -> Spans:
+        policy = Segment(f"  policy: {self._policy}", self._palette.dim)
+        return [Segment("Permission rules", self._palette.strong), policy]
+
+    def _hints(self) -> Sequence[Hint]:
+        names = ("revoke", "undo", "close")
+        return [(keys.bound_keys(self, f"rules.{name}").split()[0], name) for name in names]
+
+    def _use_palette(self, palette: Palette) -> None:
+        self._palette = palette
+        self._list.use_palette(palette)
+        self.query_one("#head", Bar).show(self._title())
+        self.query_one("#keys", KeyHints).set_hints(self._hints(), palette)
+        self._show(self._list.selected)
+
+    # ------------------------------------------------------------------------- the list
+
+    @property
+    def _list(self) -> SelectList:
+        return self.query_one(SelectList)
+
+    @property
+    def _selected(self) -> Rule | None:
+        index = self._list.selected
+        return self._shown[index].rule if 0 <= index < len(self._shown) else None
+
+    def _load(self, selected: int = 0) -> None:
+        """Read the rules again."""
+        self._all = sorted_rules(self._rule_book.rules(), self._rule_book.project)
+        self._show(selected)
+
+    def _show(self, selected: int = 0) -> None:
+        """Show the rules that match the filter."""
+        self._shown = filtered_rules(self._all, self.query_one(InputLine).value)
+        rows = rule_rows(self._shown, self._palette, self._rule_book.project, self._clock())
+        self._list.empty_text = "No matches" if self._all else NO_RULES
+        self._list.show(rows, selected)
+        shown, count = len(self._shown), len(self._all)
+        text = f" {shown} of {count}" if shown < count else f" {count}"
+        self.query_one("#head", Bar).show(right=[Segment(text, self._palette.dim)])
+        self._show_about()
+
+    def _select(self, rule_id: str) -> bool:
+        """Select the rule with this id. Return False if it is not in the list."""
+        ids = [each.rule.id for each in self._shown]
+        if rule_id not in ids:
+            return False
+        self._list.selected = ids.index(rule_id)
+        self._show_about()
+        return True
+
+    def _tell(self, message: str) -> None:
+        self._message = message
+        self._show_about()
+
+    def _show_about(self) -> None:
+        """Show what the last key did; otherwise what the selected rule does."""
+        rule = self._selected
+        self.query_one("#about", Static).update(self._message or (describe_effect(rule) if rule else ""))
+
+    # ------------------------------------------------------------------------- messages and keys
+
+    def on_input_changed(self, _: Input.Changed) -> None:
+        """Filter the rules."""
+        self._message = ""
+        self._show()
+
+    def on_select_list_chosen(self, _: SelectList.Chosen) -> None:
+        """Show what the clicked rule does."""
+        self._tell("")
+
+    def action_move(self, step: int) -> None:
+        """Select another rule. At the ends, a single step wraps around and a longer one stops."""
+        if abs(step) == 1:
+            self._list.move(step)
+        elif self._shown:
+            self._list.selected = max(0, min(len(self._shown) - 1, self._list.selected + step))
+        self._tell("")
+
+    def action_revoke(self) -> None:
+        """Revoke the selected rule."""
+        if (rule := self._selected) is None:
+            return
+        undo = keys.bound_keys(self, "rules.undo").split()[0]
+        self._change(
+            lambda: self._rule_book.revoke(rule), f"Revoked: {describe_rule(rule)}. {undo} restores it."
+        )
+
+    def action_undo(self) -> None:
+        """Undo the last change of a rule."""
+        try:
+            rule = self._rule_book.undo()
+        except UserError as error:
+            self._load(self._list.selected)
+            self._tell(str(error))
+            return
+        self._load(self._list.selected)
+        self._select(rule.id)
+        self._tell(f"Restored: {describe_rule(rule)}.")
+
+    def _change(self, change: Callable[[], object], message: str) -> None:
+        """Make a change, show the rules as they are then, and say what happened."""
+        try:
+            change()
+        except UserError as error:
+            message = str(error)
+        self._load(self._list.selected)
+        self._tell(message)
+
+    def action_close(self) -> None:
+        """Clear the filter; close if it is empty."""
+        if self.query_one(InputLine).value:
+            self.query_one(InputLine).value = ""
+        else:
+            self.dismiss(None)
