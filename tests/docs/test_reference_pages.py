@@ -72,6 +72,12 @@ def _keys(key: Key) -> str:
     return " ".join(f"`{key_name(name.strip())}`" for name in key.keys.split(","))
 
 
+def test_the_keys_of_the_review_are_right() -> None:
+    table = {name for key in TABLE if key.scope == "review" for name in _keys(key).split()}
+    rows = re.findall(r"^\| (`.*?) \|", section(page("docs/review.md"), "Keys"), re.MULTILINE)
+    assert {name for row in rows for name in row.split()} <= table
+
+
 def test_every_option_of_exec_is_described() -> None:
     parser = argparse.ArgumentParser()
     exec_command.configure(parser)

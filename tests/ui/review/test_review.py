@@ -158,6 +158,17 @@ async def test_changes_of_the_agent_appear_while_the_review_is_open(
         await ui.sees("1 of 4 reviewed", "A new.txt")
 
 
+async def test_a_renamed_file_names_the_other_one(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await ui.send("hello")
+        await ui.until(lambda: ui.said() and ui.session.phase == "idle")
+        (project / "a.txt").rename(project / "c.txt")
+        await open_review(ui)
+        await ui.sees("D a.txt", "A c.txt", "Renamed to c.txt.")
+        await ui.press("}")
+        await ui.sees("Renamed from a.txt.")
+
+
 async def test_the_filter_shows_one_turn(open_ui: Open, project: Path) -> None:
     async with open_ui() as ui:
         await run_turn(ui, (project / "a.txt", numbered(_5="five")))

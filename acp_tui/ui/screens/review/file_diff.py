@@ -67,15 +67,19 @@ class FileDiff:
         comments: Sequence[Comment],
         context: DrawContext,
         author_of: Callable[[int], tuple[str, bool]],
+        other_name: str = "",
     ) -> None:
-        """`author_of` returns how to name authors, and whether that is worth noticing."""
+        """`author_of` returns how to name authors, and whether that is worth noticing.
+
+        `other_name` is the earlier or the new name of a renamed file.
+        """
         self.file = file
         self.parts = parts
         self._context = context
         self._author_of = author_of
         difference = _difference(file.text) if file.text is not None else None
         self._renderer = _renderer(difference, str(file.path), context)
-        self.rows = list(_rows(file, parts, comments, difference, split=self.split))
+        self.rows = list(_rows(file, parts, comments, difference, other_name, split=self.split))
         self.heights = Heights()
         self.heights.reset([self._height(row) for row in self.rows])
         self._drawn: dict[int, list[Strip]] = {}
@@ -170,6 +174,7 @@ def _rows(
     parts: Sequence[Part],
     comments: Sequence[Comment],
     difference: Difference | None,
+    other_name: str,
     *,
     split: bool,
 ) -> Iterator[ReviewRow]:
@@ -195,7 +200,10 @@ def _rows(
     ends = line_ends("".join(file.text.old), "".join(file.text.new)) if file.text is not None else None
     if ends is not None:
         yield ReviewRow("note", text=f"line ends: {ends[0]} → {ends[1]}")
-    if (waiting or ends) and body:
+    if other_name:
+        word = "to" if file.kind == "deleted" else "from"
+        yield ReviewRow("note", text=f"Renamed {word} {other_name}.")
+    if (waiting or ends or other_name) and body:
         yield ReviewRow("blank")
     yield from body
 

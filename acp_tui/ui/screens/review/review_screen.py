@@ -12,6 +12,7 @@ from textual.containers import Horizontal, Vertical
 
 from acp_tui.errors import UserError
 from acp_tui.review.authorship import turns_of
+from acp_tui.review.renames import find_renames
 from acp_tui.session.invisible import reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of
@@ -213,7 +214,8 @@ class ReviewScreen(Dialog[None]):
         file, width = self.file, self.view.scrollable_content_region.width
         comments = [one for one in self.review.comments if one.path == str(self._path)]
         parts = self.shown_parts(file) if file is not None else ()
-        shown = (file, tuple(parts), tuple(comments), width, self._message())
+        other_name = self._other_name(file) if file is not None else ""
+        shown = (file, tuple(parts), tuple(comments), width, other_name, self._message())
         if shown == self._shown:
             return
         moved = not self._shown or self._shown[0] is None or self._path != self.view_path
@@ -228,10 +230,17 @@ class ReviewScreen(Dialog[None]):
             comments,
             DrawContext(width, self.palette, self.context.session, cwd=self.context.cwd, full=True),
             lambda authors: author_label(authors, name_turns=len(turns) > 1),
+            other_name,
         )
         self.view.show(diff)
         if moved:
             self.view.go_to_part(0)
+
+    def _other_name(self, file: ChangedFile) -> str:
+        if file.kind not in ("added", "deleted"):
+            return ""
+        other = find_renames(self.review.model.files.values()).get(file.path)
+        return reveal_line(self.review.name(other)) if other is not None else ""
 
     @property
     def view_path(self) -> Path | None:
