@@ -32,6 +32,7 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/exec_flood.py
 	$(BIN)/python -m tests.benchmarks.export_speed
 	$(BIN)/python -m tests.benchmarks.file_menu
+	$(BIN)/python -m tests.benchmarks.large_tree
 	$(BIN)/python -m tests.benchmarks.replay_speed
 	$(BIN)/python -m tests.benchmarks.review_screen
 
