@@ -215,7 +215,7 @@ def answered_by(entry: Permission, max_characters: int | None = None) -> str:
             name = f"{name[: max_characters - 1]}…"
         parts.append(f'"{name}"')
     if entry.by == "you":
-        parts.append("you")
+        parts.append(f'you: "{entry.reason}"' if entry.reason else "you")
     elif entry.why:
         parts.append(entry.why)
     elif entry.by:

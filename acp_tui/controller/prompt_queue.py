@@ -65,6 +65,13 @@ class PromptQueue:
         else:
             self._queue(text, blocks)
 
+    def submit_first(self, text: str) -> None:
+        """Send a prompt, or put it at the front of the queue while a turn runs."""
+        if self._can_send:
+            self._send(text, None)
+        else:
+            self._queue(text, None, first=True)
+
     def next(self) -> None:
         """Resume the queue and send its first prompt."""
         session = self._conversation.session

@@ -24,6 +24,8 @@ def permission_lines(permission: Permission, context: TextContext) -> Iterator[s
     yield f"? Permission: {(call and call.title) or permission.call_id}: {_outcome(permission)}"
     if permission.why:
         yield f"  {permission.why}"
+    if permission.reason:
+        yield f'  Reason: "{permission.reason}"'
 
 
 def _outcome(permission: Permission) -> str:
@@ -39,7 +41,7 @@ def _outcome(permission: Permission) -> str:
 def permission_search_text(permission: Permission, session: Session) -> Iterable[str]:
     """Return what was asked and the rule that answered."""
     call = session.tool_calls.get(permission.call_id)
-    return [call.title if call is not None else "", permission.why or ""]
+    return [call.title if call is not None else "", permission.why or "", permission.reason]
 
 
 def permission_blocks(permission: Permission, context: TextContext) -> Iterable[Block]:

@@ -37,7 +37,7 @@ _TYPES: tuple[type[ev.Event], ...] = (
 # unchanged because they will be sent, terminal output because the terminal emulator reads it.
 _DISPLAYED = {
     ev.AgentExited: {"reason", "stderr_tail", "signal"},
-    ev.Decided: {"why", "subject", "by", "rule_ids"},
+    ev.Decided: {"why", "subject", "by", "rule_ids", "reason"},
     ev.FileBeforeWrite: {"old"},
     ev.Noticed: {"text", "detail", "source"},
     ev.TerminalCreated: {"command", "cwd"},

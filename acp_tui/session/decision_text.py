@@ -16,7 +16,7 @@ def decision_text(event: Decided, subject: str) -> str:
     why = event.why or ""
     verb, _, rest = subject.partition(" ")
     if event.by == "you" and event.allowed is not None and verb in _GERUNDS:
-        detail = why.removeprefix("you answered").lstrip(",; ")
+        detail = f'"{event.reason}"' if event.reason else why.removeprefix("you answered").lstrip(",; ")
         text = f"You {verdict.lower()} {_GERUNDS[verb]} {rest}"
         return f"{text} ({detail})" if detail else text
     if why.startswith(verdict.lower()):

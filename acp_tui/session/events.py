@@ -483,6 +483,7 @@ class Decided(Event):
     subject: str | None = None  # as text, such as "run `pytest -q`"
     waited: float = 0.0  # seconds until the user answered
     rule_ids: list[str] = field(default_factory=list)  # of the rules that answered, or that the user made
+    reason: str = ""  # what the user wrote to the agent when rejecting
 
 
 @dataclass(slots=True)

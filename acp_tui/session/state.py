@@ -248,6 +248,7 @@ class Permission(Entry):
     by: str | None = None  # who answered: "you", "rule", "policy", "turn" …
     why: str | None = None  # a sentence that names the rule or policy
     rule_ids: list[str] = field(default_factory=list)  # of the rules that answered, or that the user made
+    reason: str = ""  # what the user wrote to the agent when rejecting
 
 
 @dataclass(kw_only=True, slots=True)

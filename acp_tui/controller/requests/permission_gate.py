@@ -46,6 +46,7 @@ class Verdict:
     option: PermissionOption | None
     why: str
     rule_ids: list[str] = field(default_factory=list)  # of the rules that answered, or that the user made
+    reason: str = ""  # why the user rejected it
 
 
 @dataclass(slots=True)
@@ -81,6 +82,7 @@ class PermissionGate:
                 subject=question.subject.description,
                 waited=round(self.clock() - began, 3) if by == "you" else 0.0,
                 rule_ids=verdict.rule_ids,
+                reason=verdict.reason,
             )
         )
         if verdict.allowed and question.kind == "permission":
@@ -134,7 +136,7 @@ class PermissionGate:
         why = f"you answered; {noun}: {saved}" if saved else "you answered"
         own = bool(answer.rules) or answer.option in question.own_options
         sent = _option_to_send(question, answer.option) if own else answer.option
-        return Verdict(answer.option.kind.startswith("allow"), sent, why, rule_ids)
+        return Verdict(answer.option.kind.startswith("allow"), sent, why, rule_ids, answer.reason)
 
     def _decide(self, subject: Subject) -> Decision:
         return decide(

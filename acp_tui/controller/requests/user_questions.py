@@ -58,6 +58,7 @@ class Answer:
 
     option: PermissionOption | None
     rules: tuple[Rule, ...] = ()  # to be saved
+    reason: str = ""  # of a rejection, for the agent
 
 
 @dataclass(slots=True)

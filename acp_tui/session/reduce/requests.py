@@ -38,6 +38,7 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
     permission = session.permissions.get(event.request_id)
     if permission is not None:
         permission.by, permission.why, permission.rule_ids = event.by, event.why, event.rule_ids
+        permission.reason = event.reason
         return [touch(permission)]
     if event.by == "covered":
         return []

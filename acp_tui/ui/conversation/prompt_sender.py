@@ -51,6 +51,11 @@ class PromptSender:
         else:
             self._queue.submit(text)
 
+    def submit_first(self, text: str) -> None:
+        """Send a prompt before those in the queue."""
+        if self._queue is not None:
+            self._queue.submit_first(text)
+
     async def _submit_with(self, text: str, attachments: Sequence[Attachment]) -> None:
         blocks = await self._read_attachments(text, attachments)
         if blocks is not None and self._queue is not None:

@@ -393,6 +393,15 @@ TABLE: tuple[Key, ...] = (
     Key(
         "permission.reject_always", "R", "answer('reject_always')", "never", "permission", "Reject always", 4
     ),
+    Key(
+        "permission.reason",
+        "t",
+        "reason",
+        "reject, saying why",
+        "permission",
+        "Reject, and tell the agent why",
+        5,
+    ),
     *(
         Key(
             f"permission.{digit}",

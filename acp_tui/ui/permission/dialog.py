@@ -24,6 +24,7 @@ from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
+from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.select_list import Row, SelectList
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from textual import events
     from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from acp_tui.controller.requests.user_questions import Question
     from acp_tui.permissions.rules import Rule
@@ -51,16 +53,18 @@ CHROME_ROWS = 5
 """Rows that are neither content nor options: borders, head, a blank row, keys."""
 ROOMY_HEIGHT = 30
 """From this screen height, there is another blank row, and a quarter of the screen shows the conversation."""
+REASON_PLACEHOLDER = "No, because …"
 MIN_CONVERSATION_ROWS = 2
 """Rows that show the conversation on a lower screen."""
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionAnswer:
-    """The option the user chose, and the rules to save."""
+    """The option the user chose, the rules to save, and the reason of a rejection."""
 
     option: PermissionOption
     rules: tuple[Rule, ...] = ()
+    reason: str = ""
 
 
 class PermissionScreen(Dialog[PermissionAnswer | None]):
@@ -73,6 +77,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
     }
     PermissionScreen #dialog.dangerous { border: heavy $error; }
     PermissionScreen #what { margin-bottom: 1; }
+    PermissionScreen #reason { background: $surface; }
     PermissionScreen .roomy #options { margin-bottom: 1; }
     """
     BINDINGS: ClassVar = keys.bindings("permission")
@@ -96,7 +101,8 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         self._position = position
         self._options = [*question.options, *question.own_options]
         self._editor: RuleEditor | None = None  # open while the user edits the rules of an "always"
-        self._edited: PermissionOption | None = None  # that "always"
+        self._edited: PermissionOption | None = None  # that "always", or the rejection with a reason
+        self._reason_line: InputLine | None = None  # open while the user writes a reason
         self._session = session or Session()
         self._cwd = cwd
         self._clock = clock
@@ -198,6 +204,8 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
             return [("…", "keys work once you stop typing")]
         if self._editor is not None:
             return self._editor_hints()
+        if self._reason_line is not None:
+            return self._reason_hints()
         names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
         take, full, raw, cancel = (keys.bound_keys(self, name) for name in names)
         if self._choice_needed:
@@ -206,7 +214,13 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         close = "close" if self._raw or self._full else "stop"
         shown = "hide raw input" if self._raw else "raw input"
         hints = [(f"↑↓ {take}", "answer"), (cancel, close), (full, size), (raw, shown)]
+        if self._rejections:
+            hints.insert(1, (keys.bound_keys(self, "permission.reason"), "reject with reason"))
         return [*hints, ("PgUp PgDn", "scroll")]
+
+    def _reason_hints(self) -> Sequence[Hint]:
+        take, close = (keys.bound_keys(self, name) for name in ("permission.take", "permission.cancel"))
+        return [(take, "reject and tell the agent"), (close, "back")]
 
     def _editor_hints(self) -> Sequence[Hint]:
         take, close = (keys.bound_keys(self, name) for name in ("rule.take", "rule.close"))
@@ -237,7 +251,8 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         room = max(2, limit - CHROME_ROWS - roomy)
         wanted = page.height_at(inner - 1)
         least = room * 3 // 4 if self._editor is not None else room // 2
-        choices = min(options.height_at(inner), max(least, room - wanted))
+        choices = 1 if self._reason_line is not None else options.height_at(inner)
+        choices = min(choices, max(least, room - wanted))
         options.styles.height = choices
         page.styles.height = room - choices if self._full else min(wanted, room - choices)
 
@@ -286,7 +301,10 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
             self.app.bell()
 
     def action_choose(self) -> None:
-        """Answer with the selected option."""
+        """Answer with the selected option, or reject with the reason that was written."""
+        if self._reason_line is not None and self._edited is not None:
+            self._close(PermissionAnswer(self._edited, reason=self._reason_line.value.strip()))
+            return
         selected = self._option_list.selected
         if selected >= 0:
             self._answer(selected)
@@ -302,6 +320,8 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         """Undo one step: close the editor, hide the raw input, restore the size, or close the dialog."""
         if self._editor is not None:
             self.on_rule_editor_cancelled()
+        elif self._reason_line is not None:
+            self._show_options()
         elif self._raw:
             self.action_raw()
         elif self._full:
@@ -329,6 +349,8 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Leave the keys to the rule editor while it is open."""
+        if self._reason_line is not None:
+            return action in ("choose", "close", "page", "interrupt")
         return self._editor is None or action in ("page", "interrupt")
 
     def _open_editor(self, option: PermissionOption) -> None:
@@ -339,10 +361,25 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         self._editor = RuleEditor(
             offer.ladders[option.kind], self._palette, agent=offer.agent, project=offer.project
         )
+        self._replace_options(self._editor)
+
+    def _replace_options(self, widget: Widget) -> None:
+        """Show a widget in place of the options."""
         self._option_list.display = False
-        self.query_one("#dialog").mount(self._editor, before="#keys")
-        self.set_focus(self._editor)  # immediately, because the next key belongs to it
+        self.query_one("#dialog").mount(widget, before="#keys")
+        self.set_focus(widget)  # immediately, because the next key belongs to it
         self._typing_guard = TypingGuard(self._clock)
+        self._resize_parts()
+        self._update_hints()
+
+    def _show_options(self) -> None:
+        """Close the rule editor, or the line for the reason."""
+        for widget in (self._editor, self._reason_line):
+            if widget is not None:
+                widget.remove()
+        self._editor = self._reason_line = self._edited = None
+        self.set_focus(None)
+        self._option_list.display = True
         self._resize_parts()
         self._update_hints()
 
@@ -351,18 +388,29 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
 
     def on_rule_editor_cancelled(self) -> None:
         """Go back to the options."""
-        if self._editor is not None:
-            self._editor.remove()
-            self._editor = self._edited = None
-            self.set_focus(None)
-            self._option_list.display = True
-            self._resize_parts()
-            self._update_hints()
+        self._show_options()
 
     def on_rule_editor_confirmed(self, event: RuleEditor.Confirmed) -> None:
         """Answer, and save the rules."""
         assert self._edited is not None
         self._close(PermissionAnswer(self._edited, event.rules))
+
+    # ------------------------------------------------------------------------- reject with a reason
+
+    @property
+    def _rejections(self) -> list[PermissionOption]:
+        return [option for option in self._options if option.kind == "reject_once"]
+
+    def action_reason(self) -> None:
+        """Open the line for the reason of a rejection. It uses the selected one of several such options."""
+        found = self._rejections
+        if not found:
+            self.app.bell()
+            return
+        chosen = self._options[self._option_list.selected]
+        self._edited = chosen if chosen in found else found[0]
+        self._reason_line = InputLine(placeholder=REASON_PLACEHOLDER, id="reason")
+        self._replace_options(self._reason_line)
 
     # ------------------------------------------------------------------------- view
 

@@ -32,7 +32,7 @@ def asks(*, times: int = 1, **call: Any) -> list[list[Any]]:
 def answers(ui: ConversationUi) -> list[Any]:
     """Return the answers that the agent received."""
     decoder, text, found = json.JSONDecoder(), "".join(ui.said()), []
-    while text:
+    while text.startswith("{"):
         value, end = decoder.raw_decode(text)
         found.append(value.get("outcome", value))
         text = text[end:]
@@ -183,6 +183,20 @@ async def test_an_always_answer_becomes_a_rule_that_answers_next_time(open_ui: O
         await ui.send(*asks())
         await ui.until(lambda: ui.said())
         assert answers(ui) == [{"outcome": "selected", "optionId": "allow_once"}]
+
+
+async def test_the_reason_of_a_rejection_is_the_next_prompt(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(*asks())
+        await ui.asked()
+        ui.screen.runner.prompts.submit("later")
+        await ui.press("t")
+        await ui.press(*"use uv", "enter")
+        reason = "I rejected your request (run `pytest -q`): use uv"
+        await ui.until(lambda: ui.prompts()[1:] == [reason, "later"])
+        await ui.ready()
+        assert answers(ui)[0] == {"outcome": "selected", "optionId": "reject_once"}
+        await ui.sees('you: "use uv"')
 
 
 async def test_writing_a_file_outside_the_workspace_asks_the_user(open_ui: Open, tmp_path: Path) -> None:

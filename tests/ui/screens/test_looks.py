@@ -117,6 +117,18 @@ def test_always_in_words(asked: str, theme: str, size: tuple[int, int], snap_com
     assert snap_compare(app, terminal_size=size, run_before=act)
 
 
+@every_look
+@every_size
+def test_reject_with_a_reason(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    async def act(pilot: Pilot[None]) -> None:
+        await _quiet(pilot)
+        await pilot.press("t", *"use uv run pytest")
+        await _quiet(pilot)
+
+    app = permission_app(theme, ASKED["command"]())
+    assert snap_compare(app, terminal_size=size, run_before=act)
+
+
 def test_permission_while_typing(snap_compare: Any) -> None:
     assert snap_compare(permission_app("dark", ASKED["command"]()), terminal_size=(80, 24))
 

@@ -592,6 +592,42 @@ async def test_always_for_a_composite_command_saves_a_rule_for_each_new_part() -
         ]
 
 
+# --------------------------------------------------------------------------- reject with a reason
+
+
+async def test_a_reason_can_be_written_for_a_rejection() -> None:
+    async with shown(permission("Go", "execute", options=ALL)) as dialog:
+        await dialog.press("t")
+        await dialog.press(*"use ur")
+        await dialog.press("backspace", "v", "enter")
+        assert dialog.answers == [PermissionAnswer(NO, reason="use uv")]
+
+
+async def test_escape_closes_the_line_for_the_reason() -> None:
+    async with shown(permission("Go", "execute", options=ALL)) as dialog:
+        await dialog.press("t")
+        await dialog.press("escape")
+        assert dialog.answers == []
+        await dialog.press("a")
+        assert dialog.answers == [PermissionAnswer(YES)]
+
+
+async def test_the_selected_one_of_several_rejections_gets_the_reason() -> None:
+    other = PermissionOption("o", "No, and stop", "reject_once")
+    async with shown(permission("Go", "execute", options=[YES, NO, other])) as dialog:
+        await dialog.press("down", "down", "t")
+        await dialog.press("x", "enter")
+        assert dialog.answers == [PermissionAnswer(other, reason="x")]
+
+
+async def test_without_an_option_to_reject_there_is_no_reason() -> None:
+    async with shown(permission("Go", "execute", options=[YES, ALWAYS])) as dialog:
+        await dialog.press("t")
+        assert "reject with reason" not in dialog.text()
+        await dialog.press("a")
+        assert dialog.answers == [PermissionAnswer(YES)]
+
+
 # --------------------------------------------------------------------------- looking
 
 

@@ -106,6 +106,7 @@ class ConversationScreen(SessionScreen):
             self.context,
             agent_title=lambda: self.prompt.agent_title,
             cancel_turn=self.runner.stop_turn,
+            tell_agent=self.runner.prompts.submit_first,
         )
 
     def compose_bottom(self) -> Iterable[Widget]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import shorten
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 MAX_AGENT_WIDTH = 40
 """The maximum width of the agent's title in a question. The agent chooses it; it must not hide the rest."""
 
+MAX_SUBJECT_WIDTH = 200
+"""The maximum length of what was rejected in the prompt that gives the reason."""
+
 
 class QuestionDialogs:
     """Shows the pending permission requests, one at a time."""
@@ -32,12 +36,15 @@ class QuestionDialogs:
         *,
         agent_title: Callable[[], str],
         cancel_turn: Callable[[], None],
+        tell_agent: Callable[[str], None],
     ) -> None:
+        """`tell_agent` sends a prompt before those in the queue."""
         self._screen = screen
         self._questions = questions
         self._context = context
         self._agent_title = agent_title
         self._cancel_turn = cancel_turn
+        self._tell_agent = tell_agent
         self._dialog: PermissionScreen | None = None
         self._asked: PendingQuestion | None = None  # what the dialog shows
 
@@ -83,7 +90,10 @@ class QuestionDialogs:
             self._questions.answer(pending, Answer(None))
             self._cancel_turn()
         else:
-            self._questions.answer(pending, Answer(answer.option, answer.rules))
+            self._questions.answer(pending, Answer(answer.option, answer.rules, answer.reason))
+            if answer.reason:
+                what = shorten(visible_line(pending.question.subject.description), MAX_SUBJECT_WIDTH)
+                self._tell_agent(f"I rejected your request ({what}): {answer.reason}")
 
     def show_changes(self, changes: Sequence[Change]) -> None:
         """Pass changes of the session to the dialog, which shows the calls in progress."""
