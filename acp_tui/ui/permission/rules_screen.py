@@ -1,4 +1,4 @@
-"""The screen that lists the permission rules, to revoke them."""
+"""The screen that lists the permission rules, to edit and revoke them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class RulesScreen(Dialog[None]):
         return [Segment("Permission rules", self._palette.strong), policy]
 
     def _hints(self) -> Sequence[Hint]:
-        names = ("revoke", "undo", "close")
+        names = ("edit", "revoke", "undo", "close")
         return [(keys.bound_keys(self, f"rules.{name}").split()[0], name) for name in names]
 
     def _use_palette(self, palette: Palette) -> None:
@@ -160,6 +160,25 @@ class RulesScreen(Dialog[None]):
         elif self._shown:
             self._list.selected = max(0, min(len(self._shown) - 1, self._list.selected + step))
         self._tell("")
+
+    def action_edit(self) -> None:
+        """Edit the selected rule as a sentence."""
+        from acp_tui.ui.permission.rule_edit_dialog import RuleEditDialog
+
+        if (rule := self._selected) is not None:
+            book = self._rule_book
+            dialog = RuleEditDialog(rule, self._palette, agent=book.agent, project=book.project)
+            self.app.push_screen(dialog, lambda new: self._save(rule, new))
+
+    def _save(self, rule: Rule, new: Rule | None) -> None:
+        """Replace a rule by the edited one."""
+        if new is None or new.same_as(rule):
+            return
+        undo = keys.bound_keys(self, "rules.undo").split()[0]
+        self._change(
+            lambda: self._rule_book.edit(rule, new), f"Changed: {describe_rule(new)}. {undo} undoes it."
+        )
+        self._select(rule.id)
 
     def action_revoke(self) -> None:
         """Revoke the selected rule."""

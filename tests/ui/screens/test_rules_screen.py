@@ -232,3 +232,50 @@ async def test_a_rule_that_no_longer_exists_is_reported() -> None:
     app = rules_app(rule_id="gone")
     async with app.run_test(size=(80, 24)):
         assert message(app) == "That rule no longer exists."
+
+
+@look
+def test_a_rule_that_is_edited(snap_compare: Callable[..., bool], theme: str, size: tuple[int, int]) -> None:
+    assert snap_compare(rules_app(theme, rule_id="status"), terminal_size=size, press=["enter", "down"])
+
+
+async def test_a_rule_is_edited_as_a_sentence() -> None:
+    app = rules_app(rule_id="status")
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("enter", "down", "right", "down", "right", "down", "enter")
+        assert message(app) == (
+            "Changed: always allow commands that begin with `git status` everywhere. Ctrl+_ undoes it."
+        )
+        (changed,) = [rule for rule in RuleStore().rules() if rule.id == "status"]
+        assert (changed.exact, changed.scope, changed.agent) == (False, "everywhere", None)
+        await pilot.press("ctrl+underscore")
+        assert message(app).startswith("Restored: always allow exactly `git status` in /work/project")
+
+
+async def test_an_edit_is_cancelled() -> None:
+    app = rules_app(rule_id="status")
+    async with app.run_test(size=(100, 40)) as pilot:
+        before = RuleStore().rules()
+        await pilot.press("enter", "down", "escape")
+        await pilot.press("enter", "enter")
+        assert RuleStore().rules() == before
+        assert isinstance(app.screen, RulesScreen)
+
+
+async def test_a_rule_of_another_project_keeps_its_project_and_agent() -> None:
+    app = rules_app(rule_id="issues")
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("enter")
+        assert "Edit rule of the project /work/other" in shown(app)
+        await pilot.press("down", "enter")
+        (changed,) = [rule for rule in RuleStore().rules() if rule.id == "issues"]
+        assert (changed.tool, changed.project, changed.agent) == (None, "/work/other", "gemini-cli")
+
+
+async def test_a_rule_of_the_run_can_be_kept() -> None:
+    book = rule_book()
+    app = rules_app(rules=book)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("enter", "right", "down", "down", "down", "enter")
+        assert book.gate.run_rules == []
+        assert RuleStore().rules()[-1].scope == "everywhere"
