@@ -58,12 +58,16 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
     # ------------------------------------------------------------------------- content
 
     def show(self, diff: FileDiff | None, message: str = "") -> None:
-        """Show a file, or a message if there is none. The cursor stays where it is, if possible."""
+        """Show a file, or a message if there is none. The cursor stays on its line, if possible."""
+        before = self.row
         self.diff, self._message = diff, message
         self.range_start = None
         total = diff.heights.total if diff is not None else 0
         self.virtual_size = Size(self.scrollable_content_region.width, total)
         self.cursor = min(self.cursor, len(diff.rows) - 1) if diff is not None and diff.rows else 0
+        if diff is not None and before is not None:
+            same = (at for at, row in enumerate(diff.rows) if row.place == before.place)
+            self.cursor = next(same, self.cursor)
         self.refresh()
 
     @property
@@ -101,7 +105,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor = self.diff.first_row(part)
         rows = self.diff.rows_of(part)
         if rows:
-            top = self.diff.heights.top(rows[0])
+            top = self.diff.heights.top(rows[0]) if part else 0  # with the notes above the first part
             bottom = self.diff.heights.top(rows[-1]) + self.diff.heights[rows[-1]]
             self._show_lines(top, min(bottom, top + max(1, self.size.height)))
         self._show_cursor()

@@ -56,6 +56,11 @@ class ReviewRow:
         found = [row for row in (old, new if new is not old else None) if row is not None]
         return [row for row in found if row.is_line]
 
+    @property
+    def place(self) -> tuple[object, ...]:
+        """What tells the row apart from the others of its file, also when rows were added above."""
+        return self.kind, self.comment, *((row.kind, row.old, row.new) for row in self.rows)
+
 
 class FileDiff:
     """The rows of a changed file at one width. Lines are drawn when they become visible."""
