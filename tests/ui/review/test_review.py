@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.events import AppBlur, AppFocus
 
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
@@ -194,6 +195,17 @@ async def test_without_changes_the_screen_says_so_and_closes(open_ui: Open) -> N
         await ui.sees("Nothing has changed since the session began.", "0 of 0 reviewed")
         await ui.press("escape")
         await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
+
+
+async def test_edits_elsewhere_are_shown_when_the_terminal_gets_the_focus(
+    open_ui: Open, project: Path
+) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        (project / "a.txt").write_text(CHANGED.replace("five\n", "mine\n", 1))
+        ui.app.post_message(AppBlur())
+        ui.app.post_message(AppFocus())
+        await ui.sees("also edited by you", "+ mine")
 
 
 async def test_the_editor_opens_at_the_line(

@@ -98,6 +98,8 @@ class ReviewScreen(Dialog[None]):
     def on_mount(self) -> None:
         """Compare with the disk."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
+        self.app.app_resume_signal.subscribe(self, lambda _: self.request_refresh())
+        self.watch(self.app, "app_focus", self._focus_changed, init=False)
         self._fit()
         self.update()
         self.request_refresh()
@@ -134,6 +136,10 @@ class ReviewScreen(Dialog[None]):
         if not self._refreshing and self.is_attached:
             self._refreshing = True
             self.run_worker(self._refresh_while_requested(), group="refresh")
+
+    def _focus_changed(self, focused: bool) -> None:
+        if focused:  # the user may have edited files elsewhere
+            self.request_refresh()
 
     async def _refresh_while_requested(self) -> None:
         try:
