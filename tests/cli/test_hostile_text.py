@@ -61,6 +61,14 @@ CASES: dict[str, list[Case]] = {
     "permissions": [()],
     "permissions list": [()],
     "permissions revoke": [(NAME,), ("1",)],
+    "permissions edit": [
+        (NAME,),
+        ("1",),
+        ("1", "--agent", NAME),
+        ("1", "--project", NAME),
+        ("1", "--scope", "everywhere"),
+    ],
+    "permissions undo": [()],
     "permissions explain": [
         ("execute", NAME),
         ("execute", TEXT),
