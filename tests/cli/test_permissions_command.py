@@ -66,13 +66,13 @@ def listed_rule(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return rules[0]
 
 
-def test_the_list_shows_how_often_a_rule_was_used(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_shows_how_often_a_rule_has_matched(capsys: pytest.CaptureFixture[str]) -> None:
     store = RuleStore()
     rule = store.add(GIT)
-    assert output(capsys, "list").endswith(", never used)\n")
+    assert output(capsys, "list").endswith(", no match yet)\n")
     store.matches.add([rule, rule], time.mktime((2026, 11, 22, 9, 5, 0, 0, 0, -1)))
     store.matches.write()
-    assert output(capsys, "list").endswith(", used 2 times, last 2026-11-22 09:05)\n")
+    assert output(capsys, "list").endswith(", 2 matches, last 2026-11-22 09:05)\n")
 
 
 def test_the_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:

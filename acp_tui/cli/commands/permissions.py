@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from acp_tui.cli.options import add_action
 from acp_tui.console.messages import print_message
-from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 
@@ -48,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    listing = add_action(actions, "list", "list remembered answers, and how often each was used (default)")
+    listing = add_action(actions, "list", "list remembered answers, and how often each has matched (default)")
     listing.add_argument("--json", action="store_true", help="print one JSON object")
 
     revoke = add_action(actions, "revoke", "forget a remembered answer")
@@ -130,8 +129,9 @@ def _list(rule_store: RuleStore) -> None:
 
 def _usage(matches: Matches) -> str:
     if not matches.count:
-        return "never used"
-    return f"used {pluralize(matches.count, 'time')}, last {_local(matches.last, '%Y-%m-%d %H:%M')}"
+        return "no match yet"
+    count = "1 match" if matches.count == 1 else f"{matches.count:,} matches"
+    return f"{count}, last {_local(matches.last, '%Y-%m-%d %H:%M')}"
 
 
 def _list_as_json(rule_store: RuleStore) -> None:

@@ -64,6 +64,11 @@ class _Item:
     left: bool = False
 
 
+# The mark shows on terminals without colours, too.
+YOLO = _Item(Piece(" ! policy: yolo ▾ ", "loud", "policy"), 2)
+SHORT_YOLO = _Item(Piece(" ! yolo ", "loud", "policy"), 0)
+
+
 def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
     """Lay out the line in exactly `width` cells: agent and folder at the left, the rest at the right."""
     items = [*_left(facts, width), *_right(facts, now)]
@@ -73,6 +78,8 @@ def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
         agent = cell_len(items[0].piece.text)
         if least.rank <= ESSENTIAL_RANK and agent - over >= MIN_AGENT_CELLS:
             items[0] = _agent(facts, agent - over)
+        elif least is YOLO:
+            items[items.index(YOLO)] = SHORT_YOLO
         else:
             items.remove(least)
     if _cells(items) > room:
@@ -104,7 +111,7 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
     if facts.mode:
         items.append(_Item(Piece(f"mode: {shorten(facts.mode, 20)} ▾", "accent", "mode"), 4))
     if facts.policy == "yolo":
-        items.append(_Item(Piece(" policy: yolo ▾ ", "loud", "policy"), 2))
+        items.append(YOLO)
     elif facts.policy:
         items.append(_Item(Piece(f"policy: {facts.policy} ▾", "accent", "policy"), 4))
     if facts.model:
@@ -189,12 +196,15 @@ def _cells(items: list[_Item]) -> int:
 
 
 def _shorten(items: list[_Item], room: int) -> list[_Item]:
-    """Shorten the agent and the phase, which are never dropped."""
+    """Shorten the agent and the phase. The mark of the yolo policy is dropped only if nothing else fits."""
     agent, phase = items[0].piece, items[-1].piece
+    mark = items[1:-1] if room >= MIN_AGENT_CELLS + _cells(items[1:-1]) else []
+    room -= sum(2 + cell_len(item.piece.text) for item in mark)
     text = shorten(phase.text, max(2, room - min(cell_len(agent.text), 12) - 2))
     title = shorten(agent.text, max(0, room - cell_len(text) - 2))
     return [
         _Item(Piece(title, agent.style, agent.part), 0, left=True),
+        *mark,
         _Item(Piece(text, phase.style, phase.part), 0),
     ]
 

@@ -14,6 +14,7 @@ from tests.support.looks import Show
 
 if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.status_layout import Phase
 
 FACTS = StatusFacts(
     agent="Claude Code",
@@ -42,7 +43,16 @@ def test_a_wide_line_shows_everything() -> None:
 @pytest.mark.parametrize("policy", ["ask", "accept-edits", "yolo"])
 def test_the_policy_is_shown_beside_the_mode(policy: str) -> None:
     line = " ".join(line_text(replace(FACTS, policy=policy)).split())
-    assert f"mode: Ask ▾ · policy: {policy} ▾" in line
+    mark = "! " if policy == "yolo" else ""
+    assert f"mode: Ask ▾ · {mark}policy: {policy} ▾" in line
+
+
+@pytest.mark.parametrize("phase", ["idle", "working", "asking", "dead"])
+@pytest.mark.parametrize("width", range(24, 120, 7))
+def test_the_yolo_policy_is_always_shown(width: int, phase: Phase) -> None:
+    facts = replace(FACTS, policy="yolo", phase=phase, agent="A Long Agent Name")
+    assert "yolo" in line_text(facts, width)
+    assert cell_len(line_text(facts, width)) == width
 
 
 def test_less_important_facts_are_dropped_first() -> None:
