@@ -20,7 +20,6 @@ from acp_tui.ui.conversation.toasts import notify_problems
 from acp_tui.ui.entries import renderers
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.conversation.agent_settings import AgentSettings
-from acp_tui.ui.screens.conversation.earlier_conversation import CONTINUED
 from acp_tui.ui.screens.conversation.export_dialog import ExportDialog
 from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
 from acp_tui.ui.screens.conversation.question_dialogs import QuestionDialogs
@@ -149,8 +148,7 @@ class ConversationScreen(SessionScreen):
         self.prompt.history = shared.history(conversation.cwd)
         self.prompt.load_draft(shared.draft(conversation))
         if self._draft is not None:
-            self._prompt_actions.edit(self.prompt.restore_attachments(*self._draft))
-            conversation.note(CONTINUED)
+            self._prompt_actions.continue_earlier(self._draft, conversation)
         self.panes.open_initially(shared.settings.panes)
         self._show_queue()
         self.update_status()

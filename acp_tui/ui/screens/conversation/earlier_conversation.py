@@ -9,7 +9,6 @@ import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from acp_tui.session.attachment import CONVERSATION_URI
-from acp_tui.session.events import Noticed
 from acp_tui.session.state import UserMessage
 from acp_tui.session.text import visible
 
@@ -20,10 +19,9 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 200_000
 """Longer conversations lose their beginning, so that the agent has room to work."""
-CONTINUED = Noticed(
-    "info",
+CONTINUED = (
     "This is a new session: the agent knows only what the prompt and its attachments say. "
-    "The earlier session is kept and can be resumed.",
+    "The earlier session is kept and can be resumed."
 )
 _OMITTED = "(The beginning of the conversation is omitted.)\n\n"
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from acp_tui.session.state import TurnEnd, UserMessage
 
 if TYPE_CHECKING:
+    from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
     from acp_tui.session.state import Agent, Entry, QueuedPrompt
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.prompt import Prompt
     from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.conversation.earlier_conversation import PromptDraft
     from acp_tui.ui.screens.session.context import SessionContext
 
 
@@ -71,6 +73,14 @@ class PromptActions:
         """Put a text into the input and focus it."""
         self._prompt.load(text)
         self._prompt.focus()
+
+    def continue_earlier(self, draft: PromptDraft, conversation: Conversation) -> None:
+        """Put a prompt of an earlier session into the input, and say what the agent knows of that session."""
+        from acp_tui.session.events import Noticed
+        from acp_tui.ui.screens.conversation.earlier_conversation import CONTINUED
+
+        self.edit(self._prompt.restore_attachments(*draft))
+        conversation.note(Noticed("info", CONTINUED))
 
     def edit_queued(self, queued: QueuedPrompt | None) -> None:
         """Put a prompt that was taken from the queue into the input."""
