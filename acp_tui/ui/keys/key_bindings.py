@@ -413,6 +413,7 @@ TABLE: tuple[Key, ...] = (
         )
         for digit in range(1, 10)
     ),
+    Key("permission.write", "tab", "write", "prompt", "permission", "Write a prompt; the question waits", 9),
     Key("permission.up", "up", "move(-1)", "up", "permission", "Choose an option"),
     Key("permission.down", "down", "move(1)", "down", "permission", "Choose an option"),
     Key("permission.take", "enter", "choose", "answer", "permission", "Answer with the chosen option", 5),
@@ -532,7 +533,14 @@ TABLE: tuple[Key, ...] = (
     Key("conversation.end", "ctrl+end", "end", "", "anywhere", "Top / bottom of the conversation"),
     Key("panes.toggle", "ctrl+b", "toggle_panes", "panes", "anywhere", "Open or close the panes", 10),
     Key("panes.focus", "f8", "focus_panes", "", "anywhere", "Focus the panes, or the prompt"),
-    Key("conversation.tab", "tab", "app.focus_next", "", "anywhere", "Focus the next part of the screen"),
+    Key(
+        "conversation.tab",
+        "tab",
+        "focus_part",
+        "",
+        "anywhere",
+        "Focus the next part of the screen; if the agent asks, its question",
+    ),
     # -- program
     Key("app.help", "f1", "help", "help", "app", "Show the keys", 7, priority=True),
     Key("app.palette", "ctrl+p", "palette", "palette", "app", "Command palette: all commands and themes", 7),

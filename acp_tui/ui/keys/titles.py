@@ -171,7 +171,7 @@ SINGLE_KEY_TITLES: Mapping[str, str] = {
     "conversation.page_down": "Scroll the conversation down",
     "conversation.home": "Top of the conversation",
     "conversation.end": "Bottom of the conversation",
-    "conversation.tab": "Focus the next part of the screen",
+    "conversation.tab": "Focus the next part of the screen, or answer the agent's question",
     "edit.left": "Previous character",
     "edit.right": "Next character",
     "edit.word_left": "Previous word",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -67,7 +68,13 @@ class PermissionAnswer:
     reason: str = ""
 
 
-class PermissionScreen(Dialog[PermissionAnswer | None]):
+class Later(Enum):
+    """The result of a dialog that was left to write a prompt: the question still waits."""
+
+    LATER = "later"
+
+
+class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
     """Shows one question. The result is None if it was closed: nothing is allowed, the turn is stopped."""
 
     CSS = """
@@ -216,6 +223,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         hints = [(f"↑↓ {take}", "answer"), (cancel, close), (full, size), (raw, shown)]
         if self._rejections:
             hints.insert(1, (keys.bound_keys(self, "permission.reason"), "reject with reason"))
+        hints.append((keys.bound_keys(self, "permission.write"), "write a prompt"))
         return [*hints, ("PgUp PgDn", "scroll")]
 
     def _reason_hints(self) -> Sequence[Hint]:
@@ -339,7 +347,11 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         else:
             self._close(PermissionAnswer(option))
 
-    def _close(self, answer: PermissionAnswer | None) -> None:
+    def action_write(self) -> None:
+        """Leave the question to write a prompt."""
+        self._close(Later.LATER)
+
+    def _close(self, answer: PermissionAnswer | Later | None) -> None:
         """Close the dialog with this answer. Further answers are ignored."""
         if not self._answered:
             self._answered = True

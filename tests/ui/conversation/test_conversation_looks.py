@@ -288,3 +288,14 @@ async def test_exporting(shoot: Shoot, theme: str) -> None:
         await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
 
     assert await shoot(act, [theme]) == []
+
+
+async def test_writing_a_prompt_while_the_agent_asks(shoot: Shoot) -> None:
+    async def act(ui: ConversationUi) -> None:
+        await ui.ready()
+        await ui.send("look it up")
+        await ui.asked()
+        await ui.press("tab", *"and then the tests")
+        await ui.sees("Tab answer", "and then the tests")
+
+    assert await shoot(act) == []

@@ -199,6 +199,51 @@ async def test_the_reason_of_a_rejection_is_the_next_prompt(open_ui: Open) -> No
         await ui.sees('you: "use uv"')
 
 
+async def test_tab_moves_between_the_question_and_the_prompt(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(*asks())
+        await ui.asked()
+        await ui.press("tab")
+        await ui.sees("asks: run `pytest -q`", "Tab answer", "waiting for your answer")
+        assert ui.dialog is None
+        await ui.press(*"via", "tab")
+        await ui.asked()
+        assert ui.said() == []
+        assert ui.prompt.text == "via"
+        await ui.press("a")
+        assert await answered(ui) == {"outcome": "selected", "optionId": "allow_once"}
+        assert "Tab answer" not in ui.text()
+
+
+async def test_a_prompt_written_during_a_question_is_queued_and_the_question_comes_back(
+    open_ui: Open,
+) -> None:
+    async with open_ui() as ui:
+        await ui.send(*asks())
+        await ui.asked()
+        await ui.press("tab", *"next", "enter")
+        await ui.asked()
+        assert ui.queue == ["next"]
+        await ui.press("a")
+        await ui.until(lambda: ui.prompts()[1:] == ["next"])
+        await ui.ready()
+
+
+async def test_a_question_that_waits_for_the_prompt_is_answered_once_if_the_turn_is_stopped(
+    open_ui: Open,
+) -> None:
+    async with open_ui("asks_at_once", "3") as ui:
+        await ui.send("go")
+        await ui.asked()
+        await ui.press("tab")
+        await ui.sees("1 of 3", "Tab answer")
+        await ui.press("escape")
+        await ui.ready()
+        assert ui.dialog is None
+        assert ui.said() == ['{"ask-1": "cancelled"}{"ask-2": "cancelled"}{"ask-3": "cancelled"}']
+        assert "Tab answer" not in ui.text()
+
+
 async def test_writing_a_file_outside_the_workspace_asks_the_user(open_ui: Open, tmp_path: Path) -> None:
     outside = tmp_path / "outside.txt"
     step = ["ask", "fs/write_text_file", {"path": str(outside), "content": "new\n"}]

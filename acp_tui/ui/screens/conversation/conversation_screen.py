@@ -30,6 +30,7 @@ from acp_tui.ui.screens.conversation.sign_in import SignIn
 from acp_tui.ui.screens.conversation.stop_key import StopKey
 from acp_tui.ui.screens.conversation.user_commands import UserCommands
 from acp_tui.ui.screens.session.session_screen import SessionScreen
+from acp_tui.ui.widgets.question_strip import QuestionStrip
 from acp_tui.ui.widgets.queue_strip import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
 
@@ -106,11 +107,12 @@ class ConversationScreen(SessionScreen):
             agent_title=lambda: self.prompt.agent_title,
             cancel_turn=self.runner.stop_turn,
             tell_agent=self.runner.prompts.submit_first,
+            focus_prompt=lambda: self.type_text(""),
         )
 
     def compose_bottom(self) -> Iterable[Widget]:
-        """Return the queue and the prompt."""
-        return self._queue_strip, self.prompt
+        """Return the question that waits, the queue and the prompt."""
+        return self._dialogs.strip, self._queue_strip, self.prompt
 
     def on_mount(self) -> None:
         """Start the agent once the first frame is complete."""
@@ -246,6 +248,11 @@ class ConversationScreen(SessionScreen):
         call = shown.question.call if shown is not None else None
         self._attention.update(self.query_one(StatusLine).facts, call.title if call is not None else "")
 
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        super().use_palette(palette)
+        self._dialogs.update()
+
     def is_asking(self) -> bool:
         """Return True while the agent waits for an answer of the user."""
         return self._questions.shown is not None
@@ -286,6 +293,7 @@ class ConversationScreen(SessionScreen):
     def _submit_prompt(self, event: Prompt.Submitted) -> None:
         self.transcript.follow()
         self.runner.prompts.submit(event.text, event.attachments)
+        self._dialogs.resume()
 
     @on(Prompt.SendNow)
     def _send_prompt_now(self, event: Prompt.SendNow) -> None:
@@ -361,6 +369,15 @@ class ConversationScreen(SessionScreen):
             return
         if not self._user_commands.run_entry_action(action, entry):
             super().run_entry_action(action, entry)
+
+    def action_focus_part(self) -> None:
+        """Answer the question that waits; without one, focus the next part of the screen."""
+        if not self._dialogs.resume():
+            super().action_focus_part()
+
+    @on(QuestionStrip.Clicked)
+    def _answer_question(self) -> None:
+        self._dialogs.resume()
 
     def action_stop(self) -> None:
         """Close what is open, or stop what is running, or go back to the prompt."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from acp_tui.session.invisible import reveal_line
 from acp_tui.session.text import visible_line
+from acp_tui.ui import keys
 from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.widgets.question_strip import QuestionStrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.ui.conversation.interfaces import StartAnswer, StartQuestion
     from acp_tui.ui.conversation.pending_questions import PendingQuestion, PendingQuestions
-    from acp_tui.ui.permission.dialog import PermissionAnswer, PermissionScreen
+    from acp_tui.ui.permission.dialog import Later, PermissionAnswer, PermissionScreen
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.session.context import SessionContext
 
@@ -37,6 +40,7 @@ class QuestionDialogs:
         agent_title: Callable[[], str],
         cancel_turn: Callable[[], None],
         tell_agent: Callable[[str], None],
+        focus_prompt: Callable[[], None],
     ) -> None:
         """`tell_agent` sends a prompt before those in the queue."""
         self._screen = screen
@@ -45,6 +49,10 @@ class QuestionDialogs:
         self._agent_title = agent_title
         self._cancel_turn = cancel_turn
         self._tell_agent = tell_agent
+        self._focus_prompt = focus_prompt
+        self.strip = QuestionStrip()
+        """Stands for the first question while the user writes."""
+        self._writing = False  # the user left the dialog to write a prompt
         self._dialog: PermissionScreen | None = None
         self._asked: PendingQuestion | None = None  # what the dialog shows
 
@@ -56,8 +64,13 @@ class QuestionDialogs:
         if not self._screen.is_in_front:
             return
         first = self._questions.shown
+        self._writing = self._writing and first is not None
+        if self._writing:
+            self._show_strip()
+        else:
+            self.strip.hide()
         if self._dialog is None:
-            if first is not None:
+            if first is not None and not self._writing:
                 self._open(first)
         elif first is self._asked:
             self._dialog.show_position(self._questions.position)
@@ -80,11 +93,37 @@ class QuestionDialogs:
         )
         self._screen.open_dialog(self._dialog, lambda answer: self._closed(pending, answer))
 
-    def _closed(self, pending: PendingQuestion, answer: PermissionAnswer | None) -> None:
+    def _show_strip(self) -> None:
+        first = self._questions.shown
+        if first is None:
+            return
+        number, count = self._questions.position
+        agent = shorten(self._agent_title(), MAX_AGENT_WIDTH)
+        what = shorten(first.question.subject.description, MAX_SUBJECT_WIDTH)
+        self.strip.show_question(
+            reveal_line(f"{agent} asks: {what}"),
+            keys.bound_keys(self._screen, "conversation.tab"),
+            f"{number} of {count}" if count > 1 else "",
+            self._context.palette,
+        )
+
+    def resume(self) -> bool:
+        """Open the question that waits while the user writes; return False if there is none."""
+        waits, self._writing = self._writing, False
+        if waits:
+            self.update()
+        return waits
+
+    def _closed(self, pending: PendingQuestion, answer: PermissionAnswer | Later | None) -> None:
         from acp_tui.controller import Answer
+        from acp_tui.ui.permission.dialog import Later
 
         self._dialog = self._asked = None
         if pending.answer.done():  # the question was withdrawn
+            self.update()
+        elif isinstance(answer, Later):
+            self._writing = True
+            self._focus_prompt()
             self.update()
         elif answer is None:
             self._questions.answer(pending, Answer(None))

@@ -242,6 +242,10 @@ class SessionScreen(BaseScreen):
         """Scroll to the end of the transcript."""
         self.transcript.follow()
 
+    def action_focus_part(self) -> None:
+        """Focus the next part of the screen."""
+        self.app.action_focus_next()
+
     def action_search(self) -> None:
         self.find.open()
 

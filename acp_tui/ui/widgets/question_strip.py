@@ -1,0 +1,49 @@
+"""The line above the prompt that stands for a question of the agent while the user writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from textual.message import Message
+
+from acp_tui.ui.widgets.bar import Bar
+
+if TYPE_CHECKING:
+    from textual import events
+
+    from acp_tui.ui.theme.palette import Palette
+
+
+class QuestionStrip(Bar):
+    """Says who asks for what, and which key answers. Hidden unless `show_question` was called."""
+
+    DEFAULT_CSS = """
+    QuestionStrip { height: 1; display: none; padding: 0 1; }
+    """
+
+    class Clicked(Message):
+        """The user clicked the line to answer."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+
+    def show_question(self, question: str, key: str, position: str, palette: Palette) -> None:
+        """Show a question, the key that opens it, and its position if several wait."""
+        self.show(
+            [Segment("? ", palette.warning), Segment(question, palette.warning)],
+            [
+                Segment(f" {position}  " if position else "  ", palette.dim),
+                Segment(f"{key} ", palette.key),
+                Segment("answer", palette.dim),
+            ],
+        )
+        self.display = True
+
+    def hide(self) -> None:
+        """Hide the line."""
+        self.display = False
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.post_message(self.Clicked())
