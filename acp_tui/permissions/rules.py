@@ -182,6 +182,13 @@ def describe_effect(rule: Rule) -> str:
     return reveal_line(f"{match[:1].upper()}{match[1:]} will be {result} without asking{where}.{asks}")
 
 
+def describe_briefly(rule: Rule) -> str:
+    """Return what the rule matches, where, and for whom: "`git status …` · this project · claude-code"."""
+    scope = rule.scope if rule.scope == "everywhere" else f"this {rule.scope}"
+    agent = rule.agent_name or rule.agent_line or rule.agent or "any agent"
+    return reveal_line(f"{describe_choice(rule)} · {scope} · {agent}")
+
+
 def _where(rule: Rule) -> str:
     where = {
         "run": "in this run",

@@ -19,6 +19,8 @@ def decision_text(event: Decided, subject: str) -> str:
         detail = f'"{event.reason}"' if event.reason else why.removeprefix("you answered").lstrip(",; ")
         text = f"You {verdict.lower()} {_GERUNDS[verb]} {rest}"
         return f"{text} ({detail})" if detail else text
+    if event.by == "rule" and subject:
+        return f"{verdict}: {subject} — {why.removeprefix(verdict.lower()).lstrip()}"
     if why.startswith(verdict.lower()):
         verdict, why = why[0].upper() + why[1:], ""
         if event.by == "policy":  # the reason goes to the end, after the subject that it is about

@@ -168,8 +168,7 @@ def test_environment_variables_prevent_a_rule_from_matching(project: Path) -> No
         "--allow", "execute:true", "--policy", "ask", cwd=project,
     )  # fmt: skip
     allowed_line, rejected_line = done.err.lower().splitlines()
-    assert allowed_line.startswith("· allowed by rule")
-    assert allowed_line.endswith(": run `true`")
+    assert allowed_line == "· allowed: run `true` — by rule: `true …` · this run · any agent"
     assert "rejected: run `true` with cc=evil.sh (" in rejected_line
 
 

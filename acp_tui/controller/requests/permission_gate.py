@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.config.policies import POLICY_SUMMARIES
+from acp_tui.config.policies import POLICIES, POLICY_SUMMARIES
 from acp_tui.controller.requests.rule_offers import offer_rules
 from acp_tui.errors import UserError
 from acp_tui.permissions.decision import Decision, choose_option, decide
 from acp_tui.permissions.grants import Grants
 from acp_tui.permissions.rule_store import with_id
-from acp_tui.permissions.rules import describe_rule
+from acp_tui.permissions.rules import describe_briefly, describe_rule
 from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import PermissionOption
 
@@ -108,7 +108,7 @@ class PermissionGate:
             allow = decision.answer == "allow"
             option = choose_option(question.options, allow)
             if option is not None:
-                return decision.by, Verdict(allow, option, decision.why, self._count(decision))
+                return decision.by, Verdict(allow, option, _why(decision), self._count(decision))
             if not allow and self.question_handler is None:
                 return decision.by, Verdict(
                     None, None, f"{decision.why}; the agent does not offer exactly one option to reject"
@@ -174,6 +174,17 @@ class PermissionGate:
         rule = with_id(rule)
         self.session_rules.append(rule)
         return rule.id
+
+
+def _why(decision: Decision) -> str:
+    """Return why a request was answered without asking: 'allowed by rule: `ls` exactly · …'."""
+    by_policy = decision.by == "policy" or decision.why.endswith(
+        tuple(f' and policy "{one}"' for one in POLICIES)
+    )
+    if by_policy or not decision.rules:
+        return decision.why
+    names = " and ".join(describe_briefly(rule) for rule in decision.rules)
+    return f"{decision.answer}ed by {'rule' if len(decision.rules) == 1 else 'rules'}: {names}"
 
 
 def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:

@@ -244,6 +244,25 @@ async def test_a_question_that_waits_for_the_prompt_is_answered_once_if_the_turn
         assert "Tab answer" not in ui.text()
 
 
+async def test_a_key_on_an_answer_by_a_rule_opens_the_rule_and_revokes_it(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(*asks(times=2))
+        await ui.asked()
+        await ui.press("A", "enter")
+        await ui.ready()
+        await ui.sees("allowed by rule: `pytest -q` exactly · this project · scripted")
+        await ui.press("alt+up")
+        by_rule = next(e.id for e in ui.session.entries if isinstance(e, Permission) and e.by == "rule")
+        while ui.transcript.cursor != by_rule:
+            await ui.press("alt+up")
+        await ui.press("o")
+        await ui.sees("Permission rules", "pytest -q")
+        await ui.press("delete", "escape")
+        await ui.send(*asks())
+        await ui.asked()
+        await ui.press("r")
+
+
 async def test_writing_a_file_outside_the_workspace_asks_the_user(open_ui: Open, tmp_path: Path) -> None:
     outside = tmp_path / "outside.txt"
     step = ["ask", "fs/write_text_file", {"path": str(outside), "content": "new\n"}]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 
 from acp_tui.entry_labels import folder_label
-from acp_tui.session.state import Session
+from acp_tui.session.state import Notice, Permission, Session
 from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.conversation import gc_control
@@ -366,6 +366,9 @@ class ConversationScreen(SessionScreen):
     def run_entry_action(self, action: str, entry: Entry) -> None:
         """Run an action of the transcript on an entry."""
         if action == "edit" and self._prompt_actions.edit_sent(entry):
+            return
+        if action == "open" and isinstance(entry, Permission | Notice) and entry.rule_ids:
+            self.action_rules(entry.rule_ids[0])
             return
         if not self._user_commands.run_entry_action(action, entry):
             super().run_entry_action(action, entry)
