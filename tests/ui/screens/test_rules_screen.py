@@ -279,3 +279,27 @@ async def test_a_rule_of_the_run_can_be_kept() -> None:
         await pilot.press("enter", "right", "down", "down", "down", "enter")
         assert book.gate.run_rules == []
         assert RuleStore().rules()[-1].scope == "everywhere"
+
+
+async def test_control_characters_in_rules_are_shown() -> None:
+    hostile = "\x1b[31m\u202e\n"
+    rule = Rule(
+        decision="allow",
+        kind="edit",
+        path=f"{hostile}/a",
+        scope="project",
+        project=f"/{hostile}",
+        agent=f"command:{hostile}",
+        agent_line=hostile,
+        id="hostile",
+        created=NOW,
+    )
+    app = rules_app(rules=rule_book([rule]), rule_id="hostile")
+    async with app.run_test(size=(100, 40)) as pilot:
+        seen = shown(app) + message(app)
+        await pilot.press("enter")
+        seen += shown(app)
+        await pilot.press("escape", "delete")
+        seen += shown(app) + message(app)
+        assert "Revoked" in seen
+        assert not {"\x1b", "\u202e"} & set(seen)
