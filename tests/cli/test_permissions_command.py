@@ -94,6 +94,7 @@ def test_the_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         "scope": "everywhere",
         "project": None,
         "agent": "demo",
+        "agentName": None,
         "agentCommand": None,
         "created": "1970-01-02T00:00:00+00:00",
         "matches": 1,

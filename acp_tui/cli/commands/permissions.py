@@ -158,6 +158,7 @@ def _as_json(rule: Rule, matches: Matches, rule_store: RuleStore) -> dict[str, A
         "scope": rule.scope,
         "project": rule.project,
         "agent": rule.agent,
+        "agentName": rule.agent_name,
         "agentCommand": rule.agent_line or None,
         "created": _iso(rule.created),
         "matches": matches.count,
