@@ -9,15 +9,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _CONFIGURING = frozenset({"-c", "--config", "--config-env"})
-_VALUED = frozenset({"-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", *_CONFIGURING})
+_VALUED = frozenset({
+    *("-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--attr-source", "--shallow-file"),
+    *_CONFIGURING,
+})  # fmt: skip
 _RUNNING = frozenset({
     *("bisect", "citool", "cvsserver", "daemon", "difftool", "fast-import", "filter-branch", "gui", "help"),
-    *("hook", "instaweb", "maintenance", "mergetool", "p4", "send-email", "shell", "submodule", "svn"),
-    *("upload-pack", "receive-pack", "web--browse"),
+    *("hook", "imap-send", "instaweb", "maintenance", "merge-index", "mergetool", "p4", "send-email"),
+    *("shell", "submodule", "svn", "upload-pack", "receive-pack"),
 })  # fmt: skip
 # Options of subcommands that run a program or install hooks, with their abbreviations.
 _RISKY_OPTIONS = {
     "clone": re.compile(r"-[A-Za-z]*u|--u|--te|--co(?!py)"),
+    "grep": re.compile(r"-[A-Za-z]*O"),
     "init": re.compile(r"--te"),
     "rebase": re.compile(r"-[A-Za-z]*x|--ex"),
 }
@@ -36,7 +40,7 @@ def find_git_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
     subcommand = "".join(words[position : position + 1])
     if subcommand == "config":
         yield position, "git config changes what git runs"
-    elif subcommand in _RUNNING:
+    elif subcommand in _RUNNING or subcommand.startswith("remote-") or "--" in subcommand:  # `web--browse`
         yield position, f"git {subcommand} may run programs"
     elif subcommand.startswith("credential"):
         yield position, f"git {subcommand} may print passwords"

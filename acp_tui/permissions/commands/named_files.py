@@ -24,9 +24,18 @@ _MAX_PATH = 4096
 _MAX_WORDS = 1000
 _MAX_CODE_TEXTS = 200
 _LEAVING_OUT = re.compile(r"--?\w*(?:exclude|ignore)")
-# Options whose value is a pattern for paths, or excludes paths.
-_PATTERN_OPTIONS = frozenset({"-path", "-ipath", "-wholename", "-iwholename"})
-_PATTERN_OPTIONS_OF = {"tree": {"-I", "-P"}, "zip": {"-x"}, "rg": {"-g", "--glob"}, "ag": {"--ignore"}}
+# Options whose value is the next word: a pattern for paths, or paths that are excluded.
+_PATTERN_OPTIONS = frozenset(
+    {"--exclude", "--exclude-dir", "--ignore-dir", "--ignore-glob", "--ignore-path", "--ignore-pattern"}
+)
+_PATTERN_OPTIONS_OF = {
+    "find": {"-path", "-ipath", "-wholename", "-iwholename"},
+    "tree": {"-I", "-P"},
+    "zip": {"-x"},
+    "rg": {"-g", "--glob"},
+    # For other programs it may be short for `--ignore-case`.
+    **{name: {"--ignore"} for name in ("ag", "ls", "pytest", "flake8")},
+}
 # Programs that change or run their arguments. Others may name `.git` or `HEAD` without a risk.
 _WRITERS = frozenset(
     {
@@ -52,6 +61,7 @@ _REVISION = re.compile(r"(?:.*/)?(?:[A-Z]+_)?HEAD(?:[~^@].*)?", re.IGNORECASE)  
 _ADDRESS = re.compile(r"(?:https?|wss?|ftps?|ssh|git)://")
 _TEXT_IN_CODE = re.compile(r"'([^'\n]{1,300})'|\"([^\"\n]{1,300})\"")
 _ATTACHED = re.compile(r"-[A-Za-z]([^-].*)", re.DOTALL)
+_PATHSPEC_MAGIC = re.compile(r":\([a-z,]*\)")  # `git diff ':(top)FILE'`
 _PIECES = re.compile(r"[^\w./~*?\[\]!^@%+-]+")
 
 
@@ -111,7 +121,7 @@ def _words(step: Step) -> Iterator[tuple[str, bool]]:
     pattern_options = _PATTERN_OPTIONS | _PATTERN_OPTIONS_OF.get(step.name, set())
     before = ""
     for word in step.part.words:
-        if before not in pattern_options and not (_LEAVING_OUT.match(before) and "=" not in before):
+        if before not in pattern_options:
             yield word.text, writes
         before = word.text
     for text in step.part.input:
@@ -140,7 +150,7 @@ def _paths_in(word: str) -> Iterator[str]:
     if attached := _ATTACHED.fullmatch(word):
         found.append(attached[1])
     if ":" in word and "://" not in word:
-        found += word.split(":")[:4]
+        found += _PATHSPEC_MAGIC.sub("", word).split(":")[:4]
     if not _ADDRESS.match(word):
         found.append(word)
     for path in dict.fromkeys(found):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.git_arguments import find_git_risks
 from acp_tui.permissions.commands.git_repository import other_repository
+from acp_tui.permissions.commands.program_arguments import find_program_risks
 from acp_tui.permissions.commands.shell_builtins import evaluates
 from acp_tui.permissions.harmless_variables import is_harmless
 
@@ -23,24 +24,25 @@ if TYPE_CHECKING:
 WHOLE_COMMAND = -1
 """The position of a risk that keeps every rule for the command from matching, even an exact one."""
 MAX_ARGUMENTS = 200
-_URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://\S*")
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://(?!\S*/\.\.(?:/|\Z))\S*")
 _SEPARATORS = re.compile(r"[=:,@]")
 _PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)
-_SUSPECT = re.compile(r"/|~|\.\.(?:/|$)")
+_SUSPECT = re.compile(r"/|~|(?:.*/)?\.\.(?:/|$)", re.DOTALL)
 _DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 _ASSIGNMENT = re.compile(r"([A-Z_][A-Z0-9_]*)[:+?]?=(.*)", re.DOTALL)
 
 _WRITING = (
     *("output", "write", "in-place", "save", "dump", "export", "logfile", "log-file", "junitxml"),
     *("junit-xml", "report-file", "report-log", "outfile", "outdir", "out-file", "out-dir", "trace-file"),
+    "basetemp",
 )
 _RUNNING = (
     *("exec", "pre", "preprocessor", "compress-program", "use-compress-program", "open-files-in-pager"),
     *("ext-diff", "extcmd", "upload-pack", "receive-pack", "to-command", "checkpoint-action", "rsh"),
-    *("eval", "editor", "pager", "shell", "script-shell"),
+    *("eval", "editor", "pager", "shell", "script-shell", "hostname-bin"),
 )
 _LISTED_FILES = frozenset({"du", "sort", "wc"})
-_SHORTEST_ABBREVIATION = 4
+_SHORTEST_ABBREVIATION = 4  # git accepts shorter ones
 _SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "ps", "pgrep"})
 
 
@@ -58,11 +60,12 @@ def find_argument_risks(
     for position, word in enumerate(words[1:], 1):
         if position > MAX_ARGUMENTS:
             yield position, "it has too many arguments to check"
-            return
+            break
         options = options and word != "--"
         why = _option(program.rpartition("/")[2], word) if options and word.startswith("-") else None
         if why := why or _path(word, directory, context) or _variable(word) or evaluates(program, word):
             yield position, why
+    yield from find_program_risks(words)
 
 
 def _option(program: str, word: str) -> str | None:
@@ -72,7 +75,8 @@ def _option(program: str, word: str) -> str | None:
             return f"{name} may write a file"
         if program in _LISTED_FILES and name != "--" and "--files0-from".startswith(name):
             return f"{name} reads files that are named elsewhere"
-        return f"{name} may run a program" if _is_one_of(name[2:], _RUNNING) else None
+        shortest = 1 if program == "git" else _SHORTEST_ABBREVIATION
+        return f"{name} may run a program" if _is_one_of(name[2:], _RUNNING, shortest) else None
     if program in _SHORT_O_IS_HARMLESS:
         return None
     if word.startswith("-o") or (program == "sort" and re.match(r"-[A-Za-z]*o", word)):
@@ -82,12 +86,10 @@ def _option(program: str, word: str) -> str | None:
     return None
 
 
-def _is_one_of(name: str, known: Sequence[str]) -> bool:
+def _is_one_of(name: str, known: Sequence[str], shortest: int = _SHORTEST_ABBREVIATION) -> bool:
     """Return True for a known option, its abbreviations (GNU `getopt` accepts them) and `OPTION-…`."""
     return any(
-        name == one
-        or name.startswith(f"{one}-")
-        or (len(name) >= _SHORTEST_ABBREVIATION and one.startswith(name))
+        name == one or name.startswith(f"{one}-") or (len(name) >= shortest and one.startswith(name))
         for one in known
     )
 
@@ -95,6 +97,9 @@ def _is_one_of(name: str, known: Sequence[str]) -> bool:
 def _path(word: str, directory: Target, context: PathContext) -> str | None:
     text = _URL.sub("", word)
     found = [] if text.startswith("-") else [text]
+    if text.startswith("-"):  # `--file=link` and `-flink`
+        name, sign, value = text.partition("=")
+        found += [value] if sign else [] if name.startswith("--") else [name[2:]]
     if option := _PATH_IN_OPTION.fullmatch(text):
         found.append(option[1])
     found += [piece for piece in _SEPARATORS.split(text)[1:] if _SUSPECT.match(piece)]
