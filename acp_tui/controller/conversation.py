@@ -287,7 +287,7 @@ class Conversation:
     async def cancel(self) -> None:
         """Ask the agent to stop, and answer its pending requests. The agent then ends the turn."""
         await self._connection.cancel(self._session_id)
-        await self._connection.answer_pending(self._session_id)
+        await self._connection.answer_pending()  # also those of subagents' sessions
 
     async def changes(self) -> list[FileChange]:
         """Return all files that have changed since the conversation began."""

@@ -30,11 +30,14 @@ _SERVED = frozenset(
 
 
 def request_events(
-    method: str, params: dict[str, Any], request_id: RequestId, made_up: str
+    method: str, params: dict[str, Any], request_id: RequestId, made_up: str, other_session: str = ""
 ) -> list[ev.Event]:
-    """Return the events of a request. `made_up` is the id for a tool call without one."""
+    """Return the events of a request. `made_up` is the id for a tool call without one.
+
+    `other_session` is the id of the session that the request belongs to if it is not ours.
+    """
     if method == PERMISSION:
-        return permission_events(params, request_id, made_up)
+        return permission_events(params, request_id, made_up, other_session=other_session)
     if method == ELICITATION:
         return [_elicitation(params, request_id)]
     if method in _SERVED or is_known_request(method):
@@ -43,18 +46,25 @@ def request_events(
 
 
 def permission_events(
-    params: dict[str, Any], request_id: RequestId, made_up: str, *, answerable: bool = True
+    params: dict[str, Any],
+    request_id: RequestId,
+    made_up: str,
+    *,
+    answerable: bool = True,
+    other_session: str = "",
 ) -> list[ev.Event]:
     """Return the events of a permission request: its tool call, then the question."""
     source = values.obj(values.first(params, "toolCall", "tool_call"))
     call_id = values.raw(source, "toolCallId") or values.raw(params, "toolCallId") or made_up
+    if other_session:  # its calls may have the same ids as ours
+        call_id = f"{other_session}/{call_id}"
     call = read_tool_call(source, call_id, asked=True)
     if call.title is None:
         call.title = values.line(params, "title", "description", "message")
     options = [
         option for item in values.items(params.get("options")) if (option := _option(item)) is not None
     ]
-    return [call, ev.PermissionRequested(request_id, call_id, options, answerable)]
+    return [call, ev.PermissionRequested(request_id, call_id, options, answerable, other_session)]
 
 
 def _option(item: Any) -> PermissionOption | None:

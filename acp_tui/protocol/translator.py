@@ -114,7 +114,10 @@ class Translator:
             return [
                 ev.ProtocolFault(f"A request ({visible_line(method)}) whose params are not an object", frame)
             ]
-        return request_readers.request_events(method, params, request_id, self._new_call_id())
+        session_id = params.get("sessionId")
+        is_other = self._session_id is not None and session_id != self._session_id
+        other = session_id if is_other and isinstance(session_id, str) else ""
+        return request_readers.request_events(method, params, request_id, self._new_call_id(), other)
 
     def _received_notification(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
         match method:

@@ -362,6 +362,7 @@ class PermissionRequested(Event):
     call_id: str
     options: list[PermissionOption]
     answerable: bool = True  # False for a request without an id
+    session_id: str = ""  # of another session, such as a subagent's
 
 
 @dataclass(slots=True)

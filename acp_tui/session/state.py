@@ -243,6 +243,7 @@ class Permission(Entry):
     call_id: str  # of its tool call in `Session.tool_calls`; generated if the agent sent none
     options: list[PermissionOption] = field(default_factory=list)
     answerable: bool = True  # False if the request had no id
+    session_id: str = ""  # of another session, such as a subagent's, made safe to display
     outcome: Literal["selected", "cancelled", "error"] | None = None  # None while it is pending
     option: PermissionOption | None = None  # the selected one
     by: str | None = None  # who answered: "you", "rule", "policy", "turn" …

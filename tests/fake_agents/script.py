@@ -5,6 +5,7 @@ other prompt is sent back. OFFERS is a JSON object:
 - `capabilities`, `auth_methods`: for the answer to `initialize`
 - `session`: more fields of the answers that open a session
 - `history`: updates before the answer to `session/load`; `late_history`: updates after it
+- `loading`: steps before the answer to `session/load`
 - `turns`: the steps for certain prompts
 - `refuses`: methods that are answered with an error; `refuses_once`: the first time only
 """
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.fake_agents.faulty import leave_processes
-from tests.fake_agents.scripted_agent import SESSION, ScriptedAgent, request_frame
+from tests.fake_agents.scripted_agent import SESSION, ScriptedAgent, cancel_frame, request_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +68,10 @@ class Turn:
     def do_request(self, method: str, params: dict[str, Any], request_id: str) -> None:
         """Send a request without waiting for the answer."""
         self.agent.send(request_frame(method, {"sessionId": SESSION, **params}, request_id))
+
+    def do_withdraw(self, request_id: str) -> None:
+        """Withdraw a request."""
+        self.agent.send(cancel_frame(request_id))
 
     def do_wait_for_file(self, path: str) -> None:
         """Wait until a file exists."""
@@ -151,6 +156,8 @@ def main() -> None:
     def opened(agent: ScriptedAgent, request: dict[str, Any]) -> None:
         for update in offers.get("history", []) if request["method"] == "session/load" else []:
             Turn(agent, received).do_update(update)
+        for name, *arguments in offers.get("loading", []) if request["method"] == "session/load" else []:
+            getattr(Turn(agent, received), f"do_{name}")(*arguments)
         agent.answer(request, {"sessionId": SESSION, **offers.get("session", {})})
         for update in offers.get("late_history", []) if request["method"] == "session/load" else []:
             time.sleep(0.02)  # so that a prompt sent immediately would arrive in between

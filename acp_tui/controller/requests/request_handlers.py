@@ -99,7 +99,8 @@ class RequestHandlers:
             raise Refusal(METHOD_NOT_FOUND, f"acp-tui does not know the method {method!r}")
         known = Params(method, params, request_id)
         session_id = known.values.get("sessionId")
-        if session_id is not None and self._session.session_id not in (None, session_id):
+        is_other = session_id is not None and self._session.session_id not in (None, session_id)
+        if is_other and method != "session/request_permission":  # a subagent's session may ask
             raise Refusal(INVALID_PARAMS, f"{method}: there is no session {session_id!r} here")
         return await serve(known)
 
@@ -114,6 +115,7 @@ class RequestHandlers:
         subject = await self._analyse(partial(subject_of_call, asked, self._path_context))
         subject = subject.evolve(contents=await contents_after(asked, self._files))
         question = Question(params.request_id, "permission", subject, pending.options, why="", call=call)
+        question.other_session = pending.session_id
         if self._gate.question_handler is not None:
             question.whole_file_diffs = await whole_file_diffs(asked, self._files)
         verdict = await self._gate.answer(question)

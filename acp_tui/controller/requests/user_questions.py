@@ -36,6 +36,9 @@ class Question:
     options: list[PermissionOption]
     why: str  # why no rule and no policy answered it
     call: ToolCall | None = None  # permission: the merged tool call
+    other_session: str = (
+        ""  # the id of the session that asks, such as a subagent's, if it is not the shown one
+    )
     whole_file_diffs: list[tuple[Diff, Diff]] = field(
         default_factory=list
     )  # its diffs, as those of whole files

@@ -42,4 +42,5 @@ def _spans(entry: Permission, context: DrawContext, max_cells: int | None) -> Sp
 
 def _call_title(entry: Permission, context: DrawContext) -> str:
     call = context.session.tool_calls.get(entry.call_id)
-    return call_title(call, context.cwd) if call is not None else entry.call_id
+    title = call_title(call, context.cwd) if call is not None else entry.call_id
+    return f"{title} (session {entry.session_id})" if entry.session_id else title

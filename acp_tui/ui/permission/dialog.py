@@ -16,6 +16,7 @@ from acp_tui.session.state import Session, ToolCall
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import wrapped_lines
+from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.permission.calls_in_progress import names_nothing
 from acp_tui.ui.permission.option_wording import option_wording
 from acp_tui.ui.permission.question import action_phrase, question_bodies, raw_input
@@ -54,6 +55,8 @@ CHROME_ROWS = 5
 """Rows that are neither content nor options: borders, head, a blank row, keys."""
 ROOMY_HEIGHT = 30
 """From this screen height, there is another blank row, and a quarter of the screen shows the conversation."""
+MAX_SESSION_WIDTH = 24
+"""The maximum width of the id of another session, such as a subagent's."""
 REASON_PLACEHOLDER = "No, because …"
 MIN_CONVERSATION_ROWS = 2
 """Rows that show the conversation on a lower screen."""
@@ -147,6 +150,9 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
 
     def _head(self) -> Spans:
         who = [Segment(reveal_line(self._agent), self._palette.strong)]
+        if self.question.other_session:
+            name = shorten(reveal_line(self.question.other_session), MAX_SESSION_WIDTH)
+            who.append(Segment(f" (session {name})", self._palette.text))
         return [*who, Segment(f" asks to {action_phrase(self.question)}", self._palette.warning)]
 
     def _position_spans(self) -> Spans:

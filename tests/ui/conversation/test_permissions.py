@@ -10,6 +10,7 @@ import pytest
 from acp_tui.config.paths import paths
 from acp_tui.session.state import Permission
 from acp_tui.ui.widgets.select_list import SelectList
+from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,6 +122,72 @@ async def test_a_request_withdrawn_by_the_agent_closes_its_dialog(open_ui: Open)
         assert ui.dialog is None
         assert ui.app.screen is ui.screen
         assert "waiting for your answer" not in ui.status()
+
+
+async def test_a_request_withdrawn_while_the_user_writes_removes_its_line(
+    open_ui: Open, tmp_path: Path
+) -> None:
+    params = {"toolCall": CALL, "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]}
+    async with open_ui() as ui:
+        await ui.send(
+            ["request", "session/request_permission", params, "one"],
+            ["wait_for_file", str(tmp_path / "go")],
+            ["withdraw", "one"],
+        )
+        await ui.asked()
+        await ui.press("tab", "x")
+        await ui.sees("Tab answer")
+        (tmp_path / "go").touch()
+        await ui.until(lambda: "Tab answer" not in ui.text())
+        assert ui.dialog is None
+        assert ui.prompt.text == "x"
+        await ui.ready()
+
+
+SUBAGENT = {"sessionId": "sub-7", "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]}
+
+
+async def test_a_request_of_a_subagents_session_is_asked_and_named(open_ui: Open) -> None:
+    own_call = {"sessionUpdate": "tool_call", "toolCallId": "call", "title": "Read", "kind": "read"}
+    async with open_ui() as ui:
+        await ui.send(
+            ["update", own_call], ["ask", "session/request_permission", {**SUBAGENT, "toolCall": CALL}]
+        )
+        await ui.asked()
+        await ui.sees("(session sub-7)", "asks to run a command", "pytest -q")
+        await ui.press("a")
+        assert await answered(ui) == {"outcome": "selected", "optionId": "yes"}
+        await ui.sees("Run the tests (session sub-7)")
+        assert ui.session.tool_calls["call"].title == "Read"
+
+
+async def test_stopping_the_turn_answers_the_request_of_a_subagents_session(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(
+            ["ask", "session/request_permission", {**SUBAGENT, "toolCall": CALL}], ["wait_for_cancel"]
+        )
+        await ui.asked()
+        await ui.press("escape")
+        assert await answered(ui) == {"outcome": "cancelled"}
+        await ui.ready()
+
+
+async def test_a_request_while_a_session_is_loaded_is_answered(open_ui: Open) -> None:
+    loading = offers(capabilities={"loadSession": True}, loading=asks())
+    async with open_ui("script", loading) as ui:
+        await ui.send("hello")
+        await ui.until(lambda: ui.said() == ["hello"])
+        await ui.ready()
+        known = ui.made[0].conversation.folder.id
+    assert known is not None
+    async with open_ui("script", loading, options=("--resume", known), wait=False) as again:
+        await again.asked()
+        await again.sees("pytest -q")
+        await again.press("a")
+        await again.ready()
+        assert again.dialog is None
+        outcomes = [(one.outcome, one.by) for one in again.session.entries if isinstance(one, Permission)]
+        assert outcomes == [("selected", "you")]
 
 
 async def test_a_request_outside_of_a_turn_is_answered_too(open_ui: Open) -> None:
