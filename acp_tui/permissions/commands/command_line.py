@@ -40,11 +40,11 @@ class Part:
     def name(self) -> str:
         """The program without its directory, in lower case; empty if there is none or it is not literal.
 
-        Some file systems ignore case, so `RM` may run `rm`.
+        Some file systems ignore case, so `RM` may run `rm`. In zsh, `=rm` does.
         """
         if not self.words or not self.words[0].literal:
             return ""
-        return self.words[0].text.rstrip("/").rpartition("/")[2].lower()
+        return self.words[0].text.rstrip("/").rpartition("/")[2].removeprefix("=").lower()
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_reader import Analysis, Command
 from acp_tui.permissions.commands.composite_command import split_command
+from acp_tui.permissions.commands.git_arguments import find_subcommand
 from acp_tui.permissions.commands.named_files import sensitive_files
 from acp_tui.permissions.commands.risky_arguments import find_argument_risks
 from acp_tui.permissions.commands.shell_builtins import changes_shell
@@ -30,6 +31,8 @@ _READERS = frozenset({
     *("uniq", "wc", "which"),
 })  # fmt: skip
 _GIT_READERS = frozenset({"blame", "describe", "diff", "log", "ls-files", "rev-parse", "show", "status"})
+_KEEPING_FILES = _GIT_READERS | {"add", "branch", "commit", "fetch", "push", "remote", "tag"}
+_UNPACKING = frozenset({"7z", "bsdtar", "cp", "mv", "rsync", "tar", "unzip"})
 
 
 def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
@@ -45,6 +48,10 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
     for at, joined in enumerate(joined_commands):
         if shell_changed:
             joined.make_unclear("a command before it changes the shell")
+        elif _uses_git_elsewhere(joined.words, command.cwd, context) and any(
+            _may_add_repository(other.words) for other in _run_before(joined_commands, at)
+        ):
+            joined.make_unclear("a command before it may put another repository there")
         part = _read_part(joined, command, context)
         if part.written and not all(_only_reads(other.words) for other in _run_before(joined_commands, at)):
             part = replace(part, paths_may_change=True)
@@ -114,3 +121,19 @@ def _only_reads(words: tuple[str, ...]) -> bool:
     return bool(words) and (
         words[0] in _READERS or (words[0] == "git" and bool(_GIT_READERS.intersection(words[1:2])))
     )
+
+
+def _uses_git_elsewhere(words: tuple[str, ...], folder: Target, context: PathContext) -> bool:
+    """Return True for git in another folder than the conversation's, where files may form a repository."""
+    named = any(word.startswith(("-C", "--git-dir", "--work-tree")) for word in words[1:])
+    return _is_git(words) and (named or folder.real != context.target(context.cwd).real)
+
+
+def _may_add_repository(words: tuple[str, ...]) -> bool:
+    if _is_git(words):
+        return find_subcommand(words)[1] not in _KEEPING_FILES
+    return bool(words) and words[0] in _UNPACKING
+
+
+def _is_git(words: tuple[str, ...]) -> bool:
+    return bool(words) and words[0].rpartition("/")[2] == "git"

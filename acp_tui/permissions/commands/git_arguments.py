@@ -36,8 +36,7 @@ def find_git_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
         value = word if sign else "".join(words[position + 1 : position + 2])
         if name in _CONFIGURING and "=" in value:
             yield position, f"{name} changes the configuration of git"
-    position = _find_subcommand(words)
-    subcommand = "".join(words[position : position + 1])
+    position, subcommand = find_subcommand(words)
     if subcommand == "config":
         yield position, "git config changes what git runs"
     elif subcommand in _RUNNING or subcommand.startswith("remote-") or "--" in subcommand:  # `web--browse`
@@ -50,8 +49,9 @@ def find_git_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
                 yield at, f"{word} may run a program"
 
 
-def _find_subcommand(words: Sequence[str]) -> int:
+def find_subcommand(words: Sequence[str]) -> tuple[int, str]:
+    """Return the subcommand of a git command and its position; an empty text if there is none."""
     position = 1
     while position < len(words) and words[position].startswith("-"):
         position += 2 if words[position] in _VALUED else 1
-    return position
+    return position, "".join(words[position : position + 1])

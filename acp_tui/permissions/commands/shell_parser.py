@@ -177,6 +177,10 @@ class _Parser:
             self.report(f"it contains `{first.text}`")
         elif first is not None and not first.literal:
             self.report("the name of a command is computed when it runs")
+        elif first is not None and first.text != first.text.strip():
+            self.report("the name of a command contains a blank that shells read in different ways")
+        elif first is not None and first.text == "[[" and part.words[-1].text != "]]":
+            self.report("a command follows `]]`")  # as in zsh: `if [[ -f x ]] git push`
         self.line.parts.append(part)
         if part.words:
             self.add_wrapped(part, layer)

@@ -46,6 +46,8 @@ _WRAPPERS = {
     "command": _PLAIN,
     "builtin": _PLAIN,
     "exec": _Wrapper("a"),
+    **dict.fromkeys(("-", "and", "not", "or"), _PLAIN),  # of zsh and fish
+    "repeat": _Wrapper(positionals=1),
     "noglob": _PLAIN,
     "nocorrect": _PLAIN,
     "caffeinate": _Wrapper("tw"),
