@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.review.text_change import TextChange, is_text, join_lines
@@ -104,7 +105,7 @@ class ChangedFile:
         """True if nothing is left to accept or revert."""
         return self.old.same(self.now)
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The remaining parts to accept or revert, in the order of the lines."""
         if self.done:

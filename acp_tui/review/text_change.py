@@ -58,12 +58,12 @@ class TextChange:
             at += len(group)
         return tuple(found)
 
-    @property
+    @cached_property
     def added(self) -> int:
         """The number of added lines."""
         return sum(block.j_end - block.j for block in self.blocks)
 
-    @property
+    @cached_property
     def removed(self) -> int:
         """The number of removed lines."""
         return sum(block.i_end - block.i for block in self.blocks)

@@ -17,6 +17,23 @@ LEAD_LINES = 24
 """The number of lines before a chunk to lex too, to recognise a string or comment that begins there."""
 MAX_LINE_LENGTH = 2_000
 """Longer lines, such as minified code, are not coloured."""
+MAX_CACHED_CHUNKS = 128
+"""Coloured chunks to cache, because a diff is drawn anew when a part of it is accepted or reverted."""
+
+_cache: dict[tuple[str, str, int], tuple[Palette, list[list[Segment]]]] = {}
+
+
+def _highlight(code: str, path: str, palette: Palette) -> list[list[Segment]]:
+    """Return the coloured lines of a text (cached)."""
+    from acp_tui.ui.theme.syntax import highlight, language_of  # loads Pygments
+
+    key = (code, path, id(palette))
+    cached = _cache.get(key)
+    if cached is None or cached[0] is not palette:
+        if len(_cache) >= MAX_CACHED_CHUNKS:
+            _cache.clear()
+        cached = _cache[key] = (palette, highlight(code, language_of(path), palette))
+    return cached[1]
 
 
 class SyntaxColours:
@@ -42,11 +59,9 @@ class SyntaxColours:
         return spans
 
     def _colour(self, first: int) -> dict[int, list[Segment]]:
-        from acp_tui.ui.theme.syntax import highlight, language_of  # loads Pygments
-
         lines = self._lines()
         numbers = range(max(1, first - LEAD_LINES), first + CHUNK_LINES)
         texts = [lines.get(number, "") for number in numbers]
         code = "\n".join(text if len(text) <= MAX_LINE_LENGTH else "" for text in texts)
-        coloured = highlight(f"{code}\n", language_of(self._path), self._palette)
+        coloured = _highlight(f"{code}\n", self._path, self._palette)
         return {number: spans for number, spans in zip(numbers, coloured, strict=True) if number >= first}

@@ -49,11 +49,16 @@ class ReviewFileList(PaneList, inherit_bindings=False):
 
     MARKED_WITHOUT_FOCUS: ClassVar = True
 
+    _shown: tuple[object, ...] = ()
+
     class Chosen(Message):
         """The user chose another file with the mouse."""
 
     def show_files(self, files: Sequence[ListedFile], note: str = "") -> None:
         """Show the files, and a note below them."""
+        if (*files, note) == self._shown:
+            return
+        self._shown = (*files, note)
         left = [file for file in files if file.verdict is None]
         done = [file for file in files if file.verdict is not None]
         items = [heading_item("To review", self.palette, f"{len(left):,}", first=True)]

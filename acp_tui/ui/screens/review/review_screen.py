@@ -183,7 +183,7 @@ class ReviewScreen(Dialog[None]):
         files = self.review.model.files
         return [
             path
-            for path in sorted({*self.review.listed, *files})
+            for path in sorted({*self.review.listed, *files}, key=str)
             if (self.shown_parts(files[path]) if path in files else self._filter.shows_all)
         ]
 
