@@ -19,6 +19,7 @@ from acp_tui.ui.screens.review.file_diff import COMMENT_SIGN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from rich.style import Style
     from textual import events
@@ -36,7 +37,7 @@ VERDICT_SIGNS: dict[Verb, str] = {"accept": "✓", "revert": "↶"}
 class ListedFile:
     """What the list shows of a file."""
 
-    path: str
+    path: Path
     name: str
     kind: FileKind
     counts: tuple[int, int] | None = None  # added and removed lines; None if unknown or not a text
@@ -71,7 +72,7 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         self.show(items)
 
     def _item(self, file: ListedFile) -> PaneItem:
-        return PaneItem(lambda width: [self._row(file, width)], file.path)
+        return PaneItem(lambda width: [self._row(file, width)], str(file.path))
 
     def _row(self, file: ListedFile, width: int) -> Strip:
         palette = self.palette

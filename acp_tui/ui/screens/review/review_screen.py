@@ -196,9 +196,7 @@ class ReviewScreen(Dialog[None]):
             counts = (file.text.added, file.text.removed) if file is not None and file.text else None
             kind = file.kind if file is not None else self.review.listed[path].kind
             count = sum(comment.path == str(path) for comment in comments)
-            listed.append(
-                ListedFile(str(path), self.review.name(path), kind, counts, count, verdicts.get(path))
-            )
+            listed.append(ListedFile(path, self.review.name(path), kind, counts, count, verdicts.get(path)))
         return listed
 
     def update(self) -> None:
@@ -206,7 +204,7 @@ class ReviewScreen(Dialog[None]):
         if not self.view.size.width:
             return  # before the first layout
         listed = self._listed_files()
-        paths = [Path(file.path) for file in listed]
+        paths = [file.path for file in listed]
         if self._path not in paths:
             self._path = paths[0] if paths else None
         self.files.show_files(listed, "" if self.review.finds_all else "Only announced files are listed.")
@@ -328,7 +326,7 @@ class ReviewScreen(Dialog[None]):
         self._go_to_file(step)
 
     def _go_to_file(self, step: int, *, last_part: bool = False) -> None:
-        paths = [Path(file.path) for file in self._listed_files() if file.verdict is None]
+        paths = [file.path for file in self._listed_files() if file.verdict is None]
         if not paths:
             return
         if self._path in paths:
@@ -401,7 +399,7 @@ class ReviewScreen(Dialog[None]):
         if parts:
             self._choose_current(min(part, len(parts) - 1))
             return
-        open_paths = self._open_paths()
+        open_paths = set(self._open_paths())
         at = paths.index(self._path) if self._path in paths else 0
         following = [path for path in [*paths[at:], *paths[:at]] if path in open_paths]
         if following:
