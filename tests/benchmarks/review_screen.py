@@ -82,7 +82,7 @@ async def _time_opening(ui: ConversationUi) -> float:
     began = time.perf_counter()
     ui.app.post_message(_key("f2"))
     while not any(view.diff for view in ui.app.screen.query(DiffView)):  # noqa: ASYNC110 - see `_time_key`
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.001)
     await _drawn(ui)
     return (time.perf_counter() - began) * 1000
 

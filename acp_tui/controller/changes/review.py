@@ -65,16 +65,15 @@ class ConversationReview:
 
         Args:
             updated: Called when files were listed, and whenever some were loaded.
-            first: The file to load before the others.
+            first: The file to load before the others; by default, the first one.
         """
         changes = {change.path: change for change in await self._baseline.changes()}
         self.listed = changes
         self.model.forget(path for path in list(self.model.files) if path not in changes)
-        stale = await asyncio.to_thread(self._stale, sorted({*changes, *self.model.files}))
+        stale = await asyncio.to_thread(self._stale, sorted({*changes, *self.model.files}, key=str))
         updated()
-        if first in stale:
-            stale.remove(first)
-            await self._load([first])
+        if stale:
+            await self._load([stale.pop(stale.index(first) if first in stale else 0)])
             updated()
         size = sum(len(file.now.data or b"") for file in self.model.files.values())
         while stale and size < MAX_SIZE_LOADED_AHEAD:
