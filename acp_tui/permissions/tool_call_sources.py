@@ -29,6 +29,10 @@ FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 """Kinds of calls whose text may be the content of a file."""
 
 
+_MORE_ARGUMENTS = ("arguments", "argv")
+"""Keys beside a command that may hold more words of it, unlike `args` in an order that is not known."""
+
+
 @dataclass(slots=True)
 class FoundCommands:
     """The commands that a tool call names, and where they would run."""
@@ -57,9 +61,10 @@ def commands_of(call: ToolCall) -> FoundCommands:
     found = FoundCommands()
     about_files = call.kind in FILE_KINDS
     inputs = [
-        source
+        {key: value for key, value in source.items() if key != "command"}
+        if call.kind != "execute" and _is_editor_command(source)
+        else source
         for source in _nested(_raw_inputs(call) if about_files else _inputs(call))
-        if call.kind == "execute" or not _is_editor_command(source)
     ]
     for source in inputs:
         _add_commands(found, source)
@@ -80,6 +85,11 @@ def _add_commands(found: FoundCommands, source: Mapping[str, Any]) -> None:
             found.doubt = f"`{key}` of its raw input is neither a string nor a list of strings"
         else:
             found.commands.append(command)
+            added = next(
+                (name for name in _MORE_ARGUMENTS if isinstance(source.get(name), (str, list))), None
+            )
+            if added and source[added]:
+                found.doubt = f"`{added}` of its raw input may add to the command"
     for key in COMMAND_LIST_KEYS:
         value = source.get(key)
         if value in (None, "", []):
@@ -205,6 +215,8 @@ def _add_directory(found: FoundCommands, source: Mapping[str, Any]) -> None:
             if found.cwd not in (None, value):
                 found.doubt = "its sources name different directories"
             found.cwd = value
+        elif value:
+            found.doubt = f"`{key}` of its raw input is not a directory"
 
 
 def _paths(source: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,10 @@ COMMAND_KEYS = (
 )
 COMMAND_LIST_KEYS = ("commands", "cmds")
 ENVIRONMENT_KEYS = ("env", "environment", "envVars", "env_vars", "environmentVariables")
-DIRECTORY_KEYS = ("cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path")
+DIRECTORY_KEYS = (
+    *("cwd", "workdir", "workingDir", "working_dir", "working_directory", "workingDirectory", "directory"),
+    "dir_path",
+)
 """Where a command runs."""
 FILE_KEYS = (
     *("path", "file_path", "filePath", "filepath", "fileName", "file_name", "filename", "file"),

@@ -429,3 +429,23 @@ def test_files_are_read_from_every_path_key(key: str) -> None:
 def test_every_command_key_makes_a_request_an_execute(key: str) -> None:
     subject = subject_of({"kind": "other", "rawInput": {key: "rm -rf /"}})
     assert (subject.kind, subject.dangerous is not None) == ("execute", True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "doubt"),
+    [
+        ({"arguments": "; rm x"}, "`arguments` of its raw input may add to the command"),
+        ({"argv": ["rm", "x"]}, "`argv` of its raw input may add to the command"),
+        ({"cwd": ["/etc"]}, "`cwd` of its raw input is not a directory"),
+        ({"arguments": {"timeout": 5}, "argv": []}, None),
+    ],
+)
+def test_a_command_with_unclear_fields_beside_it_is_uncertain(
+    fields: dict[str, Any], doubt: str | None
+) -> None:
+    assert command("git status", **fields).doubt == doubt
+
+
+def test_another_command_beside_that_of_an_editor_tool_is_read() -> None:
+    request = {"kind": "edit", "rawInput": {"command": "create", "path": "src/a", "script": "rm x"}}
+    assert subject_of(request).command == "rm x"

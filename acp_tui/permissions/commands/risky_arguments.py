@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 WHOLE_COMMAND = -1
 """The position of a risk that keeps every rule for the command from matching, even an exact one."""
 MAX_ARGUMENTS = 200
+MAX_PATHS = 20
+"""Paths in one argument. Each costs calls to the file system."""
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://(?!\S*/\.\.(?:/|\Z))\S*")
 _SEPARATORS = re.compile(r"[=:,@]")
 _PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)
@@ -103,6 +105,9 @@ def _path(word: str, directory: Target, context: PathContext) -> str | None:
     if option := _PATH_IN_OPTION.fullmatch(text):
         found.append(option[1])
     found += [piece for piece in _SEPARATORS.split(text)[1:] if _SUSPECT.match(piece)]
+    found = list(dict.fromkeys(found))
+    if len(found) > MAX_PATHS:
+        return "it contains too many paths to check"
     for path in found:
         if path and path not in _DEVICES and not context.target(path, directory.path).inside:
             return f"{path} is outside the workspace"

@@ -81,12 +81,14 @@ _POWERFUL = frozenset({
     *("", "npx", "uvx", "bunx", "pipx", "vim", "vi", "emacs", "curl", "wget", "chmod", "chown"),
     *("docker", "podman", "kubectl", "fd", "fdfind", "sqlite", "psql", "mysql", "gdb", "lldb", "ed", "ex"),
     *("nvim", "nano", "less", "more", "man", "entr", "hyperfine", "direnv", "nix-shell"),
+    *("pypy", "ipython", "tsx", "ts-node", "rscript", "julia", "mawk", "nawk", "pwsh", "groovy", "elixir"),
+    *("expect", "socat", "tmux", "screen", "corepack", "crontab"),
 })  # fmt: skip
 
 
 # Programs with subcommands that run any program.
 _RUN = frozenset({"run"})
-_EXEC = frozenset({"exec", "x", "dlx", "explore"})
+_EXEC = frozenset({"exec", "x", "dlx", "explore", "init", "create"})
 _RUNNERS = {
     **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba", "go"), _RUN),
     **dict.fromkeys(("npm", "pnpm", "yarn", "bundle", "mise"), _EXEC),
@@ -96,7 +98,7 @@ _RUNNERS = {
 
 def runs_others(name: str) -> bool:
     """Return True if this program can do anything, depending on its arguments."""
-    base = name.rpartition("/")[2].rstrip("0123456789.")  # `python3.12` is `python`
+    base = name.rpartition("/")[2].lower().rstrip("0123456789.")  # `python3.12` is `python`
     return base in _POWERFUL | SHELLS | _HIDING or base in _WRAPPERS
 
 
@@ -116,6 +118,8 @@ def prefix_lengths(words: tuple[str, ...]) -> list[int]:
             if not words[2:] or words[2].startswith("-") or runs_others(words[2]):
                 return []
             lengths = {len(words), 3}
+        elif words[1] == "tool":  # `uv tool run`
+            lengths = {len(words)}
     return sorted(lengths, reverse=True)
 
 
