@@ -61,6 +61,7 @@ _REVISION = re.compile(r"(?:.*/)?(?:[A-Z]+_)?HEAD(?:[~^@].*)?", re.IGNORECASE)  
 _ADDRESS = re.compile(r"(?:https?|wss?|ftps?|ssh|git)://")
 _TEXT_IN_CODE = re.compile(r"'([^'\n]{1,300})'|\"([^\"\n]{1,300})\"")
 _ATTACHED = re.compile(r"-[A-Za-z]([^-].*)", re.DOTALL)
+_ATTACHED_DOT_FILE = re.compile(r"-[A-Za-z]{2,}([./].*)", re.DOTALL)  # `-rf.npmrc`
 _PATHSPEC_MAGIC = re.compile(r":\([a-z,]*\)")  # `git diff ':(top)FILE'`
 _PIECES = re.compile(r"[^\w./~*?\[\]!^@%+-]+")
 
@@ -148,6 +149,8 @@ def _paths_in(word: str) -> Iterator[str]:
     # In `-F file=@FILE;type=…` only the file counts. Without `@` or `=` these are the word itself.
     found = [path.partition(";")[0] for path in found if path != word]
     if attached := _ATTACHED.fullmatch(word):
+        found.append(attached[1])
+    if attached := _ATTACHED_DOT_FILE.fullmatch(word):
         found.append(attached[1])
     if ":" in word and "://" not in word:
         found += _PATHSPEC_MAGIC.sub("", word).split(":")[:4]

@@ -22,7 +22,7 @@ _RISKY = {
     "fdfind": _FD,
     "make": _MAKE,
     "gmake": _MAKE,
-    "npm": re.compile(r"--scr.*", re.DOTALL),
+    "npm": re.compile(r"--(?:scr|node-o).*", re.DOTALL),
     "pytest": re.compile(r"--debug(?:=.*)?", re.DOTALL),
     "sdiff": re.compile(r"--diff.*", re.DOTALL),
     "sort": re.compile(r"--co.*", re.DOTALL),
