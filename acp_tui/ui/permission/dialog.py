@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -17,16 +15,18 @@ from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import wrapped_lines
 from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.permission.answer import Later, PermissionAnswer
 from acp_tui.ui.permission.calls_in_progress import names_nothing
+from acp_tui.ui.permission.dialog_hints import choice_hints, editor_hints, option_hints, reason_hints
 from acp_tui.ui.permission.option_wording import option_wording
 from acp_tui.ui.permission.question import action_phrase, question_bodies, raw_input
+from acp_tui.ui.permission.reason_line import ReasonLine
 from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.permission.typing_guard import TypingGuard
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
-from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.select_list import Row, SelectList
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from acp_tui.controller.requests.user_questions import Question
-    from acp_tui.permissions.rules import Rule
     from acp_tui.session.change import Change
     from acp_tui.session.state import PermissionOption
     from acp_tui.ui.drawing.body import Body, Spans
@@ -55,26 +54,12 @@ CHROME_ROWS = 5
 """Rows that are neither content nor options: borders, head, a blank row, keys."""
 ROOMY_HEIGHT = 30
 """From this screen height, there is another blank row, and a quarter of the screen shows the conversation."""
+MIN_REQUEST_ROWS = 4
+"""Rows that show the request while the rule editor needs the others."""
 MAX_SESSION_WIDTH = 24
 """The maximum width of the id of another session, such as a subagent's."""
-REASON_PLACEHOLDER = "No, because …"
 MIN_CONVERSATION_ROWS = 2
 """Rows that show the conversation on a lower screen."""
-
-
-@dataclass(frozen=True, slots=True)
-class PermissionAnswer:
-    """The option the user chose, the rules to save, and the reason of a rejection."""
-
-    option: PermissionOption
-    rules: tuple[Rule, ...] = ()
-    reason: str = ""
-
-
-class Later(Enum):
-    """The result of a dialog that was left to write a prompt: the question still waits."""
-
-    LATER = "later"
 
 
 class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
@@ -87,7 +72,6 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
     }
     PermissionScreen #dialog.dangerous { border: heavy $error; }
     PermissionScreen #what { margin-bottom: 1; }
-    PermissionScreen #reason { background: $surface; }
     PermissionScreen .roomy #options { margin-bottom: 1; }
     """
     BINDINGS: ClassVar = keys.bindings("permission")
@@ -112,7 +96,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._options = [*question.options, *question.own_options]
         self._editor: RuleEditor | None = None  # open while the user edits the rules of an "always"
         self._edited: PermissionOption | None = None  # that "always", or the rejection with a reason
-        self._reason_line: InputLine | None = None  # open while the user writes a reason
+        self._reason_line: ReasonLine | None = None  # open while the user writes a reason
         self._session = session or Session()
         self._cwd = cwd
         self._clock = clock
@@ -216,34 +200,13 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         if not self._typing_guard.armed:
             return [("…", "keys work once you stop typing")]
         if self._editor is not None:
-            return self._editor_hints()
+            rejects = self._edited is not None and self._edited.kind == "reject_always"
+            return editor_hints(self, rejects=rejects)
         if self._reason_line is not None:
-            return self._reason_hints()
-        names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
-        take, full, raw, cancel = (keys.bound_keys(self, name) for name in names)
+            return reason_hints(self)
         if self._choice_needed:
-            return [(f"↑↓ {take}", self._choice_needed), (cancel, "stop")]
-        size = "smaller" if self._full else "full size"
-        close = "close" if self._raw or self._full else "stop"
-        shown = "hide raw input" if self._raw else "raw input"
-        hints = [(f"↑↓ {take}", "answer"), (cancel, close), (full, size), (raw, shown)]
-        if self._rejections:
-            hints.insert(1, (keys.bound_keys(self, "permission.reason"), "reject with reason"))
-        hints.append((keys.bound_keys(self, "permission.write"), "write a prompt"))
-        return [*hints, ("PgUp PgDn", "scroll")]
-
-    def _reason_hints(self) -> Sequence[Hint]:
-        take, close = (keys.bound_keys(self, name) for name in ("permission.take", "permission.cancel"))
-        return [(take, "reject and tell the agent"), (close, "back")]
-
-    def _editor_hints(self) -> Sequence[Hint]:
-        take, close = (keys.bound_keys(self, name) for name in ("rule.take", "rule.close"))
-        before, after, up, down = (
-            keys.bound_keys(self, f"rule.{name}") for name in ("before", "after", "up", "down")
-        )
-        rejects = self._edited is not None and self._edited.kind == "reject_always"
-        answer = "reject and remember" if rejects else "allow and remember"
-        return [(f"{before}{after}", "part"), (f"{up}{down}", "change it"), (take, answer), (close, "back")]
+            return choice_hints(self, self._choice_needed)
+        return option_hints(self, raw=self._raw, full=self._full, can_reject=bool(self._rejections))
 
     def _update_hints(self) -> None:
         """Show the keys, and update them when the pause ends."""
@@ -264,7 +227,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         limit = height - spared
         room = max(2, limit - CHROME_ROWS - roomy)
         wanted = page.height_at(inner - 1)
-        least = room * 3 // 4 if self._editor is not None else room // 2
+        least = room - MIN_REQUEST_ROWS if self._editor is not None else room // 2
         choices = 1 if self._reason_line is not None else options.height_at(inner)
         choices = min(choices, max(least, room - wanted))
         options.styles.height = choices
@@ -317,7 +280,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
     def action_choose(self) -> None:
         """Answer with the selected option, or reject with the reason that was written."""
         if self._reason_line is not None and self._edited is not None:
-            self._close(PermissionAnswer(self._edited, reason=self._reason_line.value.strip()))
+            self._close(PermissionAnswer(self._edited, reason=self._reason_line.value))
             return
         selected = self._option_list.selected
         if selected >= 0:
@@ -385,7 +348,9 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         """Show a widget in place of the options."""
         self._option_list.display = False
         self.query_one("#dialog").mount(widget, before="#keys")
-        self.set_focus(widget)  # immediately, because the next key belongs to it
+        self.set_focus(
+            widget.input if isinstance(widget, ReasonLine) else widget
+        )  # immediately, because the next key belongs to it
         self._typing_guard = TypingGuard(self._clock)
         self._resize_parts()
         self._update_hints()
@@ -427,7 +392,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             return
         chosen = self._options[self._option_list.selected]
         self._edited = chosen if chosen in found else found[0]
-        self._reason_line = InputLine(placeholder=REASON_PLACEHOLDER, id="reason")
+        self._reason_line = ReasonLine()
         self._replace_options(self._reason_line)
 
     # ------------------------------------------------------------------------- view

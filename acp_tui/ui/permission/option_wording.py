@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from acp_tui.controller.requests.user_questions import Question
     from acp_tui.session.state import PermissionOption
 
+MAX_NAMED_PARTS = 2
+"""The maximum number of parts of a command that an option names."""
 _VERBS = {"allow_always": "Always allow", "reject_always": "Always reject"}
 _AGENT_ALONE = {
     "allow_always": "the agent itself may stop asking",
@@ -48,4 +50,8 @@ def _rules_in_words(question: Question, kind: str) -> str:
     """Return what the proposed rules match; empty if there are none. The user can still change them."""
     ladders = question.ladders(kind)
     named = " and ".join(describe_match(ladder[0]) for ladder in ladders)
+    if len(ladders) > MAX_NAMED_PARTS:
+        named = f"the {len(ladders)} new parts"
+    elif ladders and question.parts and kind == "reject_always":
+        named = "one of its new parts"  # any of them; the editor shows which
     return f"{named}, in this project …" if named else ""

@@ -37,8 +37,10 @@ SCOPE_WORDS: dict[Scope, str] = {
 }
 MAX_CHOICE_WIDTH = 60
 """The maximum width of a part of the sentence, in cells. The list of choices shows all of it."""
+MIN_EFFECT_ROWS = 2
+"""The rows kept for the sentence below the choices, so that the height does not change with every key."""
 MAX_EFFECT_ROWS = 6
-"""The maximum height of the sentences that say what will no longer be asked. More of them scroll."""
+"""The maximum height of the sentence that says what will no longer be asked. More of it scrolls."""
 BLANK_ROWS = 2
 """Rows above and below the list of choices."""
 
@@ -139,7 +141,7 @@ class RuleEditor(Vertical, can_focus=True):
         inner = width - 1  # for the scrollbars
         most = max(len(self._words_of(part)) for part in range(len(self._chosen)))
         wrapped = sum(len(row.lines(width - 4)) for row in self._rows())
-        effect = min(MAX_EFFECT_ROWS, self._effect(inner)[0].height)
+        effect = max(MIN_EFFECT_ROWS, min(MAX_EFFECT_ROWS, self._effect(inner)[0].height))
         return self._sentence(inner)[0].height + max(most, wrapped) + effect + BLANK_ROWS
 
     def _resize_parts(self) -> None:
@@ -181,17 +183,26 @@ class RuleEditor(Vertical, can_focus=True):
             lines += hanging_lines([Segment(" " * len(verb))], where, width, indent=len(verb))
         return [LinesBody(lines, "")]
 
+    def _slot_words(self, part: int) -> str:
+        return shorten(self._words_of(part)[self._chosen[part]], MAX_CHOICE_WIDTH)
+
     def _slot(self, part: int) -> Spans:
         """Return a part of the sentence. Brackets mark the current one, so that it shows without colours."""
-        words = shorten(self._words_of(part)[self._chosen[part]], MAX_CHOICE_WIDTH)
+        words = self._slot_words(part)
         if part == self._part:
             return [Segment(f"[{words}]", self._palette.selected)]
         return [Segment(words, self._palette.accent)]
 
     def _effect(self, width: int) -> Sequence[Body]:
-        lines: list[Strip] = []
-        for rule in self.rules:
-            lines += hanging_lines([], [Segment(describe_effect(rule), self._palette.dim)], width, indent=0)
+        """Draw what will no longer be asked: by the rule at the current part, or by all of them."""
+        rules = self.rules
+        if len(rules) > 1 and self._part >= len(rules):
+            verb = "allowed" if rules[0].decision == "allow" else "rejected"
+            scope, agent = (self._slot_words(part) for part in (len(rules), len(rules) + 1))
+            sentence = f"All {len(rules)} will be {verb} without asking {scope}, {agent}."
+        else:
+            sentence = describe_effect(rules[min(self._part, len(rules) - 1)])
+        lines = hanging_lines([], [Segment(sentence, self._palette.dim)], width, indent=0)
         return [LinesBody(lines, "")]
 
     def _show(self) -> None:

@@ -11,7 +11,8 @@ import pytest
 from acp_tui.permissions.rules import describe_rule
 from acp_tui.permissions.subject import Target
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
-from acp_tui.ui.permission.dialog import PermissionAnswer, PermissionScreen
+from acp_tui.ui.permission.answer import PermissionAnswer
+from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.permission.typing_guard import PAUSE_SECONDS
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.body_scroller import BodyScroller

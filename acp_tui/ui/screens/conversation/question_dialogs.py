@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.ui.conversation.interfaces import StartAnswer, StartQuestion
     from acp_tui.ui.conversation.pending_questions import PendingQuestion, PendingQuestions
-    from acp_tui.ui.permission.dialog import Later, PermissionAnswer, PermissionScreen
+    from acp_tui.ui.permission.answer import Later, PermissionAnswer
+    from acp_tui.ui.permission.dialog import PermissionScreen
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.session.context import SessionContext
 
@@ -116,7 +117,7 @@ class QuestionDialogs:
 
     def _closed(self, pending: PendingQuestion, answer: PermissionAnswer | Later | None) -> None:
         from acp_tui.controller import Answer
-        from acp_tui.ui.permission.dialog import Later
+        from acp_tui.ui.permission.answer import Later
 
         self._dialog = self._asked = None
         if pending.answer.done():  # the question was withdrawn

@@ -1,0 +1,26 @@
+"""The results of the permission dialog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from acp_tui.permissions.rules import Rule
+    from acp_tui.session.state import PermissionOption
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAnswer:
+    """The option the user chose, the rules to save, and the reason of a rejection."""
+
+    option: PermissionOption
+    rules: tuple[Rule, ...] = ()
+    reason: str = ""
+
+
+class Later(Enum):
+    """The result of a dialog that was left to write a prompt: the question still waits."""
+
+    LATER = "later"

@@ -1,0 +1,48 @@
+"""The key hints in the last line of the permission dialog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.keys import bound_keys
+
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
+    from acp_tui.ui.widgets.bar import Hint
+
+
+def option_hints(node: DOMNode, *, raw: bool, full: bool, can_reject: bool) -> list[Hint]:
+    """Return the hints while the user chooses an option. `raw` and `full` are what is shown."""
+    names = ("take", "reason", "cancel", "write", "diff", "raw")
+    take, reason, cancel, write, size, input_key = (bound_keys(node, f"permission.{name}") for name in names)
+    reject = [(reason, "reject with reason")] if can_reject else []
+    return [
+        (f"↑↓ {take}", "answer"),
+        *reject,
+        (cancel, "close" if raw or full else "stop"),
+        (write, "prompt"),
+        (size, "smaller" if full else "full size"),
+        (input_key, "hide raw input" if raw else "raw input"),
+        ("PgUp PgDn", "scroll"),
+    ]
+
+
+def choice_hints(node: DOMNode, why: str) -> list[Hint]:
+    """Return the hints after a key that did not answer."""
+    take, cancel = (bound_keys(node, name) for name in ("permission.take", "permission.cancel"))
+    return [(f"↑↓ {take}", why), (cancel, "stop")]
+
+
+def reason_hints(node: DOMNode) -> list[Hint]:
+    """Return the hints while the user writes a reason."""
+    take, cancel = (bound_keys(node, name) for name in ("permission.take", "permission.cancel"))
+    return [(take, "reject and tell the agent"), (cancel, "back")]
+
+
+def editor_hints(node: DOMNode, *, rejects: bool) -> list[Hint]:
+    """Return the hints while the user edits rules."""
+    names = ("before", "after", "up", "down", "take", "close")
+    before, after, up, down, take, close = (bound_keys(node, f"rule.{name}") for name in names)
+    answer = "reject and remember" if rejects else "allow and remember"
+    return [(f"{before}{after}", "part"), (f"{up}{down}", "change it"), (take, answer), (close, "back")]
