@@ -57,6 +57,15 @@ async def test_a_comment_is_edited_and_an_empty_one_deleted(open_ui: Open, proje
         assert ui.made[0].conversation.review.comments == []
 
 
+async def test_comments_on_a_reviewed_file_are_still_shown(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("}", "down")
+        await write(ui, "accepted anyway")
+        await ui.press("y", "tab", "down", "down")
+        await ui.sees("❯ ✓ b.txt", "│ accepted anyway", "Z undo")
+
+
 async def test_comments_are_kept_when_the_screen_is_closed(open_ui: Open, project: Path) -> None:
     async with open_ui() as ui:
         await change_both(ui, project)

@@ -218,3 +218,14 @@ async def test_the_editor_opens_at_the_line(
         await change_both(ui, project)
         await ui.press("down", "e")
         assert opened == [(str(project / "a.txt"), 5)]
+
+
+async def test_names_and_contents_cannot_control_the_terminal(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await run_turn(ui, (project / "b\x1b[31m\n.txt", "one \x1b]0;title\x07\u202e two\r\n"))
+        await open_review(ui)
+        await ui.sees("one ␛]0;title␇‹202e› two")
+        assert not {"\x1b", "\x07", "\u202e", "\r"} & set(ui.text())
+        await ui.press("u")
+        await ui.sees("1 of 1 reviewed")
+        assert sorted(path.name for path in project.iterdir()) == ["a.txt", "b.txt"]

@@ -212,6 +212,7 @@ class ReviewScreen(Dialog[None]):
             self.files.choose(str(self._path))
         self._show_file()
         self.show_head()
+        self.refresh_bindings()
 
     def _show_file(self) -> None:
         """Show the chosen file, unless the page shows it already."""
@@ -224,7 +225,7 @@ class ReviewScreen(Dialog[None]):
             return
         moved = not self._shown or self._shown[0] is None or self._path != self.view_path
         self._shown = shown
-        if file is None or not parts:
+        if file is None or not (parts or comments):
             self.view.show(None, self._message())
             return
         turns = {turn for each in self.review.model.files.values() for turn in turns_of(each.authors)}
@@ -539,8 +540,10 @@ class ReviewScreen(Dialog[None]):
                 return bool(self.review.comments)
             case "undo":
                 return bool(self.review.model.decisions)
+            case "accept" | "revert":
+                return self.file is not None and bool(self.shown_parts(self.file))
             case "comment" | "range":
-                return self.view.has_focus
+                return self.view.has_focus and self.view.row is not None
             case "open":
                 return self.files.has_focus
         return super().check_action(action, parameters)
