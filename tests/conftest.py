@@ -7,6 +7,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 # `nohup` ignores SIGHUP, and child processes inherit that: they would survive the end of their terminal.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+settings.register_profile("no time limits", deadline=None)  # an example takes long on a busy machine
+settings.load_profile("no time limits")
 
 
 def pytest_xdist_auto_num_workers() -> int:

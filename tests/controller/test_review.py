@@ -235,7 +235,7 @@ async def test_an_undone_revert_makes_nobody_an_author(project: Project) -> None
     assert [file.authors_of(part) for part in file.parts] == [FIRST]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.dictionaries(
         st.sampled_from(["a.txt", "b.bin", "new.txt", "sub/deep.txt"]),

@@ -343,7 +343,7 @@ frames = some.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, derandomize=True, database=None, max_examples=150)
+@settings(derandomize=True, database=None, max_examples=150)
 @given(some.lists(frames | json_values, max_size=6))
 def test_no_message_makes_a_check_crash(sent: list[Any]) -> None:
     talk = Talk()

@@ -196,7 +196,7 @@ def test_nothing_in_a_line_is_left_out_of_its_parts(line: str) -> None:
 
 
 @pytest.mark.skipif(BASH is None, reason="needs bash")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(SIGNS, max_size=9).map("".join))
 def test_a_real_shell_runs_no_other_commands_and_writes_no_other_files(tmp_path: Path, line: str) -> None:
     parts = split_command(line)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 AnyEntry = TypeVar("AnyEntry", bound=Entry)
 
 # Every run uses the same examples, so that a failure in CI can be reproduced.
-properties = settings(deadline=None, derandomize=True, database=None, max_examples=60)
+properties = settings(derandomize=True, database=None, max_examples=60)
 
 
 class Talk:

@@ -32,7 +32,7 @@ def style_of(code: str, piece: str, language: str) -> object:
     return next(span.style for span in spans if piece in span.text)
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@settings(derandomize=True, database=None)
 @given(
     language=st.sampled_from(LANGUAGES),
     code=st.text(alphabet="abc 123\n\"'/*#<>{}()=:\\-é名", max_size=200),

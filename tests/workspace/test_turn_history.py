@@ -213,7 +213,7 @@ _CONTENT = st.sampled_from([None, b"", b"one\n", b"two\n", b"\0\xff"])
 _FILES = st.dictionaries(st.sampled_from(["a.txt", "sub/b.txt", "new", "dir/new"]), _CONTENT, max_size=4)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(turns=st.lists(_FILES, min_size=1, max_size=3), data=st.data())
 async def test_going_back_and_undoing_it_are_exact(
     tmp_path_factory: pytest.TempPathFactory, turns: list[dict[str, bytes | None]], data: st.DataObject

@@ -31,7 +31,7 @@ def drawn(body: FullOutput) -> list[str]:
     return [body.line(number).text for number in range(body.height)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(PIECES, max_size=60))
 def test_following_output_shows_the_same_as_reading_it_again(pieces: list[str]) -> None:
     one = terminal()

@@ -110,7 +110,7 @@ def test_a_paragraph_of_many_sections_is_wrapped_as_one(width: int) -> None:
     assert strips(document(text, width)) == uncut(text, width)
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@settings(derandomize=True, database=None)
 @given(
     text=PARAGRAPHS,
     shape=st.sampled_from(sorted(SHAPES)),

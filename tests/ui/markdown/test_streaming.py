@@ -32,7 +32,7 @@ def chunked(text: str, cuts: list[int]) -> list[str]:
     return [text[start:end] for start, end in pairwise(places)]
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@settings(derandomize=True, database=None)
 @given(
     text=TEXTS,
     cuts=st.lists(st.integers(0, 10_000), max_size=30),
@@ -49,7 +49,7 @@ def test_lines_do_not_depend_on_the_chunks(
     assert piecewise == at_once
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@settings(derandomize=True, database=None)
 @given(text=TEXTS, width=WIDTHS)
 def test_any_text_fits_and_has_no_control_characters(text: str, width: int) -> None:
     for strip in strips(document(text, width)):
@@ -58,7 +58,7 @@ def test_any_text_fits_and_has_no_control_characters(text: str, width: int) -> N
         assert visible(strip.text) == strip.text
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@settings(derandomize=True, database=None)
 @given(words=st.lists(st.sampled_from(["one", "two", "*three*", "`four`", "- five", "> six"]), max_size=200))
 def test_no_word_is_lost(words: list[str]) -> None:
     text = "\n".join(words)
