@@ -56,19 +56,6 @@ def rule_ladders(
     return [ladder for ladder in found if ladder.rules]
 
 
-def narrowest_rule(
-    subject: Subject,
-    *,
-    decision: RuleDecision,
-    scope: Scope = "session",
-    agent: AgentIdentity | None = None,
-    project: str | None = None,
-) -> Rule | None:
-    """Return the narrowest rule that answers this request; None if only a very wide one would."""
-    found = _ladder(subject, decision, scope, agent, project)
-    return found[0] if found else None
-
-
 def scoped_rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: str | None) -> Rule:
     """Return the rule for another scope and agent; None means any agent."""
     changed = rule.evolve(scope=scope, project=project if scope == "project" else None)

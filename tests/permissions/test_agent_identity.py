@@ -11,11 +11,10 @@ from acp_tui.agents.launch import Launch
 from acp_tui.config.paths import paths
 from acp_tui.permissions.agent_identity import AgentIdentity, identity_of, identity_of_command
 from acp_tui.permissions.rule_matching import applies
-from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import Rule, describe_rule, from_dict, to_dict
 from acp_tui.store.session_folder import create_session_folder
-from tests.support.permissions import PROJECT, command
+from tests.support.permissions import PROJECT, command, narrowest_rule
 
 if TYPE_CHECKING:
     from pathlib import Path

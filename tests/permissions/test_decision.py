@@ -10,13 +10,12 @@ from acp_tui.config.policies import POLICIES, Policy
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.decision import choose_option, decide
 from acp_tui.permissions.rule_matching import matches
-from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import Rule, describe_match
 from acp_tui.permissions.subject import KINDS, Subject
 from acp_tui.permissions.subject_reader import subject_of_kind, subject_of_read, subject_of_write
 from acp_tui.session.state import PermissionOption
-from tests.support.permissions import PLACE, PROJECT, command, file, subject_of, terminal
+from tests.support.permissions import PLACE, PROJECT, command, file, narrowest_rule, subject_of, terminal
 
 FOREIGN = "/etc/hosts"
 A = AgentIdentity("a")

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from acp_tui.errors import UserError
 from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_matching import matches, strongest
-from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import Rule, describe_rule, from_dict, to_dict
 from acp_tui.permissions.subject_reader import subject_of_kind
-from tests.support.permissions import PLACE, PROJECT, command, file, subject_of, terminal
+from tests.support.permissions import PLACE, PROJECT, command, file, narrowest_rule, subject_of, terminal
 
 if TYPE_CHECKING:
     from acp_tui.permissions.subject import Subject

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import posixpath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
 from acp_tui.permissions.danger.dangerous_commands import find_danger
 from acp_tui.permissions.danger.steps import expand_steps
+from acp_tui.permissions.decision import decide
+from acp_tui.permissions.rule_proposals import rule_ladders
 from acp_tui.permissions.subject import PathContext, Subject
 from acp_tui.permissions.subject_reader import subject_of_call, subject_of_command
 from acp_tui.session.state import Content, Diff, Location, ToolCall, ToolContent
+
+if TYPE_CHECKING:
+    from acp_tui.permissions.agent_identity import AgentIdentity
+    from acp_tui.permissions.rules import Rule, RuleDecision, Scope
 
 PROJECT = "/ws/project"
 LINKS = {
@@ -68,6 +74,20 @@ def danger(command_line: str | tuple[str, ...], folder: str = "") -> str | None:
 def command(line: str | list[str], **fields: Any) -> Subject:
     """Return the subject of a permission request for a command."""
     return subject_of({"kind": "execute", "title": "Terminal", "rawInput": {"command": line, **fields}})
+
+
+def narrowest_rule(
+    subject: Subject,
+    *,
+    decision: RuleDecision,
+    scope: Scope = "session",
+    agent: AgentIdentity | None = None,
+    project: str | None = None,
+) -> Rule | None:
+    """Return the first rule that is proposed for a request that is not composite; None if there is none."""
+    asked = decide(subject, policy="ask", project=project)
+    found = rule_ladders(subject, asked, answer=decision, scope=scope, agent=agent, project=project)
+    return found[0].rules[0] if found and not subject.parts else None
 
 
 def terminal(program: str, *args: str, cwd: str = PROJECT, env: dict[str, str] | None = None) -> Subject:
