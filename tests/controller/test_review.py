@@ -120,7 +120,7 @@ async def test_renames_deletions_and_modes_can_be_reverted(project: Project) -> 
         "b.bin": "mode",
         "link": "deleted",
     }
-    await project.review.revert_all(dict.fromkeys(project.review.model.files))
+    await project.review.revert_all([(file, None) for file in project.review.model.files.values()])
     assert snapshot(project.folder) == before
 
 
@@ -170,6 +170,19 @@ async def test_a_revert_is_refused_if_the_surroundings_changed(project: Project)
     with pytest.raises(UserError, match=r"^a\.txt has changed since it was shown"):
         await project.review.revert(shown, shown.parts[:1])
     assert (project.folder / "a.txt").read_text() == numbered(40, _30="thirty", _31="mine")
+
+
+async def test_files_that_changed_since_they_were_shown_are_not_reverted_with_the_others(
+    project: Project,
+) -> None:
+    project.fill(a_txt=numbered(40, _30="thirty"), b_bin=b"\0\2")
+    shown = [(await project.file(name), None) for name in ("a.txt", "b.bin")]
+    project.fill(a_txt=numbered(40, _30="thirty", _5="unseen"))
+    await project.review.refresh(lambda: None)
+    with pytest.raises(UserError, match=r"^a\.txt has changed since it was shown"):
+        await project.review.revert_all(shown)
+    assert "unseen" in (project.folder / "a.txt").read_text()
+    assert (project.folder / "b.bin").read_bytes() == b"\0\1"
 
 
 async def test_a_file_is_not_accepted_as_a_whole_if_it_changed_since_it_was_shown(project: Project) -> None:
@@ -271,7 +284,7 @@ async def decide_and_undo(
     while await project.review.undo():
         pass
     assert snapshot(project.folder) == changed
-    await project.review.revert_all(dict.fromkeys(project.review.model.files))
+    await project.review.revert_all([(file, None) for file in project.review.model.files.values()])
     assert snapshot(project.folder) == original
     await project.end()
 

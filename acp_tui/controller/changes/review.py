@@ -20,7 +20,7 @@ from acp_tui.workspace.files.refusals import describe
 from acp_tui.workspace.files.write_target import UnwritableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from acp_tui.controller.changes.baseline_tracker import BaselineTracker
@@ -187,7 +187,7 @@ class ConversationReview:
     def _changed(self, path: Path) -> UserError:
         return UserError(f"{self.name(path)} has changed since it was shown; look at it again.")
 
-    async def revert_all(self, chosen: Mapping[Path, Sequence[Part] | None]) -> int:
+    async def revert_all(self, shown: Iterable[tuple[ChangedFile, Sequence[Part] | None]]) -> int:
         """Revert some parts of files on disk, or all of them, as one decision.
 
         Returns the number of files. Raises `UserError` if some of them cannot be reverted, after the others.
@@ -195,16 +195,16 @@ class ConversationReview:
         problems: list[str] = []
         reverted: dict[Path, Sequence[Part] | None] = {}
         async with self._decision_lock, self._disk_lock:
-            for path, parts in chosen.items():
-                file = self.model.files.get(path)
-                if file is None or file.done:
+            for file, parts in shown:
+                if file.done:
                     continue
                 try:
                     self._check_revertable(file)
-                    await self._write(self.model.revert(path, parts).writes)
-                    reverted[path] = parts
+                    current = self._current(file, parts)
+                    await self._write(self.model.revert(file.path, current).writes)
+                    reverted[file.path] = current
                 except ChangedMeanwhileError:
-                    problems.append(f"{self.name(path)} has changed since it was shown.")
+                    problems.append(str(self._changed(file.path)))
                 except UserError as error:
                     problems.append(str(error))
             if reverted:

@@ -11,7 +11,8 @@ from acp_tui.review.authorship import YOU, turn_bit
 from acp_tui.review.changed_file import ABSENT, ChangedFile, FileVersion
 from acp_tui.review.comments import Comment
 from acp_tui.session.state import Session
-from acp_tui.ui.screens.review.review_screen import ReviewContext, ReviewScreen
+from acp_tui.ui.screens.review.review_context import ReviewContext
+from acp_tui.ui.screens.review.review_screen import ReviewScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from acp_tui.ui.theme.themes import load_theme
 from tests.support.looks import Show, every_look, look
 from tests.ui.review.sample_review import SampleReview, sample_review, sample_screen
 
@@ -68,6 +69,19 @@ def test_one_turn_only(snap_compare: Compare, theme: str, size: tuple[int, int])
         await pilot.pause()
 
     assert snap_compare(app(theme, "src/login.py"), terminal_size=size, run_before=choose)
+
+
+async def test_a_new_theme_changes_all_colours() -> None:
+    one = app("dark", "src/login.py")
+    other = load_theme("light")
+    async with one.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        one.palette = other.palette
+        one.register_theme(other.theme)
+        one.theme = other.theme.name
+        await pilot.pause()
+        styles = {str(style) for strip in one.screen._compositor.render_strips() for _, style, _ in strip}
+        assert not [style for style in styles if str(load_theme("dark").palette.warning.color) in style]
 
 
 @look

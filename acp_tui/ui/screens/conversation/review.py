@@ -40,7 +40,8 @@ class ReviewOpener:
 
     def open(self, first: Path | None = None) -> None:
         """Open the review; `first` is the file to show first."""
-        from acp_tui.ui.screens.review.review_screen import ReviewContext, ReviewScreen
+        from acp_tui.ui.screens.review.review_context import ReviewContext
+        from acp_tui.ui.screens.review.review_screen import ReviewScreen
 
         prepared = self._runner.prepared
         if prepared is None or self._open is not None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.review.changed_file import FileKind
     from acp_tui.review.decisions import Verb
     from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.theme.palette import Palette
 
 MIN_NAME_CELLS = 6
 VERDICT_SIGNS: dict[Verb, str] = {"accept": "✓", "revert": "↶"}
@@ -70,6 +71,11 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         if note:
             items.append(text_item(f"\n{note}", self.palette.dim))
         self.show(items)
+
+    def use_palette(self, palette: Palette) -> None:
+        """Draw everything anew in the colours of a new theme."""
+        self.palette = palette
+        self._shown = ()
 
     def _item(self, file: ListedFile) -> PaneItem:
         return PaneItem(lambda width: [self._row(file, width)], str(file.path))

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.segment import Segment
 from textual import on
 from textual.containers import Horizontal, Vertical
 
 from acp_tui.errors import UserError
-from acp_tui.review.authorship import turns_of
-from acp_tui.review.renames import find_renames
-from acp_tui.session.invisible import reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.drawing.body import DrawContext
-from acp_tui.ui.entries.tool_call.headline import line_counts
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.screens.review.comment_line import CommentLine
 from acp_tui.ui.screens.review.commenting import Commenting
 from acp_tui.ui.screens.review.diff_view import DiffView
 from acp_tui.ui.screens.review.file_diff import FileDiff, lines_label
-from acp_tui.ui.screens.review.file_list import ListedFile, ReviewFileList
-from acp_tui.ui.screens.review.selection import ReviewFilter, author_label, count_of, filter_choices
+from acp_tui.ui.screens.review.file_list import ReviewFileList
+from acp_tui.ui.screens.review.refresher import Refresher
+from acp_tui.ui.screens.review.review_state import ReviewState
+from acp_tui.ui.screens.review.selection import ReviewFilter, author_label, count_of
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.key_bar import KeyBar
 
@@ -35,23 +31,10 @@ if TYPE_CHECKING:
 
     from acp_tui.controller.changes.review import ConversationReview
     from acp_tui.review.changed_file import ChangedFile, Part
-    from acp_tui.session.state import Session
-    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.screens.review.review_context import ReviewContext
     from acp_tui.ui.theme.palette import Palette
 
 MIN_LIST_CELLS, MAX_LIST_CELLS = 26, 48
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewContext:
-    """What the screen uses of the conversation."""
-
-    session: Session
-    cwd: str
-    prompts: Callable[[], Sequence[str]]
-    edit_file: Callable[[str, int | None], None]
-    save_comments: Callable[[], None]
-    send: Callable[[str], None]
 
 
 class ReviewScreen(Dialog[None]):
@@ -77,11 +60,8 @@ class ReviewScreen(Dialog[None]):
         self.review = review
         self.palette = palette
         self.context = context
-        self._path = first
-        self._filter = ReviewFilter()
-        self._refreshing = False
-        self._refresh_again = False
-        self._compared = False
+        self.state = ReviewState(review, first)
+        self._refresher = Refresher(self, review, self._loaded, self.show_error)
         self._commenting = Commenting(review, context.save_comments)
         self._shown: tuple[object, ...] = ()
 
@@ -124,34 +104,20 @@ class ReviewScreen(Dialog[None]):
         return self.query_one(DiffView)
 
     def _use_palette(self, palette: Palette) -> None:
-        self.palette = self.files.palette = self.view.palette = palette
+        self.palette = self.view.palette = palette
+        self.files.use_palette(palette)
         self._shown = ()
         self.update()
 
     # ------------------------------------------------------------------------- the disk
 
     def request_refresh(self) -> None:
-        """Compare with the disk soon. Requests during a comparison cause one more."""
-        self._refresh_again = True
-        if not self._refreshing and self.is_attached:
-            self._refreshing = True
-            self.run_worker(self._refresh_while_requested(), group="refresh")
+        """Compare with the disk soon."""
+        self._refresher.request(self.state.path)
 
     def _focus_changed(self, focused: bool) -> None:
         if focused:  # the user may have edited files elsewhere
             self.request_refresh()
-
-    async def _refresh_while_requested(self) -> None:
-        try:
-            while self._refresh_again:
-                self._refresh_again = False
-                await self.review.refresh(self._loaded, self._path)
-        except UserError as error:
-            self.show_error(error)
-        finally:
-            self._refreshing = False
-            self._compared = True
-            self._loaded()
 
     def _loaded(self) -> None:
         if self.is_attached:
@@ -164,135 +130,72 @@ class ReviewScreen(Dialog[None]):
 
     # ------------------------------------------------------------------------- what is shown
 
-    @property
-    def commented(self) -> set[str]:
-        """The paths with comments."""
-        return {comment.path for comment in self.review.comments}
-
-    @property
-    def file(self) -> ChangedFile | None:
-        """The file on the page; None if there is none, or if it has not been loaded."""
-        return self.review.model.files.get(self._path) if self._path is not None else None
-
-    def shown_parts(self, file: ChangedFile) -> Sequence[Part]:
-        """Return the parts of a file that the filter leaves."""
-        return self._filter.parts(file, self.commented)
-
-    def _open_paths(self) -> list[Path]:
-        """Return the files that are to be reviewed, in order."""
-        files = self.review.model.files
-        return [
-            path
-            for path in sorted({*self.review.listed, *files}, key=str)
-            if (self.shown_parts(files[path]) if path in files else self._filter.shows_all)
-        ]
-
-    def _listed_files(self) -> list[ListedFile]:
-        model, comments = self.review.model, self.review.comments
-        verdicts = model.verdicts() if self._filter.shows_all else {}
-        listed = []
-        for path in [*self._open_paths(), *sorted(verdicts)]:
-            file = model.files.get(path)
-            counts = (file.text.added, file.text.removed) if file is not None and file.text else None
-            kind = file.kind if file is not None else self.review.listed[path].kind
-            count = sum(comment.path == str(path) for comment in comments)
-            listed.append(ListedFile(path, self.review.name(path), kind, counts, count, verdicts.get(path)))
-        return listed
-
     def update(self) -> None:
         """Show the current state of the review."""
         if not self.view.size.width:
             return  # before the first layout
-        listed = self._listed_files()
+        listed = self.state.listed_files()
         paths = [file.path for file in listed]
-        if self._path not in paths:
-            self._path = paths[0] if paths else None
+        if self.state.path not in paths:
+            self.state.path = paths[0] if paths else None
         self.files.show_files(listed, "" if self.review.finds_all else "Only announced files are listed.")
-        if self._path is not None:
-            self.files.choose(str(self._path))
+        if self.state.path is not None:
+            self.files.choose(str(self.state.path))
         self._show_file()
         self.show_head()
         self.refresh_bindings()
 
     def _show_file(self) -> None:
         """Show the chosen file, unless the page shows it already."""
-        file, width = self.file, self.view.scrollable_content_region.width
-        comments = [one for one in self.review.comments if one.path == str(self._path)]
-        parts = self.shown_parts(file) if file is not None else ()
-        other_name = self._other_name(file) if file is not None else ""
-        shown = (file, tuple(parts), tuple(comments), width, other_name, self._message())
+        file, width = self.state.file, self.view.scrollable_content_region.width
+        comments = [one for one in self.review.comments if one.path == str(self.state.path)]
+        parts = self.state.shown_parts(file) if file is not None else ()
+        undo_key = keys.bound_keys(self, "review.undo")
+        message = self.state.message(undo_key, compared=self._refresher.compared)
+        other_name = self.state.other_name()
+        shown = (
+            file,
+            tuple(parts),
+            tuple(comments),
+            width,
+            other_name,
+            message,
+        )
         if shown == self._shown:
             return
-        moved = not self._shown or self._shown[0] is None or self._path != self.view_path
+        moved = not self._shown or self._shown[0] is None or self.state.path != self.view_path
         self._shown = shown
         if file is None or not (parts or comments):
-            self.view.show(None, self._message())
+            self.view.show(
+                None,
+                message,
+            )
             return
-        turns = {turn for each in self.review.model.files.values() for turn in turns_of(each.authors)}
+        name_turns = self.state.turn_count > 1
         diff = FileDiff(
             file,
             parts,
             comments,
             DrawContext(width, self.palette, self.context.session, cwd=self.context.cwd, full=True),
-            lambda authors: author_label(authors, name_turns=len(turns) > 1),
+            lambda authors: author_label(authors, name_turns=name_turns),
             other_name,
         )
         self.view.show(diff)
         if moved:
             self.view.go_to_part(0)
 
-    def _other_name(self, file: ChangedFile) -> str:
-        if file.kind not in ("added", "deleted"):
-            return ""
-        other = find_renames(self.review.model.files.values()).get(file.path)
-        return reveal_line(self.review.name(other)) if other is not None else ""
-
     @property
     def view_path(self) -> Path | None:
         """The path of the file on the page."""
         return self.view.diff.file.path if self.view.diff is not None else None
 
-    def _message(self) -> str:
-        """Return what the page says instead of a diff."""
-        model = self.review.model
-        if self._path is not None and (verdict := model.verdicts().get(self._path)):
-            word = "Accepted" if verdict == "accept" else "Reverted"
-            return f"{word}. {keys.bound_keys(self, 'review.undo')} undoes the last decision."
-        if self._path is not None or not self._compared:
-            return "Comparing with the disk …"
-        if not self._filter.shows_all:
-            return "Nothing left here. Choose another filter to see other changes."
-        return "Nothing has changed since the session began."
-
     def show_head(self) -> None:
         """Show the progress, and the position in the file."""
-        palette, model = self.palette, self.review.model
-        left: Spans = [Segment("Changes", palette.strong)]
-        if not self._filter.shows_all:
-            name = self._filter.name(self.context.prompts())
-            left.append(Segment(f" · {reveal_line(name)}", palette.accent))
-        right: Spans = []
-        if self.review.comments:
-            right.append(Segment(f"  {count_of(len(self.review.comments), 'comment')}", palette.accent))
-        total = model.reviewed + model.left
-        right.append(Segment(f"  {model.reviewed:,} of {total:,} reviewed", palette.dim))
-        self.query_one("#head", Bar).show(left, right)
+        self.query_one("#head", Bar).show(*self.state.head(self.context.prompts(), self.palette))
         self._show_title()
 
     def _show_title(self) -> None:
-        palette, file = self.palette, self.file
-        if self._path is None:
-            self.query_one("#title", Bar).show([], [])
-            return
-        left: Spans = [Segment(reveal_line(self.review.name(self._path)), palette.strong)]
-        right: Spans = []
-        if file is not None and file.text is not None:
-            for text, style in line_counts(file.text.added, file.text.removed, palette):
-                right += [Segment(" "), Segment(text, style)]
-        parts = self.shown_parts(file) if file is not None else ()
-        if len(parts) > 1:
-            right.append(Segment(f"  hunk {self.view.part + 1} of {len(parts)}", palette.dim))
-        self.query_one("#title", Bar).show(left, right)
+        self.query_one("#title", Bar).show(*self.state.title(self.view.part, self.palette))
 
     # ------------------------------------------------------------------------- moving
 
@@ -307,10 +210,10 @@ class ReviewScreen(Dialog[None]):
 
     def _choose(self, path: Path, part: int = 0) -> None:
         """Show a file."""
-        self._path = path
+        self.state.path = path
         self.update()
         self.view.go_to_part(part)
-        if self.file is None:
+        if self.state.file is None:
             self.request_refresh()
 
     def action_hunk(self, step: int) -> None:
@@ -327,17 +230,17 @@ class ReviewScreen(Dialog[None]):
         self._go_to_file(step)
 
     def _go_to_file(self, step: int, *, last_part: bool = False) -> None:
-        paths = [file.path for file in self._listed_files() if file.verdict is None]
+        paths = [file.path for file in self.state.listed_files() if file.verdict is None]
         if not paths:
             return
-        if self._path in paths:
-            at = paths.index(self._path) + step
+        if self.state.path in paths:
+            at = paths.index(self.state.path) + step
             if not 0 <= at < len(paths):
                 return
         else:
             at = 0 if step > 0 else len(paths) - 1
         file = self.review.model.files.get(paths[at])
-        count = len(self.shown_parts(file)) if file is not None else 0
+        count = len(self.state.shown_parts(file)) if file is not None else 0
         self._choose(paths[at], max(0, count - 1) if last_part else 0)
 
     def action_move(self, step: int) -> None:
@@ -346,7 +249,7 @@ class ReviewScreen(Dialog[None]):
             self.view.move(step)
             return
         self.files.move(step)
-        if self.files.chosen is not None and self.files.chosen != str(self._path):
+        if self.files.chosen is not None and self.files.chosen != str(self.state.path):
             self._choose(Path(self.files.chosen))
 
     def action_page(self, step: int) -> None:
@@ -380,10 +283,10 @@ class ReviewScreen(Dialog[None]):
 
     async def _decide(self, decide: Callable[[ChangedFile, Sequence[Part] | None], Awaitable[None]]) -> None:
         # Keys pressed meanwhile wait, because this is awaited: each acts on what was shown to the user.
-        file = self.file
-        if file is None or self._path is None or not (parts := self.shown_parts(file)):
+        file = self.state.file
+        if file is None or self.state.path is None or not (parts := self.state.shown_parts(file)):
             return
-        part, paths = self.view.part, self._open_paths()
+        part, paths = self.view.part, self.state.open_paths()
         chosen = [parts[min(part, len(parts) - 1)]] if self.view.has_focus else parts
         try:
             await decide(file, None if len(chosen) == len(file.parts) else chosen)
@@ -395,13 +298,13 @@ class ReviewScreen(Dialog[None]):
 
     def _advance(self, part: int, paths: list[Path]) -> None:
         """Go to the hunk after a decided one, else to the next file."""
-        file = self.file
-        parts = self.shown_parts(file) if file is not None else ()
+        file = self.state.file
+        parts = self.state.shown_parts(file) if file is not None else ()
         if parts:
             self._choose_current(min(part, len(parts) - 1))
             return
-        open_paths = set(self._open_paths())
-        at = paths.index(self._path) if self._path in paths else 0
+        open_paths = set(self.state.open_paths())
+        at = paths.index(self.state.path) if self.state.path in paths else 0
         following = [path for path in [*paths[at:], *paths[:at]] if path in open_paths]
         if following:
             self._choose(following[0])
@@ -425,9 +328,9 @@ class ReviewScreen(Dialog[None]):
             return
         self._commenting.follow_lines()
         file = decision.before[0]
-        if file.path not in self._open_paths():
-            self._filter = ReviewFilter()
-        shown = list(self.shown_parts(file))
+        if file.path not in self.state.open_paths():
+            self.state.filter = ReviewFilter()
+        shown = list(self.state.shown_parts(file))
         part = file.parts[decision.first_part] if file.parts else None
         self._choose(file.path, shown.index(part) if part in shown else 0)
 
@@ -436,26 +339,15 @@ class ReviewScreen(Dialog[None]):
         self.run_worker(self._revert_all(), group="decide", exclusive=True)
 
     async def _revert_all(self) -> None:
-        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+        from acp_tui.ui.screens.review.dialogs import confirm_revert
 
-        files = self.review.model.files
-        chosen = {path: self.shown_parts(files[path]) for path in self._open_paths() if path in files}
-        if not chosen:
-            return
-        count = sum(map(len, chosen.values()))
-        question = f"Revert {count_of(count, 'change')} in {count_of(len(chosen), 'file')} on disk?"
-        undo = keys.bound_keys(self, "review.undo")
-        dialog = ConfirmScreen(
-            f"{question} {undo} undoes it.", self.palette, yes="Revert everything shown", no="Cancel"
-        )
-        if not await self.app.push_screen_wait(dialog):
+        files = [file for path in self.state.open_paths() if (file := self.review.model.files.get(path))]
+        chosen = [(file, self.state.shown_parts(file)) for file in files]
+        if not chosen or not await confirm_revert(self, [len(parts) for _, parts in chosen], self.palette):
             return
         try:
             reverted = await self.review.revert_all(
-                {
-                    path: None if len(parts) == len(files[path].parts) else parts
-                    for path, parts in chosen.items()
-                }
+                (file, None if len(parts) == len(file.parts) else parts) for file, parts in chosen
             )
             self.notify(f"{count_of(reverted, 'file')} reverted.", timeout=4)
         except UserError as error:
@@ -469,24 +361,21 @@ class ReviewScreen(Dialog[None]):
         self.run_worker(self._choose_filter(), group="filter", exclusive=True)
 
     async def _choose_filter(self) -> None:
-        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+        from acp_tui.ui.screens.review.dialogs import choose_filter
 
-        choices = filter_choices(self.review.model.files.values(), self.context.prompts(), self.commented)
-        rows = [choice for _, choice in choices.values()]
-        dialog = ChooseScreen("Show which changes?", rows, self.palette, current=self._filter.value)
-        answer = await self.app.push_screen_wait(dialog)
-        if answer in choices:
-            self._filter = choices[answer][0]
+        answer = await choose_filter(self, self.state, self.review, self.context.prompts(), self.palette)
+        if answer is not None:
+            self.state.filter = answer
             self.update()
             self.view.go_to_part(0)
 
     def action_edit(self) -> None:
         """Open the file in the editor, at the line of the cursor."""
-        if self._path is None:
+        if self.state.path is None:
             return
         row = self.view.row
         lines = [one.new for one in row.rows if one.new is not None] if row is not None else []
-        self.context.edit_file(str(self._path), lines[0] if lines else None)
+        self.context.edit_file(str(self.state.path), lines[0] if lines else None)
 
     def action_range(self) -> None:
         """Start or end choosing several lines."""
@@ -541,7 +430,7 @@ class ReviewScreen(Dialog[None]):
             case "undo":
                 return bool(self.review.model.decisions)
             case "accept" | "revert":
-                return self.file is not None and bool(self.shown_parts(self.file))
+                return self.state.file is not None and bool(self.state.shown_parts(self.state.file))
             case "comment" | "range":
                 return self.view.has_focus and self.view.row is not None
             case "open":

@@ -1,0 +1,23 @@
+"""What the review screen uses of the conversation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.session.state import Session
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewContext:
+    """Functions and facts of the conversation that is reviewed."""
+
+    session: Session
+    cwd: str
+    prompts: Callable[[], Sequence[str]]
+    edit_file: Callable[[str, int | None], None]
+    save_comments: Callable[[], None]
+    send: Callable[[str], None]
