@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from acp_tui.protocol.fold import fold
 from acp_tui.store.recording_reader import read_recording
@@ -16,6 +16,7 @@ from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.theme.themes import BUILT_IN
 from acp_tui.ui.transcript.transcript import Transcript
 from tests.pictures.record import RECORDING
+from tests.ui.review.sample_review import sample_review, sample_screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from acp_tui.session.record import Record
+    from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.theme.palette import Palette
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
 SIZE = (104, 38)
+REVIEW_SIZE = (104, 32)
 LINES_UP = 13
 """Lines to scroll up from the end, so that the picture shows the first thought to the table."""
 
@@ -79,10 +82,22 @@ def _without_fonts(svg: str) -> str:
     return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
+async def review_picture() -> str:
+    """Return the picture of the review of sample changes as SVG."""
+    app = AcpTui(
+        lambda palette: cast("BaseScreen", sample_screen(palette, sample_review(), "src/login.py")),
+        theme="dark",
+    )
+    async with app.run_test(size=REVIEW_SIZE) as pilot:
+        await pilot.pause()
+        return _without_fonts(app.export_screenshot(title="acp-tui"))
+
+
 async def pictures() -> dict[str, str]:
     """Return all pictures by name."""
     by_theme = {theme: await picture(theme) for theme in BUILT_IN}
-    return by_theme | {"panes": await picture("dark", "ctrl+b", up=LINES_UP + 3)}
+    panes = await picture("dark", "ctrl+b", up=LINES_UP + 3)
+    return by_theme | {"panes": panes, "review": await review_picture()}
 
 
 def main() -> None:
