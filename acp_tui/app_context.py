@@ -77,7 +77,7 @@ class AppContext:
         return context
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
-        """Return how to start an agent, given by name or command line. The settings have a default."""
+        """Return how to start an agent given by name or command line, or else the default agent."""
         if program is not None:
             return launch_from_command(program)
         name = agent or self.settings.agent
@@ -170,7 +170,7 @@ class AppContext:
                 raise UserError(f"The draft cannot be saved: {error.strerror or error}.") from error
 
     def load_comments(self, conversation: Conversation) -> None:
-        """Restore the review comments of a session that were not sent."""
+        """Restore the unsent review comments of a session."""
         if conversation.folder.id:
             conversation.review.comments = comments_from_json(self._comments.load(conversation.folder.id))
 

@@ -1,4 +1,4 @@
-"""The agents known by name: those of the built-in catalogue and of the user's settings."""
+"""Agents known by name, from the built-in catalogue and the user's settings."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class ConversationSetup:
             self._note_given("as you agreed in this folder")
 
     def use_project_servers(self) -> None:
-        """Give the agent the servers of the project that may be used. A server of --mcp-config goes first."""
+        """Give the agent the project's approved servers. A server from --mcp-config takes precedence."""
         given = len(self.app_context.settings.mcp_servers)
         self._options.servers[given:given] = self.project.servers
         self._options.withheld_servers += self.project.withheld

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server
 
 TRUST_TEXT = (
-    "Its files name what would run on your computer. Nothing of this is used unless you trust the folder."
+    "Files in this folder choose programs to run on your computer. They are ignored until you trust it."
 )
 ONE_BY_ONE = " Each MCP server is shown to you before it is used."
 NOT_TRUSTED = "you have not trusted this folder"
@@ -35,12 +35,12 @@ _GAP = re.compile(r"\s{20}")  # what follows it could be overlooked
 
 
 def mcp_servers_named(names: Sequence[str]) -> str:
-    """Return names of MCP servers for a sentence."""
+    """Return a phrase that names MCP servers."""
     return f"the MCP server{'' if len(names) == 1 else 's'} {', '.join(names)}"
 
 
 class ProjectTrust:
-    """Decides what is used of a folder's files, once, before its agent starts.
+    """Decides once, before the agent starts, what is used from a folder's files.
 
     The files are read only here: what is shown in a question is what the agent is given.
     """
@@ -75,7 +75,7 @@ class ProjectTrust:
         self._candidates = self._usable(found.servers)
 
     def _usable(self, servers: Sequence[Server]) -> list[Server]:
-        """Return the servers that could be used, each with its program as it is found now."""
+        """Return the usable servers, each with the current path of its program."""
         usable: dict[str, Server] = {}
         own = {server.definition() for server in self._own}
         for server in servers:
@@ -88,7 +88,7 @@ class ProjectTrust:
                 self.withheld.append(UnsentServer(server, str(error), intended=not server.enabled))
                 continue
             if first is not None:
-                reason = f"{first.origin} defines another of that name"
+                reason = f"{first.origin} defines another server of that name"
                 self.withheld.append(UnsentServer(server, reason, intended=True))
                 continue
             program = mcp.resolved_program(server) if server.transport == "stdio" else ""
@@ -118,7 +118,7 @@ class ProjectTrust:
         return list(dict.fromkeys(server.name for server in enabled))
 
     def use_saved_answers(self) -> list[Server]:
-        """Use the servers that the user agreed to. Return those that there is no answer for."""
+        """Use the servers that the user agreed to. Return those without a saved answer."""
         unanswered: list[Server] = []
         for server in self._candidates:
             consent = self._consent(server)
@@ -135,7 +135,7 @@ class ProjectTrust:
     # ------------------------------------------------------------------------- questions
 
     def questions(self) -> Iterator[StartQuestion]:
-        """Yield what the user has to be asked. Each answer must be accepted before the next question."""
+        """Yield the questions for the user. Each answer must be accepted before the next question."""
         agent = self._chosen_agent
         if self._trusted is None and (agent or self._candidates):
             yield self._trust_question(agent)
@@ -196,10 +196,11 @@ class ProjectTrust:
             StartAnswer("Never use it in this folder", partial(self._refuse, server)),
         ]
         if (left := position[1] - position[0]) > 0:
-            words = f"Use neither it nor the other {left}" if left > 1 else "Use neither it nor the other one"
+            others = str(left) if left > 1 else "one"
+            words = f"Use neither this server nor the other {others}"
             answers.append(StartAnswer(words, partial(self._skip_rest, server)))
         does = (
-            "The agent would start this program, with all your rights."
+            "The agent would start this program, with your full permissions."
             if server.transport == "stdio"
             else "The agent would send requests to this address."
         )
@@ -221,15 +222,15 @@ class ProjectTrust:
         if names := mcp.environment_names(server):
             yield f"gets the value of {', '.join(names)} from your environment"
         if names := self._own_files(server):
-            yield f"what it runs can change without a question: {', '.join(names)} in this folder"
+            yield f"runs files in this folder, which can change without asking you: {', '.join(names)}"
         values = [value for _, value in _definition(server)]
         if any(_shown(value) != value for value in values):
-            yield "contains control characters or invisible ones, shown as signs"
+            yield "contains control or invisible characters, shown as symbols"
         if any(_GAP.search(value) for value in values):
-            yield "contains a long gap: look at what follows it"
+            yield "contains a long gap; check what follows it"
 
     def _own_files(self, server: Server) -> list[str]:
-        """Return the files of the folder that the program is, or that are among its arguments."""
+        """Return the files of the folder that a server runs: its program, and any among its arguments."""
         names: list[str] = []
         for word in [server.program, *server.args] if server.program else []:
             path = self._cwd / word.rpartition("=")[2].replace("${workspaceFolder}", str(self._cwd))
@@ -304,5 +305,5 @@ def _definition(server: Server) -> Iterator[tuple[str, str]]:
 
 
 def _shown(value: str) -> str:
-    """Return a value with signs for line breaks, control characters and invisible ones."""
+    """Return a value with symbols for line breaks, control characters and invisible characters."""
     return reveal(visible_row(value))

@@ -17,8 +17,8 @@ class StartAnswer:
 
     label: str
     accept: Callable[[], None] = lambda: None
-    grants: bool = False  # whether it allows something, so that the whole question must have been seen
-    refusal: str = ""  # the sentence to end with if the agent does not start; empty: it starts
+    grants: bool = False  # it allows something: the user must have seen the whole question
+    refusal: str = ""  # printed if the agent does not start; empty: it starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class StartQuestion:
     answers: tuple[StartAnswer, ...]  # the first is the safe one
     facts: tuple[tuple[str, str], ...] = ()  # label and value; shown in full
     warnings: tuple[str, ...] = field(default=())
-    position: tuple[int, int] = (1, 1)  # which of how many
+    position: tuple[int, int] = (1, 1)  # its number and their count
 
 
 def workspace_question(cwd: Path) -> StartQuestion | None:

@@ -289,7 +289,7 @@ def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
 
 
 def _similar_variable(name: str, variables: Iterable[str]) -> str | None:
-    """Return the known variable that is most similar to an unknown one with our prefix, if any."""
+    """Return the known variable most similar to an unknown one; None if it lacks our prefix."""
     if not name.startswith(PREFIX) or name == f"{PREFIX}HOME":
         return None
     meant = closest_match(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in variables])

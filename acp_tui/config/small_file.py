@@ -44,7 +44,7 @@ def read_small_file_inside(folder: Path, name: str) -> bytes | None:
     if not real.is_relative_to(_resolved(folder)):
         raise OSError(None, "it is a link that leads out of the folder")
     try:
-        if not stat.S_ISREG(real.stat().st_mode):  # opening a device may have effects
+        if not stat.S_ISREG(real.stat().st_mode):  # opening a device may have side effects
             raise OSError(None, "it is not a regular file")
         descriptor = os.open(real, _FLAGS | os.O_NOFOLLOW)
     except (FileNotFoundError, NotADirectoryError):

@@ -195,7 +195,7 @@ def _address(path: str) -> str:
 
 
 def _text_type(path: str) -> str:
-    """Return the MIME type for a text file's name; plain text if the name says otherwise, as `.ts` does."""
+    """Return the MIME type for a text file's name; plain text for names like `.ts`, which suggest a video."""
     guess = mimetypes.guess_type(path)[0] or ""
     return guess if guess.startswith("text/") or guess in _TEXTS else "text/plain"
 

@@ -151,7 +151,7 @@ def _with_obstacle(
 
 
 def _in_short(parts: Sequence[Subject]) -> str:
-    """Name the first parts, without their ends if they are long."""
+    """Name the first parts, shortened if they are long."""
     named: list[str] = []
     for part in parts[:MAX_NAMED]:
         text = part.part_text if len(part.part_text) <= MAX_NAME else part.part_text[:MAX_NAME] + "…"

@@ -40,8 +40,8 @@ def rule_ladders(
 ) -> list[RuleLadder]:
     """Return a ladder for the request, or one for each part of a composite command that is new.
 
-    One rule of each ladder together allow the same request next time. To reject it, a rule of one ladder is
-    enough. The list is empty if rules for all the parts could not answer it.
+    To allow the same request next time, one rule from each ladder is needed; to reject it, one rule is
+    enough. The list is empty if even rules for all the parts could not answer the request.
     """
     if answer == "allow" and decision.answer == "ask" and decision.by == "rule":
         return []  # a reject rule may match, and no other rule changes that

@@ -1,8 +1,8 @@
 """The saved rules of a user.
 
 Several instances of acp-tui may run at once. A change takes the lock, reads the file again, and replaces it.
-Readers need no lock, because the file is only ever replaced as a whole. What is needed to undo the last
-changes is in the same file, so that both are always written together.
+Readers need no lock, because the file is only ever replaced as a whole. The data for undoing the
+last changes is in the same file, so both are always written together.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class RuleStore:
         self.notices: list[str] = []
         """Problems so far, one sentence each, without duplicates."""
         self.catalogue: Callable[[], Collection[str]] | None = None
-        """Set this to a function that returns the ids of known agents to migrate rules of older versions."""
+        """To migrate rules of older versions, set this to a function that returns the ids of known agents."""
         self._asked_sessions = False
         self._seen: tuple[int, int, int] | None = None
         self._rules: list[Rule] = []
@@ -162,7 +162,7 @@ class RuleStore:
                 else:
                     entries.insert(index if isinstance(index, int) else len(entries), change["before"])
                 return rule
-        raise UserError("There is no change of a rule to undo.")
+        raise UserError("There is no rule change to undo.")
 
     def find(self, which: Reference) -> Rule:
         """Return a rule. Raises `UserError` if there is none."""

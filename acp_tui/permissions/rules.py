@@ -135,7 +135,7 @@ _KIND_WORDS = {
     "fetch": ("fetching", "fetching from the network"),
     "switch_mode": ("changing its mode", "changing its mode"),
     "mcp": ("using", "using any MCP tool"),
-    "other": ("doing", "anything of no particular kind"),
+    "other": ("doing", "any other action"),
 }
 
 
@@ -162,7 +162,7 @@ _CHOICES = {
     "fetch": "fetch anything from the network",
     "switch_mode": "change its mode",
     "mcp": "any MCP tool",
-    "other": "anything of no particular kind",
+    "other": "any other action",
 }
 
 

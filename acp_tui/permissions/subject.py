@@ -101,7 +101,7 @@ class Subject:
     run: str | tuple[str, ...] | None = None  # what runs in `cwd`: with its shell, without a leading `cd`
     command_words: tuple[str, ...] | None = None  # of a plain command; an allow rule matches no other
     argument_risks: tuple[tuple[int, str], ...] = ()  # position and reason of what a rule has to name
-    not_plain: str | None = None  # why no rule for words matches it or all its parts, as a clause about "it"
+    not_plain: str | None = None  # why no allow rule with command words matches, as a clause about "it"
     parts: tuple[Subject, ...] = ()  # of a composite command: its commands, and the files that they write
     part_text: str = ""  # of a part, for display: "git diff", "edit out.txt"
     cwd: Target | None = None

@@ -263,7 +263,7 @@ def _files(call: ToolCall, kind: str, context: PathContext) -> Subject:
 
 
 def _distinct(targets: Iterable[Target]) -> tuple[Target, ...]:
-    """Return one target per real file, under the name that comes first: diffs show it with its real path."""
+    """Return one target per real file, with the first of its names."""
     found: dict[str, Target] = {}
     for target in targets:
         first = found.setdefault(target.real, target)

@@ -30,7 +30,7 @@ FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 
 
 _MORE_ARGUMENTS = ("arguments", "argv")
-"""Keys beside a command that may hold more words of it, unlike `args` in an order that is not known."""
+"""Keys beside a command that may hold more of its words. Unlike that of `args`, their order is unknown."""
 
 
 @dataclass(slots=True)

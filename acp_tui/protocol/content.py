@@ -143,7 +143,7 @@ def _diff(item: dict[str, Any]) -> Diff | None:
 
 
 def line_ends(old: str | None, new: str | None) -> tuple[str, str] | None:
-    """Return the old and new line endings if they differ; otherwise None. `visible` texts have lost them."""
+    """Return the old and new line endings if they differ, else None. `visible` removes them from texts."""
     if not old or not new or ("\r\n" not in old and "\r\n" not in new):
         return None
     ends = _line_end(old), _line_end(new)

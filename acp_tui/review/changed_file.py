@@ -25,7 +25,7 @@ class FileVersion:
     data: bytes | None = None  # for a link, its target
     mode: int = 0  # including the file type
     obstacle: str | None = None  # why the content is not known
-    fingerprint: tuple[int, ...] | None = None  # tells unknown contents apart
+    fingerprint: tuple[int, ...] | None = None  # distinguishes unknown contents
 
     @property
     def exists(self) -> bool:
@@ -77,7 +77,7 @@ class ChangedFile:
     text: TextChange | None = None  # None if one side is not a text
     authors: int = 0  # see `authorship`; 0 if unknown
     obstacle: str | None = None
-    """Why it cannot be reverted, in words that follow "cannot be reverted: "."""
+    """Why it cannot be reverted, as a clause after "cannot be reverted: "."""
 
     @classmethod
     def between(

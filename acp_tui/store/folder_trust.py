@@ -1,4 +1,4 @@
-"""Remembers which folders the user trusts, and what of their files may be used."""
+"""Remembers which folders the user trusts, and what may be used from their files."""
 
 from __future__ import annotations
 

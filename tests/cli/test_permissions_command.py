@@ -112,7 +112,7 @@ def test_a_revoked_rule_is_restored(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert output(capsys, "list") == before
     assert main(["permissions", "undo"]) == 1
-    assert "There is no change of a rule to undo" in capsys.readouterr().err
+    assert "There is no rule change to undo" in capsys.readouterr().err
 
 
 def test_edit_without_options_shows_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,7 +185,7 @@ def test_explain_shows_each_policys_answer_and_why(capsys: pytest.CaptureFixture
 def test_explain_shows_why_a_rule_does_not_match(capsys: pytest.CaptureFixture[str]) -> None:
     RuleStore().add(GIT)
     text = output(capsys, "explain", "execute", "git status; ls $X", "--policy", "ask")
-    assert "no rule for its words can match: it contains an expansion (`$`)" in text
+    assert "no allow rule can match its words: it contains an expansion (`$`)" in text
     assert text.splitlines()[2].split()[:2] == ["ask:", "ask"]
 
 

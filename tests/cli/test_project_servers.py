@@ -149,8 +149,8 @@ def test_hidden_characters_and_gaps_in_a_definition_are_shown(project: Path) -> 
     _, (_, question) = ask(project, [1])
     assert dict(question.facts)["command"] == f"/bin/sh 'a␊b␛[31m‹202e›' '{args[1]}'"
     assert question.warnings == (
-        "contains control characters or invisible ones, shown as signs",
-        "contains a long gap: look at what follows it",
+        "contains control or invisible characters, shown as symbols",
+        "contains a long gap; check what follows it",
     )
 
 
@@ -163,7 +163,7 @@ def test_files_of_the_folder_that_a_server_runs_are_named(project: Path) -> None
     }
     (project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
     _, (_, *asked) = ask(project, [1])
-    said = ("what it runs can change without a question: serve.py in this folder",)
+    said = ("runs files in this folder, which can change without asking you: serve.py",)
     assert [question.warnings for question in asked] == [said, said, ()]
 
 
@@ -224,7 +224,7 @@ def test_of_two_files_with_one_name_the_first_is_used(project: Path) -> None:
     trust, asked = ask(project, [1, 1])
     assert len(asked) == 3
     assert [(server.name, server.command) for server in trust.servers] == [("one", "/bin/sh")]
-    assert trust.withheld[0].reason == f"{project}/.mcp.json:1 defines another of that name"
+    assert trust.withheld[0].reason == f"{project}/.mcp.json:1 defines another server of that name"
 
 
 def test_an_answer_that_cannot_be_saved_still_counts(project: Path) -> None:
@@ -249,7 +249,7 @@ def test_trusted_folders_are_listed_and_forgotten(
     assert main(["trust", "forget"]) == 0
     assert main(["trust", "list"]) == 0
     assert capsys.readouterr().out == (
-        f"Forgotten: your answers about {project}.\nYou have been asked about no folder.\n"
+        f"Forgotten: your answers about {project}.\nThere are no saved answers.\n"
     )
     assert main(["trust", "forget"]) == 1
 

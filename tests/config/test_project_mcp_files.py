@@ -192,7 +192,7 @@ def test_a_name_that_cannot_be_shown_is_a_fault(project: Path, name: str) -> Non
 def test_text_that_cannot_be_sent_is_a_fault(project: Path, key: str, text: str) -> None:
     value: Any = {"command": text, "args": [text], "env": {text: "x"}}[key]
     server = one(project, {"command": "/bin/sh"} | {key: value})
-    assert reason(server) == "it contains a NUL or half a character"
+    assert reason(server) == "it contains a NUL or an invalid character"
 
 
 def test_a_definition_too_long_to_be_read_is_a_fault(project: Path) -> None:
@@ -217,7 +217,7 @@ def test_too_many_servers_are_all_left_out(project: Path) -> None:
     write(project, {f"x{number}": {"command": "sh"} for number in range(21)})
     found = read_project_servers(project)
     assert found.servers == []
-    assert found.problems == [f"{project} defines 21 MCP servers; none is used, because 20 are the limit."]
+    assert found.problems == [f"{project} defines 21 MCP servers; none is used, because the limit is 20."]
 
 
 def test_the_digest_is_of_the_definition_and_not_of_its_place(project: Path) -> None:

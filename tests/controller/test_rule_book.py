@@ -78,14 +78,14 @@ def test_an_edited_rule_is_kept_where_its_scope_says_and_can_be_restored(
     assert where(book)[rule.id] == kept
     assert book.undo() == rule
     assert [each.rule for each in book.rules()] == before
-    with pytest.raises(UserError, match="no change of a rule to undo"):
+    with pytest.raises(UserError, match="no rule change to undo"):
         book.undo()
 
 
 def test_an_edit_that_changes_nothing_is_not_undone(book: RuleBook) -> None:
     rule = rule_of(book, "session")
     assert book.edit(rule, rule) == rule
-    with pytest.raises(UserError, match="no change"):
+    with pytest.raises(UserError, match="no rule change"):
         book.undo()
 
 

@@ -63,7 +63,7 @@ def test_changes_are_undone_in_reverse_order(path: Path) -> None:
     assert other.undo() == LS.evolve(exact=True, id=before[0].id, created=before[0].created)
     assert [other.undo(), other.undo()] == before[:2]
     assert store.rules() == before
-    with pytest.raises(UserError, match="no change of a rule to undo"):
+    with pytest.raises(UserError, match="no rule change to undo"):
         store.undo()
 
 

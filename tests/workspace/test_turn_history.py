@@ -154,7 +154,7 @@ async def test_a_file_stays_if_what_it_contains_now_could_not_be_brought_back(pr
     history = TurnHistory(await taken(project, limits=Limits(file_size=1000)), HistoryLimits())
     await run_turn(history, 1, write(project, {"a.txt": "x" * 1001, "sub/b.txt": "b1\n"}))
     obstacles = {step.path.name: step.obstacle for step in await history.plan_rewind(1)}
-    assert "what it contains now could not be copied" in (obstacles["a.txt"] or "")
+    assert "its current content could not be copied" in (obstacles["a.txt"] or "")
     assert obstacles["b.txt"] is None
     await history.rewind(1)
     assert (project / "a.txt").read_text() == "x" * 1001

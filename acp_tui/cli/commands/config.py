@@ -104,7 +104,7 @@ def _command(agent: UserAgent) -> str:
 
 
 def _origin(origin: Origin | UserAgent | Server) -> str:
-    """Return the file and line of a value. Paths that are printed above are shortened to the file's name."""
+    """Return the file and line of a value. Only the file name is given if its path is printed above."""
     if origin.file is None:
         return str(origin)
     is_usual = origin.file in (config.config_file(), config.project_file(Path.cwd()))

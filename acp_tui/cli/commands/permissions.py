@@ -53,14 +53,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     revoke = add_action(actions, "revoke", "forget a remembered answer")
     revoke.add_argument("number", metavar="N", help="number in the list, or id")
 
-    edit = add_action(actions, "edit", "change a remembered answer; without options: show what can be chosen")
+    edit = add_action(actions, "edit", "change a remembered answer; without options, list the choices")
     edit.add_argument("number", metavar="N", help="number in the list, or id")
-    edit.add_argument("--what", type=int, metavar="CHOICE", help="what it matches: number of a choice")
+    edit.add_argument(
+        "--what", type=int, metavar="CHOICE", help="what it matches: number in the list of choices"
+    )
     edit.add_argument("--scope", choices=("project", "everywhere"), help="where it applies")
     edit.add_argument("--project", type=Path, metavar="DIR", help="apply it in this directory only")
     edit.add_argument("--agent", metavar="NAME", help='apply it to this agent only; "any": to every agent')
 
-    add_action(actions, "undo", "undo the last revoke or edit that was not undone yet")
+    add_action(actions, "undo", "undo the last revoke or edit; repeat to undo earlier ones")
 
     explain = add_action(actions, "explain", "show how a request would be answered, and why")
     explain.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
@@ -245,7 +247,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
     subject = _subject(args.kind, args.subject, context)
     print(f"Request: {subject.description}")
     if subject.not_plain:
-        print(f"         no rule for its words can match: {subject.not_plain}")
+        print(f"         no allow rule can match its words: {subject.not_plain}")
     run_rules = [parse_spec(text, "allow") for text in args.allow] + [
         parse_spec(text, "reject") for text in args.reject
     ]

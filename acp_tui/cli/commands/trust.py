@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     folders = store.folders()
     if not folders:
-        print("You have been asked about no folder.")
+        print("There are no saved answers.")
     for path, folder in folders.items():
         print(reveal_line(path))
         print("\n".join(labelled([*_fields(folder)], "    ")))
@@ -58,7 +58,7 @@ def _fields(folder: TrustedFolder) -> Iterator[tuple[str, str]]:
 def _forget(folder: Path, store: FolderTrust) -> None:
     try:
         if not store.forget(folder):
-            raise UserError(f"There are no answers about {folder}.")
+            raise UserError(f"There are no saved answers about {folder}.")
     except OSError as error:
         raise UserError(f"The answers cannot be saved: {error.strerror or error}.") from error
     print(f"Forgotten: your answers about {reveal_line(str(folder))}.")

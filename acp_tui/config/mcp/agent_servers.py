@@ -30,7 +30,7 @@ class UnsentServer(NamedTuple):
 
 
 class CannotSendError(Exception):
-    """A server that cannot be sent. The message is the reason, without a capital letter and a full stop."""
+    """A server that cannot be sent. The message is the reason, as a clause."""
 
 
 class _NotWantedError(CannotSendError):
@@ -66,7 +66,7 @@ def servers_for_agent(
 
 
 def environment_names(server: Server) -> list[str]:
-    """Return the variables of acp-tui's own environment whose values the server gets by `${…}`."""
+    """Return the environment variables of acp-tui whose values the server gets through `${…}`."""
     editor_values = _editor_values(server)
     names = [
         parts[1]
@@ -95,14 +95,14 @@ def check_sendable(server: Server, agent: str) -> None:
 
 
 def _texts(server: Server) -> list[str]:
-    """Return all texts in which references are replaced."""
+    """Return all strings in which references are expanded."""
     if server.transport == "stdio":
         return [server.command, *server.args, *server.env.values()]
     return [server.url, *server.headers.values()]
 
 
 def _editor_values(server: Server) -> dict[str, str]:
-    """Return what editors put in place of their own variables, for a server of a project's file."""
+    """Return the values of editor variables, such as `${userHome}`, for a server of a project."""
     if server.project is None:
         return {}
     folder = str(server.project)
@@ -128,7 +128,7 @@ def _require_sendable(server: Server, agent: str, last: Server, supported: dict[
         raise CannotSendError("; ".join(server.problems))
     names = [*server.env, *server.headers]
     if any(_UNSENDABLE.search(text) for text in (server.name, *_texts(server), *names)):
-        raise CannotSendError("it contains a NUL or half a character")
+        raise CannotSendError("it contains a NUL or an invalid character")
     if not supported[server.transport]:
         raise CannotSendError(f"the agent does not support {server.transport} servers")
 

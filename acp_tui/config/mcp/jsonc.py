@@ -10,9 +10,9 @@ _STRING = r'"(?:\\.|[^"\\])*+"?'
 _COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 MAX_KEY_DEPTH = 2
-"""Levels of objects whose keys get a line."""
+"""The depth of objects down to which `key_lines` reports keys."""
 MAX_DEPTH = 50
-"""Levels of nesting. Python reads about a thousand, but may fail to write so many again."""
+"""The maximum depth of nesting. Python can read about 1,000 levels, but may fail to write that many."""
 
 _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],]", re.DOTALL)
 

@@ -21,11 +21,11 @@ PROJECT_FILES = {
     ".vscode/mcp.json": "servers",
     ".gemini/settings.json": "mcpServers",
 }
-"""The files that are read, and the key with the servers in each. Of servers of one name the first is used."""
+"""The files that are read, and the key with the servers in each. For one name, the first server is used."""
 MAX_SERVERS = 20
-"""The user agrees to each server, so a folder may not define more."""
+"""The maximum number of servers in a folder: the user is asked about each."""
 MAX_DEFINITION_CHARACTERS = 4_000
-"""A longer definition could not be read before it is agreed to."""
+"""The maximum length of a definition: the user must be able to read it before agreeing."""
 MAX_NAME_CHARACTERS = 100
 
 _GEMINI_VARIABLE = re.compile(r"\$(\w+)")
@@ -57,13 +57,13 @@ def read_project_servers(cwd: Path) -> ProjectServers:
             found.servers.extend(_checked(server, cwd) for server in (servers or [])[: MAX_SERVERS + 1])
     count = max(count, len({server.definition() for server in found.servers}))
     if count > MAX_SERVERS:
-        sentence = f"{cwd} defines {count:,} MCP servers; none is used, because {MAX_SERVERS} are the limit."
+        sentence = f"{cwd} defines {count:,} MCP servers; none is used, because the limit is {MAX_SERVERS}."
         return ProjectServers([], [*found.problems, sentence])
     return found
 
 
 def _checked(server: Server, cwd: Path) -> Server:
-    """Return the server as one of the project. Faults are added for what could not be shown to the user."""
+    """Return the server as one of the project. What could not be shown to the user becomes a fault."""
     if len(server.definition()) > MAX_DEFINITION_CHARACTERS:
         limit = f"{MAX_DEFINITION_CHARACTERS:,}"
         fault = ("", f"its definition has more than {limit} characters")
@@ -73,7 +73,7 @@ def _checked(server: Server, cwd: Path) -> Server:
     if server.file == cwd / ".gemini/settings.json":
         server = _with_braces(server)
     if reveal(server.name) != server.name or "\n" in server.name or "\t" in server.name:
-        server.faults.append(("", "its name contains control characters or invisible ones"))
+        server.faults.append(("", "its name contains control or invisible characters"))
     if not server.name.strip() or len(server.name) > MAX_NAME_CHARACTERS:
         server.faults.append(("", f"its name is empty or has more than {MAX_NAME_CHARACTERS} characters"))
         server.name = _shorten(server.name)
@@ -81,12 +81,12 @@ def _checked(server: Server, cwd: Path) -> Server:
 
 
 def _shorten(text: str) -> str:
-    """Return a text that is short enough for a message."""
+    """Shorten a text for a message."""
     return text if len(text) <= MAX_NAME_CHARACTERS else text[: MAX_NAME_CHARACTERS - 1] + "…"
 
 
 def _with_braces(server: Server) -> Server:
-    """Return the server with `${VAR}` for `$VAR`, which Gemini's settings accept too."""
+    """Return the server with `$VAR`, which Gemini's settings also accept, written as `${VAR}`."""
 
     def braces(text: str) -> str:
         return _GEMINI_VARIABLE.sub(r"${\1}", text)

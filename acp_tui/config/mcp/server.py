@@ -65,7 +65,7 @@ class Server:
         return self.project or self.file.parent
 
     def definition(self) -> str:
-        """Return the whole definition as one text, without its place and whether it is enabled."""
+        """Return the definition as one text, without its location and `enabled`."""
         parts = [self.name, self.transport, self.command, self.args, self.env, self.url, self.headers]
         return json.dumps([*parts, self.agents, self.extra], sort_keys=True, default=str)  # TOML has dates
 

@@ -99,7 +99,7 @@ class BaselineTracker:
                     task.add_done_callback(self._naming.discard)
 
     async def changes(self) -> list[FileChange]:
-        """Return all files that differ from the baseline; none as long as it is not complete."""
+        """Return all files that differ from the baseline; none until it is complete."""
         if self._taking is None or not self._taking.done():
             return []
         await self._all_named()
@@ -128,7 +128,7 @@ class BaselineTracker:
             return FileVersions(revert_obstacle="Not a text file.")
 
     async def text_of(self, state: FileState) -> str | None:
-        """Return the text of a copied file; None if there was no file, no copy, or it is not a text."""
+        """Return the text of a copied file; None if there was no file, no copy, or it is not text."""
         try:
             content = await self._baseline.content(state)
             return content.decode() if content is not None else None

@@ -88,7 +88,7 @@ class Rewind:
         )
 
     async def plan(self, number: int) -> list[RewindStep]:
-        """Return what restoring the files as before a prompt would do to each. Raises `UserError`."""
+        """Return what restoring would do to each file. Raises `UserError`."""
         return await self._turns.plan_rewind(number)
 
     async def restore_files(

@@ -1,4 +1,4 @@
-"""Diffs of the whole file, from an agent's diff of only the text it replaces.
+"""Expands an agent's diff of the replaced text to a diff of the whole file.
 
 Whoever allows a change needs to see the lines around it and its line number.
 """
@@ -25,7 +25,7 @@ MAX_FILE_SIZE = 1_000_000
 
 
 async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff, Diff]]:
-    """Return each diff that covers only a part of its file, and the same change as a diff of the whole."""
+    """Return pairs: a diff of a part of a file, and the same change as a diff of the whole file."""
     found = []
     everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
     for diff in [item for item in call.content if isinstance(item, Diff)]:

@@ -31,7 +31,7 @@ MAX_OTHER_FOLDERS = 2
 MAX_WRAPPERS = 8
 """How many shells and leading `cd` are removed."""
 BLANKS = " \t\n"
-"""What shells skip around a command. They take other white space for a part of a word."""
+"""What shells skip around a command. To them, other white space is part of a word."""
 _LEADING_CD = re.compile(
     r"""[ \t\n]*cd[ \t]+(?:--[ \t]+)?(?!-)
         (?:'(?P<single>[^'\n]+)'|"(?P<double>[^"$`\\!\n]+)"|(?P<bare>[\w@%+:,./][\w@%+=:,./-]*))
@@ -191,7 +191,7 @@ def _unwrap(
 
 
 def _leads_elsewhere(path: str, target: Target, directory: Target, context: PathContext) -> bool:
-    """Return True if `link/..` may be the folder that the link is in, as for a shell, or another one."""
+    """Return True if a path has a `link/..`, which shells and system calls resolve differently."""
     if ".." not in path.split("/"):
         return False
     logical = posixpath.normpath(posixpath.join(directory.path, path))

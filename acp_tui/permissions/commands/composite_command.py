@@ -2,8 +2,8 @@
 
 Like `plain_command`, this is an allow-list of syntax: plain commands, joined with `;`, `&&`, `||`, `|` or a
 line break, each with plain variables before it and its output redirected to plainly named files. Anything
-else becomes the `problem` of a command, and then no rule for words allows the line. Where the commands after
-such a problem begin is a guess, for display only.
+else becomes the `problem` of a command, and then no rule with command words allows the line. Where the
+commands after such a problem begin is a guess, for display only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONTROL_FLOW = re.compile(
     r"(?:if|then|elif|else|fi|for|foreach|select|while|until|do|done|case|esac|in|function|coproc|repeat|end"
     r"|begin|switch|and|or|not|time)(?![\w@%+=:,./-])"
 )
-# A piece of a command that is not plain, behind which the next operator is still recognised.
+# Text in a command that is not plain, after which the next operator can still be found.
 _RECOGNISED = re.compile(
     r"""[^'"\\`$()<>{};&|\n\#]+ | '[^']*' | "(?:[^"`\\$]|\$(?![({]))*" | \$[A-Za-z0-9_?@*!-]
         | [0-9]?>>?(?![>&|(]) | [0-9]?>&[0-9](?![0-9])""",
@@ -109,7 +109,7 @@ def _read_command(text: str, start: int, command: JoinedCommand) -> int:
         written.append(text[begin:position])
     if not words:
         raise NotPlainError(
-            "it sets a variable for what follows" if command.variables else _why_empty(text, position)
+            "it sets a variable for later commands" if command.variables else _why_empty(text, position)
         )
     if "=" in words[0]:
         raise NotPlainError("it sets a variable first")

@@ -104,12 +104,12 @@ def _problem(joined: JoinedCommand, analysis: Analysis) -> str | None:
     if shell_script(joined.words) is not None:
         return "it starts another shell"
     if any(map(_changes_shell, analysis.line.parts)):
-        return "it changes the shell for what follows"
+        return "it changes the shell for later commands"
     if joined.joined_with == "|":
         if any(map(runs_input, analysis.steps)):
-            return "it runs what the command before it prints"
+            return "it runs the output of the previous command"
         if any(part.open_ended for part in analysis.line.parts):
-            return "its arguments are what the command before it prints"
+            return "its arguments come from the output of the previous command"
     return None
 
 

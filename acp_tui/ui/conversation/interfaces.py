@@ -25,7 +25,7 @@ class StartAnswer(Protocol):
 
     @property
     def grants(self) -> bool:
-        """Whether it allows something, so that the whole question must have been seen."""
+        """Whether it allows something. The user must have seen the whole question then."""
 
     @property
     def refusal(self) -> str:
@@ -53,11 +53,11 @@ class StartQuestion(Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """Reasons to look twice, as clauses."""
+        """Reasons for caution, as clauses."""
 
     @property
     def position(self) -> tuple[int, int]:
-        """Which of how many questions of its kind this is."""
+        """The number of this question, and the count of its kind."""
 
     @property
     def answers(self) -> Sequence[StartAnswer]:

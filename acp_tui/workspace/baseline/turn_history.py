@@ -241,9 +241,9 @@ def _untouched(path: Path, old: Checkpoint, new: Checkpoint) -> bool:
 
 
 def _obstacle(now: FileState, then: FileState) -> str | None:
-    """Return why a file must stay; also if its content could not be brought back by undoing the rewind."""
+    """Return why a file cannot be restored, or why undoing that would fail; None if neither applies."""
     if now.revert_obstacle is not None and then.revert_obstacle is None:
-        return f"what it contains now could not be copied: {now.revert_obstacle}"
+        return f"its current content could not be copied: {now.revert_obstacle}"
     return then.revert_obstacle
 
 

@@ -33,7 +33,7 @@ _SYSTEM_FOLDERS = ("/etc", "/usr/local/etc", "/opt/homebrew/etc")
 _MAX_ALTERNATES = 20
 _MAX_SETTINGS_FILES = 50
 _MAX_FILE_BYTES = 1_000_000
-"""Of an attribute file or a list of alternates: the repository may have been made to do harm."""
+"""The maximum size of an attribute file or a list of alternates: the repository may be malicious."""
 
 
 @dataclass(slots=True)
@@ -47,12 +47,12 @@ class TrackedFiles:
 def adopt_tracked_files(
     git: PrivateGit, repository: Repository, tree: GitWorkTree, attributes: Iterable[bytes]
 ) -> TrackedFiles:
-    """Make the index of `tree` from the user's, with those entries that are byte for byte as on disk.
+    """Fill the index of `tree` with those entries of the user's index that are identical to the file on disk.
 
-    `attributes` are the names of the `.gitattributes` in the tree that are not tracked, at least.
+    `attributes` must include the names of all untracked `.gitattributes` files in the tree.
 
     Files that git converts (line ends, filters, encodings), that have changed, or whose content the
-    repository does not have are left out. Blocks. Raises `GitError` and `OSError`, if nothing can be used.
+    repository does not have are left out. Blocks. Raises `GitError` or `OSError` if nothing can be used.
     """
     _copy_index(repository.git_dir / "index", tree.index)
     blobs = dict(_entries(git, tree))

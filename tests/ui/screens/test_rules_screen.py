@@ -189,7 +189,7 @@ async def test_a_rule_is_revoked_and_restored_wherever_it_is_kept() -> None:
             assert message(app).startswith("Restored: always ")
         assert [each.rule for each in book.rules()] == before
         await pilot.press("ctrl+underscore")
-        assert message(app) == "There is no change of a rule to undo."
+        assert message(app) == "There is no rule change to undo."
 
 
 async def test_the_next_rule_is_selected_after_a_revoke() -> None:

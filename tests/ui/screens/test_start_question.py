@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 ANSWERS = (StartAnswer("Not in this session"), StartAnswer("Use it", grants=True), StartAnswer("Never"))
 TRUST = StartQuestion(
     title="Trust this folder?",
-    text="Its files name what would run on your computer. Nothing of this is used unless you trust the "
-    "folder. "
+    text="Files in this folder choose programs to run on your computer. They are ignored until you trust it. "
     "Each MCP server is shown to you before it is used.",
     facts=(
         ("folder", "/home/ada/projects/shop"),
@@ -36,7 +35,7 @@ TRUST = StartQuestion(
 )
 SERVER = StartQuestion(
     title='Use the MCP server "github"?',
-    text="The agent would start this program, with all your rights.",
+    text="The agent would start this program, with your full permissions.",
     facts=(
         ("defined in", "/home/ada/projects/shop/.mcp.json:2"),
         ("command", "npx -y @example/server-github --repo ada/shop"),
@@ -49,7 +48,7 @@ SERVER = StartQuestion(
         "its definition has changed since you answered",
         "gets the value of GITHUB_TOKEN from your environment",
     ),
-    answers=(*ANSWERS, StartAnswer("Use neither it nor the other 2")),
+    answers=(*ANSWERS, StartAnswer("Use neither this server nor the other 2")),
     position=(1, 3),
 )
 LONG = StartQuestion("Use it?", "Text", ANSWERS, facts=(("command", "sh -c " + "x" * 3_000),))

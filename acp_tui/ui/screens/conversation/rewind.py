@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 MAX_FILES_LISTED = 8
 _MAX_PROMPT_CHARACTERS = 60
 _PARTS = [
-    Choice("files", "Files", "the conversation goes on"),
-    Choice("conversation", "Conversation", "a new session gets what was said before as text"),
+    Choice("files", "Files", "the conversation continues"),
+    Choice("conversation", "Conversation", "a new session starts with the earlier conversation as text"),
     Choice("both", "Files and conversation", ""),
 ]
 _WORDS = {"restore": "restore", "create": "restore (deleted since)", "delete": "delete (new since)"}

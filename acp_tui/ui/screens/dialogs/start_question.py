@@ -82,7 +82,7 @@ class StartQuestionScreen(Dialog[int | None]):
         self._update_hints()
 
     def on_resize(self) -> None:
-        """Set the height of the text, which is read again from its beginning: its lines are others."""
+        """Set the height of the text, which must be read from the start again: its lines have changed."""
         self._fit()
         self._lowest_row = 0
         self.query_one(BodyScroller).scroll_home(animate=False)
@@ -132,7 +132,7 @@ class StartQuestionScreen(Dialog[int | None]):
 
     def _hints(self) -> list[Hint]:
         if not self._typing_guard.armed:
-            return [("…", "keys count when you stop typing")]
+            return [("…", "keys work once you stop typing")]
         take, close, page = (
             keys.bound_keys(self, name) for name in ("choose.take", "choose.close", "choose.page_down")
         )

@@ -378,7 +378,7 @@ class ReviewScreen(Dialog[None]):
         self.context.edit_file(str(self.state.path), lines[0] if lines else None)
 
     def action_range(self) -> None:
-        """Start or end choosing several lines."""
+        """Start or end a range of lines."""
         self.view.range_start = None if self.view.range_start is not None else self.view.cursor
         self.view.refresh()
 
