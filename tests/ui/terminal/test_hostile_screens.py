@@ -6,19 +6,23 @@ import importlib
 import os
 import pkgutil
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from textual.screen import Screen
 
-import acp_tui.ui.screens
+import acp_tui.ui
 from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.config import early_settings
 from acp_tui.controller.player import INSTANT, Player
+from acp_tui.controller.requests.permission_gate import PermissionGate
+from acp_tui.controller.requests.rule_book import RuleBook
 from acp_tui.controller.requests.user_questions import RuleOffer
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.decision import PartVerdict
 from acp_tui.permissions.rules import Rule
+from acp_tui.review.comments import Comment
 from acp_tui.session.state import AgentMessage, Choice, PermissionOption, Session, Terminal
 from acp_tui.session.text import GrowingText
 from acp_tui.store.recording_reader import read_recording
@@ -26,6 +30,8 @@ from acp_tui.ui.app import AcpTui
 from acp_tui.ui.keys import KEYS
 from acp_tui.ui.keys.palette_command import PaletteCommand
 from acp_tui.ui.permission.dialog import PermissionScreen
+from acp_tui.ui.permission.rule_edit_dialog import RuleEditDialog
+from acp_tui.ui.permission.rules_screen import RulesScreen
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
@@ -36,12 +42,14 @@ from acp_tui.ui.screens.dialogs.output import OutputScreen
 from acp_tui.ui.screens.dialogs.palette import PaletteScreen
 from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
+from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
 from tests.support.terminal import ESCAPES
 from tests.support.terminal import Terminal as RealTerminal
 from tests.support.waiting import until
+from tests.ui.review.sample_review import SampleReview, changed, sample_screen, text
 from tests.ui.screens.questions import permission
 from tests.ui.terminal.test_terminal_escapes import assert_harmless
 
@@ -79,6 +87,25 @@ def question() -> Any:
     return asked
 
 
+RULE = Rule(decision="allow", kind="execute", command=(EVIL,), agent=EVIL, agent_line=EVIL, origin=EVIL)
+IDENTITY = AgentIdentity(EVIL, EVIL, EVIL)
+
+
+def rules() -> RuleBook:
+    """Return a book with one rule of the run."""
+    return RuleBook(
+        PermissionGate("ask", lambda: IDENTITY, EVIL, lambda _: None, time.time, run_rules=[RULE])
+    )
+
+
+def review(palette: Palette) -> ReviewScreen:
+    """Return the review of a file with a comment."""
+    file = changed(NAME, text("old\n"), text(f"{TEXT}\n"), 1)
+    sample = SampleReview(file)
+    sample.comments = [Comment(str(file.path), 1, 1, (EVIL,), EVIL)]
+    return sample_screen(palette, sample, NAME)
+
+
 def terminal() -> Terminal:
     ran = Terminal(id=1, at=0, terminal_id=EVIL, command=EVIL, cwd=EVIL, signal=EVIL)
     ran.output.append(f"{EVIL}\r\n")
@@ -98,6 +125,9 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     StartQuestionScreen: lambda palette: StartQuestionScreen(
         StartQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,)), palette
     ),
+    ReviewScreen: review,
+    RuleEditDialog: lambda palette: RuleEditDialog(RULE, palette, agent=IDENTITY, project=EVIL),
+    RulesScreen: lambda palette: RulesScreen(rules(), palette, policy=EVIL),
     FullEntryScreen: lambda palette: FullEntryScreen(
         AgentMessage(id=1, at=0, parts=[GrowingText(EVIL)]), palette, session=Session(), cwd=EVIL
     ),
@@ -127,8 +157,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def test_there_is_a_case_for_every_screen() -> None:
-    for module in pkgutil.iter_modules(acp_tui.ui.screens.__path__):
-        importlib.import_module(f"acp_tui.ui.screens.{module.name}")
+    for module in pkgutil.walk_packages(acp_tui.ui.__path__, "acp_tui.ui."):
+        importlib.import_module(module.name)
     ours = {one for one in _below(Screen) if one.__module__.startswith("acp_tui.")}
     assert {one for one in ours if one.__name__ not in PARTS} == {*DIALOGS, *BOTTOM}
 

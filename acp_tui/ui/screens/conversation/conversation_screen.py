@@ -246,7 +246,8 @@ class ConversationScreen(SessionScreen):
         super().update_status()
         shown = self._questions.shown
         call = shown.question.call if shown is not None else None
-        self._attention.update(self.query_one(StatusLine).facts, call.title if call is not None else "")
+        for line in self.query(StatusLine):  # none while the screen closes
+            self._attention.update(line.facts, call.title if call is not None else "")
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""

@@ -134,9 +134,9 @@ class SessionScreen(BaseScreen):
     def update_status(self) -> None:
         """Show the current state in the status line."""
         self.status.awaited = self.awaited()
-        self.query_one(StatusLine).facts = self.status.facts(
-            self.session, self.now(), asking=self.is_asking()
-        )
+        facts = self.status.facts(self.session, self.now(), asking=self.is_asking())
+        for line in self.query(StatusLine):  # none while the screen closes
+            line.facts = facts
 
     def is_asking(self) -> bool:
         """Return True while the agent waits for an answer of the user."""
