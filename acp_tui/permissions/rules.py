@@ -167,17 +167,18 @@ _CHOICES = {
 
 
 def describe_effect(rule: Rule) -> str:
-    """Return a sentence that says which requests the rule answers, and which still ask."""
+    """Describe which requests the rule answers, and what the user is still asked about."""
     result = "allowed" if rule.decision == "allow" else "rejected"
     match = describe_match(rule)
     asks = ""
     if rule.decision == "allow" and not rule.exact:
         if rule.command is not None:
-            asks = " Risky arguments still ask."
+            asks = " You are still asked about risky arguments."
         elif rule.kind == "execute":
-            asks = " Dangerous commands, sensitive files and paths outside the workspace still ask."
+            still = "dangerous commands, sensitive files and paths outside the workspace"
+            asks = f" You are still asked about {still}."
         elif rule.path is None and rule.kind in _VERBS:
-            asks = " Sensitive files still ask."
+            asks = " You are still asked about sensitive files."
     where = _where(rule.evolve(project=posixpath.basename(rule.project or "")))
     return reveal_line(f"{match[:1].upper()}{match[1:]} will be {result} without asking{where}.{asks}")
 

@@ -79,7 +79,7 @@ def comments_from_json(values: object) -> list[Comment]:
 
 
 def prompt_of(comments: Sequence[Comment], name_of: Callable[[str], str]) -> str:
-    """Return the prompt that sends comments. `name_of` returns how to call a path."""
+    """Return the prompt that sends comments. `name_of` returns the displayed name of a path."""
     parts = ["Please address these review comments on the current changes."]
     for comment in sorted(comments, key=lambda one: (one.path, one.first)):
         parts += [_heading(comment, name_of(comment.path)), _fenced(comment.excerpt), comment.text]

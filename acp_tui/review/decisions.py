@@ -73,7 +73,7 @@ class Review:
         self._round_began = len(self.decisions)
 
     def verdicts(self) -> dict[Path, Verb]:
-        """Return how each file of which nothing is left was last decided."""
+        """Return the last verdict on each file of which nothing is left to review."""
         verbs = {file.path: decision.verb for decision in self.decisions for file in decision.before}
         return {path: verb for path, verb in verbs.items() if path in self.files and self.files[path].done}
 
@@ -100,7 +100,7 @@ class Review:
         return Decision(verb, before, after, count, first)
 
     def record(self, decision: Decision) -> None:
-        """Apply a decision; what it reverts must have been written before."""
+        """Apply a decision. The caller must have written its changes to disk."""
         self.decisions.append(decision)
         self.files.update({file.path: file for file in decision.after})
 

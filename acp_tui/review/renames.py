@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from acp_tui.review.changed_file import ChangedFile
 
 MIN_SIMILARITY = 0.6
-"""The share of common lines from which a new file counts as a renamed one."""
+"""The minimum share of common lines for a new file to count as a renamed one."""
 MAX_COMPARED_FILES = 20
-"""Deleted or new files above which only equal contents are found."""
+"""With more deleted or new files than this, only files with equal contents are matched."""
 
 
 def find_renames(files: Iterable[ChangedFile]) -> dict[Path, Path]:

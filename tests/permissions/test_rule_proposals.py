@@ -160,7 +160,7 @@ def test_a_remembered_rule_can_be_widened() -> None:
             Rule(decision="allow", kind="execute", command=("ls",), scope="project", project=PROJECT),
             (
                 "Commands that begin with `ls` will be allowed without asking in project."
-                " Risky arguments still ask."
+                " You are still asked about risky arguments."
             ),
         ),
         (
@@ -171,7 +171,7 @@ def test_a_remembered_rule_can_be_widened() -> None:
             Rule(decision="allow", kind="edit", scope="everywhere"),
             (
                 "Editing files in the workspace will be allowed without asking everywhere."
-                " Sensitive files still ask."
+                " You are still asked about sensitive files."
             ),
         ),
     ],

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 BATCH_FILES = 8
 """Files that are loaded together."""
 MAX_SIZE_LOADED_AHEAD = 64_000_000
-"""Bytes of file contents after which files are only loaded when they are needed."""
+"""After this many bytes of contents, further files are loaded only when needed."""
 
 
 class ConversationReview:
-    """Lists the changed files, and accepts and reverts parts of them. Kept while no screen shows it."""
+    """Lists the changed files, and accepts and reverts parts of them. It outlives the review screen."""
 
     def __init__(self, baseline: BaselineTracker, cwd: Path) -> None:
         self.model = Review()
@@ -142,7 +142,7 @@ class ConversationReview:
         await self.accept(self.model.files[path])
 
     async def revert_to_start(self, path: Path) -> None:
-        """Restore a file as it was when the session began, also if it was accepted. Raises `UserError`.
+        """Restore a file as it was when the session began, even if it was accepted. Raises `UserError`.
 
         If its current content cannot be copied, because it is too large, this cannot be undone.
         """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.turn_history import Turn
 
 MAX_SIZE_TO_ATTRIBUTE = 1_000_000
-"""Bytes of a file beyond which its hunks are not attributed to turns one by one."""
+"""The size in bytes above which the hunks of a file are not attributed to turns individually."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class _History:
     last_author: int = YOU  # of changes after the last state
 
     def add(self, state: FileState, author: int) -> None:
-        """Append a state. One that occurred before means that what was changed since was undone."""
+        """Append a state. If it occurred before, the changes since then count as undone."""
         for at, known in enumerate(self.states):
             if known.same_content(state):
                 del self.states[at + 1 :], self.authors[at:]
@@ -56,7 +56,7 @@ class ReviewLoader:
 
         Args:
             obstacles: Why each file cannot be reverted, or None if it can be.
-            accepted: Versions to compare with instead of the one of the baseline.
+            accepted: Versions to compare with instead of the baseline.
         """
         originals = await self._baseline.original_states(obstacles)
         await self._baseline.turns.settled()

@@ -1,4 +1,4 @@
-"""All rules that a conversation knows, wherever they are kept, to be listed and changed by the user."""
+"""The rules of a conversation, wherever they are stored, for the user to list and change."""
 
 from __future__ import annotations
 

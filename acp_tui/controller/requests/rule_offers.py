@@ -1,4 +1,4 @@
-"""Adds to a question what "always" can save, and options for it that the agent does not offer."""
+"""Adds to a question the rules that "always" can save, and "always" options that the agent lacks."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class ConversationRunner:
             await self.prepared.conversation.open_again()
 
     async def _apply_options(self) -> None:
-        """Apply the requested modes and options. The conversation goes on if that fails."""
+        """Apply the requested modes and options. The conversation continues if that fails."""
         assert self.prepared is not None
         await self.prepared.apply_options(self._view.show_error)
 

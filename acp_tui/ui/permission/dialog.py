@@ -55,11 +55,11 @@ CHROME_ROWS = 5
 ROOMY_HEIGHT = 30
 """From this screen height, there is another blank row, and a quarter of the screen shows the conversation."""
 MIN_REQUEST_ROWS = 4
-"""Rows that show the request while the rule editor needs the others."""
+"""The minimum number of rows for the request while the rule editor is open."""
 MAX_SESSION_WIDTH = 24
 """The maximum width of the id of another session, such as a subagent's."""
 MIN_CONVERSATION_ROWS = 2
-"""Rows that show the conversation on a lower screen."""
+"""The number of rows that show the conversation on a screen below `ROOMY_HEIGHT`."""
 
 
 class PermissionScreen(Dialog[PermissionAnswer | Later | None]):

@@ -83,7 +83,7 @@ class RuleEditor(Vertical, can_focus=True):
         """Create the editor.
 
         Args:
-            ladders: For each rule to be made the possible ones, from exact to wide. It starts with the first.
+            ladders: One per rule to be made: its choices from exact to wide. The first is preselected.
             palette: The colours of the current theme.
             agent: The agent that a rule may be restricted to; None if it can only be for any agent.
             project: The folder that a rule may be restricted to; None if it cannot.

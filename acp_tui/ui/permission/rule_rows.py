@@ -1,4 +1,4 @@
-"""How rules are listed: their groups, their rows, and the words by which they are found."""
+"""How rules are listed: their groups, their rows, and the text that the filter searches."""
 
 from __future__ import annotations
 

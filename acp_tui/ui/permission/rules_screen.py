@@ -57,7 +57,7 @@ class RulesScreen(Dialog[None]):
         rule_id: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Start at the rule with an id, if there is one."""
+        """Create the screen. The rule with the given id is selected first."""
         super().__init__()
         self._rule_book = rule_book
         self._palette = palette

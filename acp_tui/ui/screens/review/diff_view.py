@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 PART_SIGN, RANGE_SIGN = "▎", "┃"
-"""Stand before the rows of the part with the cursor, and before chosen rows."""
+"""The marks before the rows of the current part, and before selected rows."""
 LINES_ABOVE = 2
-"""Lines that stay visible above the row that was moved to."""
+"""The number of lines kept visible above the cursor after it was moved."""
 
 
 class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -112,7 +112,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
         self._moved()
 
     def move(self, step: int) -> None:
-        """Move the cursor by rows, over rows on which there is nothing to do."""
+        """Move the cursor by rows, skipping rows without an action."""
         if self.diff is None:
             return
         at, rest = self.cursor, abs(step)

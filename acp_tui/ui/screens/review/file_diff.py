@@ -58,7 +58,7 @@ class ReviewRow:
 
     @property
     def place(self) -> tuple[object, ...]:
-        """What tells the row apart from the others of its file, also when rows were added above."""
+        """A key that identifies the row in its file, even after rows were added above it."""
         return self.kind, self.comment, *((row.kind, row.old, row.new) for row in self.rows)
 
 
@@ -248,7 +248,7 @@ def _type(version: FileVersion) -> str:
 
 
 def _notes(file: ChangedFile, part: Part) -> list[str]:
-    """Return what there is to say about a part that is not a hunk."""
+    """Return notes about a part that is not a hunk."""
     if part.kind == "hunk":
         return []
     if part == MODE:
@@ -256,7 +256,7 @@ def _notes(file: ChangedFile, part: Part) -> list[str]:
     notes = []
     old, now = file.old, file.now
     if old.obstacle is not None:
-        notes.append(f"The version from the session start is not known: {old.obstacle}.")
+        notes.append(f"The version from the start of the session is unknown: {old.obstacle}.")
     if now.obstacle is not None:
         notes.append(f"It cannot be shown: {now.obstacle}.")
     if obstacle := file.revert_obstacle():

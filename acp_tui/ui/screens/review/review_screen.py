@@ -138,7 +138,8 @@ class ReviewScreen(Dialog[None]):
         paths = [file.path for file in listed]
         if self.state.path not in paths:
             self.state.path = paths[0] if paths else None
-        self.files.show_files(listed, "" if self.review.finds_all else "Only announced files are listed.")
+        note = "" if self.review.finds_all else "Only files reported by the agent are listed."
+        self.files.show_files(listed, note)
         if self.state.path is not None:
             self.files.choose(str(self.state.path))
         self._show_file()
@@ -316,7 +317,7 @@ class ReviewScreen(Dialog[None]):
         self.view.go_to_part(part)
 
     async def action_undo(self) -> None:
-        """Undo the last decision, and show what it was about."""
+        """Undo the last decision, and show its change."""
         try:
             decision = await self.review.undo()
         except UserError as error:
@@ -412,7 +413,7 @@ class ReviewScreen(Dialog[None]):
         self.context.send(prompt)
 
     def action_close(self) -> None:
-        """End writing a comment or choosing lines, else close the screen."""
+        """Cancel the comment or the range of lines; without either, close the screen."""
         if (line := self.query_one(CommentLine)).shown:
             line.action_cancel()
         elif self.view.range_start is not None:
@@ -421,7 +422,7 @@ class ReviewScreen(Dialog[None]):
             self.dismiss(None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave out of the footer what makes no sense now."""
+        """Omit keys without an effect from the footer."""
         if self.query_one(CommentLine).shown:
             return action == "interrupt"
         match action:
@@ -438,6 +439,6 @@ class ReviewScreen(Dialog[None]):
         return super().check_action(action, parameters)
 
     def label_of(self, key_id: str) -> str | None:
-        """Name what is accepted and reverted, for the footer."""
+        """Return what the keys act on, for the footer."""
         what = "" if self.view.has_focus else " file"
         return {"review.accept": f"accept{what}", "review.revert": f"revert{what}"}.get(key_id)

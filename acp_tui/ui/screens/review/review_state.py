@@ -1,4 +1,4 @@
-"""What the review screen shows: the files and parts that the filter leaves, and the texts around them."""
+"""What the review screen shows: the files and parts that pass the filter, and the texts around them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ReviewState:
         return len({turn for file in self._review.model.files.values() for turn in turns_of(file.authors)})
 
     def shown_parts(self, file: ChangedFile) -> Sequence[Part]:
-        """Return the parts of a file that the filter leaves."""
+        """Return the parts of a file that pass the filter."""
         return self.filter.parts(file, self.commented)
 
     def open_paths(self) -> list[Path]:

@@ -29,7 +29,7 @@ class ReviewFilter:
         return self.turn is None and not self.commented
 
     def parts(self, file: ChangedFile, commented: Collection[str]) -> Sequence[Part]:
-        """Return the parts of a file to show. `commented` are the paths with comments."""
+        """Return the parts of a file that pass the filter. `commented` are the paths with comments."""
         if self.commented:
             return file.parts if str(file.path) in commented else ()
         if self.turn is None:
@@ -38,7 +38,7 @@ class ReviewFilter:
         return [part for part in file.parts if file.authors_of(part) & bit]
 
     def name(self, prompts: Sequence[str]) -> str:
-        """Return what the user reads."""
+        """Return the label shown to the user."""
         if self.commented:
             return "Files with comments"
         if self.turn is None:
@@ -48,14 +48,14 @@ class ReviewFilter:
 
     @property
     def value(self) -> str:
-        """The value of its choice."""
+        """The value by which the filter is chosen."""
         return "comments" if self.commented else f"turn {self.turn}" if self.turn is not None else "all"
 
 
 def filter_choices(
     files: Iterable[ChangedFile], prompts: Sequence[str], commented: Collection[str]
 ) -> dict[str, tuple[ReviewFilter, Choice]]:
-    """Return the filters that make sense, by their values; the latest turn first."""
+    """Return the filters to offer, by their values, the latest turn first."""
     files = [file for file in files if not file.done]
     turns = sorted({turn for file in files for turn in turns_of(_all_authors(file))}, reverse=True)
     found = [ReviewFilter(), *(ReviewFilter(turn) for turn in turns)]
