@@ -128,7 +128,7 @@ def _with_command(words: list[str]) -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints help without colours, and errors as one sentence with a hint at the help."""
+    """Prints help without colours, and errors as one sentence that refers to `--help`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

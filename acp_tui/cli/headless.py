@@ -167,7 +167,7 @@ class HeadlessRun:
             raise OutputBlockedError
 
     def _on_interrupt(self) -> None:
-        """Cancel the running turn. Without one, or the second time, stop at once."""
+        """Cancel the running turn. If there is none, or on a second interrupt, stop at once."""
         first = self.stopped_by is None
         self.stopped_by = signal.SIGINT
         if first and self.conversation.session.working:

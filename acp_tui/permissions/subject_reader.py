@@ -46,8 +46,8 @@ MAX_SHOWN_COMMAND = 10_000
 def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
     """Read a permission request from its merged tool call.
 
-    The agent's word about the kind is not trusted: a command makes any request an execute, a diff at least an
-    edit.
+    The kind that the agent states is not trusted: a request with a command counts as `execute`, and one with
+    a diff at least as `edit`.
     """
     tool = mcp_tool_of(call)
     found = commands_of(call)

@@ -400,7 +400,7 @@ class Choice:
 
 @dataclass(slots=True)
 class ConfigOption:
-    """A setting that the agent offers. One of an unknown kind cannot be set."""
+    """A setting that the agent offers. Settings of an unknown kind are read-only."""
 
     id: str
     name: str

@@ -201,7 +201,7 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- the base screen
 
     def get_default_screen(self) -> BaseScreen:
-        """Return the first screen. Textual's blank one below it would only cost time."""
+        """Return the first screen. Textual would otherwise put a blank one below it, which costs time."""
         self._base_screen = screen = self._make_first_screen(self.palette)
         screen.mode = self.DEFAULT_MODE
         return screen
@@ -271,7 +271,7 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- the end
 
     async def action_quit(self) -> None:
-        """Quit; during a turn only when asked twice."""
+        """Quit. During a turn, this must be requested twice."""
         now = time.monotonic()
         working = self._base_screen is not None and self._base_screen.busy_reason() is not None
         if not working or now - self._quit_requested_at < QUIT_CONFIRM_SECONDS:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class RuleOffer:
     """The rules that "always" can save, and for which agent and folder.
 
-    `ladders` has an entry for each kind of option that rules can remember: for each rule to be saved the
-    possible ones, from exact to wide.
+    `ladders` has an entry for each kind of option that rules can remember: one ladder for each rule to save,
+    with its choices from exact to wide.
     """
 
     agent: AgentIdentity

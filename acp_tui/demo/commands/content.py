@@ -40,7 +40,7 @@ async def thoughts(turn: Turn) -> None:
     await turn.think("First I *pretend* to think about the question.\n\n- one consideration\n- another\n")
     await turn.say("A first remark.\n")
     await turn.think("Then a second thought, which a client should not append to the first.")
-    await turn.say("And the conclusion: nobody thought any of this.")
+    await turn.say("The conclusion: all of this is sample text.")
 
 
 @slash_command("image", "An image, in a message and in a tool call")

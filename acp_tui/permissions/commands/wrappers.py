@@ -215,7 +215,7 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
     while position < len(words):
         text, literal = words[position]
         if not literal and not (own or "=" in text):
-            raise UnclearError(f"what `{name}` runs is computed when it runs")
+            raise UnclearError(f"what `{name}` runs is not known in advance")
         if _hides(name, wrapper, text):
             raise UnclearError(f"what `{name} {text}` runs is not known")
         if text.startswith("-") and text != "-":

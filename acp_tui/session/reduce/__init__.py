@@ -1,8 +1,7 @@
 """The reducer: the only code that changes a session.
 
 It is synchronous and has no clock: the same events at the same times give the same state. The cost of an
-event does not depend on the length of the conversation; that of the end of a turn depends on the length of
-the turn.
+event does not depend on the length of the conversation. Only the end of a turn costs more after a long turn.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def add(session: Session, replay: Replay, handler: Handler, event: Event, at: fl
 
 
 def _apply_as_loading(session: Session, handler: Handler, event: Event, at: float) -> list[Change]:
-    """Apply an event to the session itself, in the same way before and after the answer."""
+    """Apply an event to the session itself, in the phase "loading" even if loading has ended."""
     phase, session.phase = session.phase, "loading"
     changes = handler(session, event, at)
     session.phase = phase

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Heights:
-    """Heights of stacked items. Changing the last one does not depend on the number of items."""
+    """Heights of stacked items. Changing the last one takes constant time."""
 
     def __init__(self) -> None:
         self._heights: list[int] = []

@@ -189,7 +189,7 @@ def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | 
 
 
 def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
-    """Describe another action with the same key, which it loses, or for which it still takes precedence."""
+    """Describe another action with the same key: it loses the key, or still takes precedence."""
     for other in TABLE:
         for key in _keys_of(action, keymap):
             if other is action or key in _keys_of(action) or key not in _keys_of(other, keymap):

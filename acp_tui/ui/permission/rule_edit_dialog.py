@@ -44,7 +44,7 @@ class RuleEditDialog(Dialog[Rule | None]):
     AUTO_FOCUS = "RuleEditor"
 
     def __init__(self, rule: Rule, palette: Palette, *, agent: AgentIdentity, project: str) -> None:
-        """`agent` and `project` are those of the conversation; a rule for others is edited for those."""
+        """`agent` and `project` are the conversation's. A rule for another agent or project keeps its own."""
         super().__init__()
         self._palette = palette
         self._elsewhere = rule.project if rule.project != project else None

@@ -10,4 +10,4 @@ GENERATED_FOLDERS = (
     *(".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".dart_tool", ".stack-work"),
     *("dist-newstyle", "elm-stuff", "coverage", ".nyc_output", ".hg", ".svn", ".jj"),
 )
-"""Names and glob patterns."""
+"""Names and glob patterns of folders with generated files."""

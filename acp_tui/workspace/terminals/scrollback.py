@@ -116,7 +116,7 @@ class Scrollback:
         return self._head.parts()
 
     def tail(self) -> Iterator[Part]:
-        """Yield the last `tail` characters, of which the first page may hold more."""
+        """Yield the last `tail` characters, with the first page cut to fit."""
         hidden = self._tail.characters - self._tail_size
         for text, style in self._tail.parts():
             if hidden >= len(text):

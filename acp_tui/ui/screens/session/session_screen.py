@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 TOAST_ROWS = 8
-"""Empty rows below the transcript that a few toasts need."""
+"""The number of empty rows below the transcript that is enough to show toasts there."""
 QUIT_CONFIRM_SECONDS = 2.0
 """Seconds within which a second Ctrl+C quits."""
 
