@@ -134,7 +134,7 @@ def read_tool_call(
 
 
 def _terminals(update: dict[str, Any], call_id: str) -> list[ev.Event]:
-    """Read the agent's own terminals. `terminal_output` is a piece of output too, like the `delta`."""
+    """Read the agent's own terminals. `terminal_output`, like `delta`, is a piece of output."""
     meta = update.get("_meta")
     if not isinstance(meta, dict):
         return []

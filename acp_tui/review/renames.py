@@ -18,7 +18,7 @@ MAX_COMPARED_FILES = 20
 
 
 def find_renames(files: Iterable[ChangedFile]) -> dict[Path, Path]:
-    """Return the other name of each renamed file: the new one of the deleted, the old one of the new."""
+    """Map both names of each renamed file to each other: the old to the new, and the new to the old."""
     left = [file for file in files if not file.done]
     deleted = [file for file in left if file.kind == "deleted" and file.old.data]
     added = [file for file in left if file.kind == "added" and file.now.data]

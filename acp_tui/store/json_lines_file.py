@@ -46,7 +46,7 @@ class JsonLinesFile:
         return [record for line in lines if (record := _record(line)) is not None]
 
     def append(self, record: Record) -> None:
-        """Append a record. Raises `OSError`, also if another process holds the lock for too long."""
+        """Append a record. Raises `OSError`, including when another process holds the lock for too long."""
         data = json.dumps(record).encode() + b"\n"
         private_directory(self._path.parent)
         with file_lock(self._path.with_name(f".{self._path.name}.lock"), timeout=LOCK_TIMEOUT_SECONDS):

@@ -210,7 +210,7 @@ def _executed_by_find(words: Words) -> list[Wrapped]:
 
 
 def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
-    """Return what follows the wrapper's own options and arguments, and variables."""
+    """Return the words after the wrapper's own options, arguments and variables."""
     position, own = 1, wrapper.positionals
     while position < len(words):
         text, literal = words[position]

@@ -162,7 +162,7 @@ def diff_placed(session: Session, event: DiffPlaced, _at: float) -> list[Change]
 
 
 def _link_terminals(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
-    """Link terminals to the call that shows them, because they are not shown as entries then."""
+    """Link terminals to the call that shows them, so that they are not shown as entries, too."""
     changes: list[Change] = []
     for item in event.content or ():
         if isinstance(item, TerminalRef) and session.terminal_calls.get(item.terminal_id) is not call:

@@ -63,7 +63,7 @@ MIN_CONVERSATION_ROWS = 2
 
 
 class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
-    """Shows one question. The result is None if it was closed: nothing is allowed, the turn is stopped."""
+    """Shows one question. The result is None if it was closed, which allows nothing and stops the turn."""
 
     CSS = """
     PermissionScreen { align: center bottom; background: transparent; }

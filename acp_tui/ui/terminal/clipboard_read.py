@@ -22,7 +22,7 @@ IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
     """Return two commands: one lists the types in the clipboard, one reads a type. None if there are none.
 
-    The clipboard is not read over SSH: it belongs to the user of the remote machine.
+    The clipboard is not read over SSH, where it is that of the remote machine.
     """
     if _remote(environ):
         return None

@@ -241,7 +241,7 @@ class FolderSnapshot:
         progress(len(names), len(names))
 
     def _remember_mode(self, name: bytes, mode: int) -> None:
-        """Remember all permission bits, of which git stores only one, for restoring a deleted file."""
+        """Remember all permission bits for restoring a deleted file, because git stores only one."""
         if stat.S_ISREG(mode) and self._usual_modes.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
             self._unusual_modes[name] = mode
 

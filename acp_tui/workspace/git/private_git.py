@@ -274,7 +274,7 @@ class PrivateGit:
 
 
 class BlobWriter:
-    """Passes file contents to git, which stores equal ones once."""
+    """Passes file contents to git, which stores identical ones only once."""
 
     def __init__(self, stream: IO[bytes], git: PrivateGit) -> None:
         self._stream = stream

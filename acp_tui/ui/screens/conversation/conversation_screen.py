@@ -111,7 +111,7 @@ class ConversationScreen(SessionScreen):
         )
 
     def compose_bottom(self) -> Iterable[Widget]:
-        """Return the question that waits, the queue and the prompt."""
+        """Return the waiting question, the queue and the prompt."""
         return self._dialogs.strip, self._queue_strip, self.prompt
 
     def on_mount(self) -> None:
@@ -375,7 +375,7 @@ class ConversationScreen(SessionScreen):
             super().run_entry_action(action, entry)
 
     def action_focus_part(self) -> None:
-        """Answer the question that waits; without one, focus the next part of the screen."""
+        """Answer the waiting question; without one, focus the next part of the screen."""
         if not self._dialogs.resume():
             super().action_focus_part()
 

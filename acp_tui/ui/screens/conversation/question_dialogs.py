@@ -109,7 +109,7 @@ class QuestionDialogs:
         )
 
     def resume(self) -> bool:
-        """Open the question that waits while the user writes; return False if there is none."""
+        """Open the question that was left to write a prompt; return False if there is none."""
         waits, self._writing = self._writing, False
         if waits:
             self.update()

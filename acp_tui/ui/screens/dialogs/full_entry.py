@@ -93,11 +93,11 @@ class MeasuredBody:
         return self._body.height if self.complete else min(self._body.height, self._measured)
 
     def line(self, number: int) -> Strip:
-        """See `LongBody`."""
+        """Return a drawn line of the body."""
         return self._body.line(number)
 
     def copy_text(self) -> str:
-        """See `LongBody`."""
+        """Return the text that is copied."""
         return self._body.copy_text()
 
     def update(self) -> bool:
