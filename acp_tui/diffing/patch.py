@@ -117,7 +117,7 @@ class _OpenHunk:
     def includes(self, line: str) -> bool:
         """Return True if the line belongs to this hunk.
 
-        A line that looks like a header does, if the counts in the hunk header say that lines are missing.
+        A line that looks like a file header is included while lines are missing according to the hunk header.
         """
         if line.startswith("\\"):
             return True

@@ -2,7 +2,7 @@
 
 An agent says the same thing in several places: the raw input, JSON in the text, diffs, locations. Where these
 disagree or say nothing, the subject is *uncertain*: no narrow rule matches it, and the user is asked. A title
-is never a source. It can only raise suspicion.
+is never a source. It can only add doubt.
 """
 
 from __future__ import annotations

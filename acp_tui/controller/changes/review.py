@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.file_change import FileChange
 
 BATCH_FILES = 8
-"""Files that are loaded together."""
+"""The number of files that are loaded together."""
 MAX_SIZE_LOADED_AHEAD = 64_000_000
 """After this many bytes of contents, further files are loaded only when needed."""
 

@@ -61,7 +61,7 @@ class ReviewState:
         ]
 
     def listed_files(self) -> list[ListedFile]:
-        """Return the files that are to be reviewed, then those that are."""
+        """Return the files still to review, then the reviewed ones."""
         review, model = self._review, self._review.model
         verdicts = model.verdicts() if self.filter.shows_all else {}
         listed = []
