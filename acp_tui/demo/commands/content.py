@@ -55,7 +55,7 @@ async def image(turn: Turn) -> None:
 
 @slash_command("audio", "A sound")
 async def audio(turn: Turn) -> None:
-    """Send a WAV of half a second."""
+    """Send half a second of WAV audio."""
     await turn.say("Half a second of the note A:")
     await turn.send_content(audio_block(sample_media.tone_wav(), "audio/wav"))
 

@@ -177,7 +177,7 @@ def _script(words: Words) -> Wrapped | None:
     if not words:
         return None
     if not all(literal for _, literal in words):
-        raise UnclearError("what it evaluates is computed when it runs")
+        raise UnclearError("what it evaluates is not known in advance")
     return Wrapped(script=" ".join(text for text, _ in words))
 
 

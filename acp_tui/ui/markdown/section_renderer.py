@@ -37,7 +37,7 @@ class OpenLine:
     style: Style  # of the paragraph
 
     def extend(self, lines: list[Spans], separator: str | None) -> tuple[list[Spans], OpenLine | None]:
-        """Draw this line and the logical lines of the next section, of which the first continues it."""
+        """Draw this line and the next section, whose first logical line continues it."""
         first, *others = lines or [[]]
         rows = [row for line in (_join(self.spans, first), *others) for row in wrap(line, self.width)]
         prefixes = [self.prefix, *[self.next_prefix] * (len(rows) - 1)]

@@ -20,7 +20,7 @@ MAX_HITS = 100
 """Maximum number of matches."""
 PATHS_PER_STEP = 2000
 ALL, MANY, FEW = 1 << 30, 5000, 1000
-"""Numbers of matches after which a pass ends. Poor matches need not all be found to rank them."""
+"""The numbers of matches at which the passes end: poor matches need not all be found."""
 
 
 class FileIndex(Protocol):
