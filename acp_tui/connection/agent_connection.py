@@ -76,7 +76,7 @@ class AgentConnection(RpcConnection):
         )
 
     async def authenticate(self, method_id: str) -> None:
-        """Sign in. Has no timeout, since the user may have to log in in a browser: cancel it to give up."""
+        """Sign in. Has no timeout, since the user may have to use a browser; cancel it to give up."""
         from acp import schema
 
         method = next((method for method in self._agent.auth_methods if method.id == method_id), None)

@@ -80,7 +80,7 @@ class Grants:
 
 
 def _left(allowed: Subject, asked: Subject, call: ToolCall | None) -> list[tuple[Subject, ToolCall | None]]:
-    """Return a grant for the remaining files of a permission for several."""
+    """Return a grant for the files of a permission that are still unused."""
     targets = tuple(target for target in allowed.targets if target.real not in asked.paths)
     if asked.kind == "execute" or not targets:
         return []

@@ -176,7 +176,7 @@ class _Parser:
         elif first is not None and first.literal and first.text in _UNSUPPORTED:
             self.report(f"it contains `{first.text}`")
         elif first is not None and not first.literal:
-            self.report("the name of a command is computed when it runs")
+            self.report("the name of a command is not known in advance")
         elif first is not None and first.text != first.text.strip():
             self.report("the name of a command contains a blank that shells read in different ways")
         elif first is not None and first.text == "[[" and part.words[-1].text != "]]":

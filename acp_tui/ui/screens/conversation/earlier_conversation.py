@@ -41,7 +41,7 @@ class NewSession(Protocol):
 
 
 def prompt_with_earlier_conversation(session: Session, number: int) -> PromptDraft:
-    """Return a prompt of the session for a new one, with everything before it attached as Markdown."""
+    """Return a prompt to send in a new session, with everything before it attached as Markdown."""
     from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
 
     prompts = [at for at, entry in enumerate(session.entries) if isinstance(entry, UserMessage)]
