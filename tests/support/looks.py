@@ -28,14 +28,13 @@ if TYPE_CHECKING:
 THEMES = ("dark", "light", "ansi")
 SMALL, LARGE = (80, 24), (120, 40)
 every_look = pytest.mark.parametrize("theme", THEMES)
-every_size = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "120x40"])
 every_width = pytest.mark.parametrize("width", [SMALL[0], LARGE[0]])
 look = pytest.mark.parametrize(
     ("theme", "size"),
     [("dark", SMALL), ("light", LARGE), ("ansi", SMALL)],
     ids=["dark-80x24", "light-120x40", "ansi-80x24"],
 )
-"""Each theme and each size once, for variants of something that has snapshots in all combinations."""
+"""Each theme and each size, but not all combinations."""
 
 
 class Show(App[None]):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.ui.widgets.key_bar import KeyBar
-from tests.support.looks import every_look, every_size, look
+from tests.support.looks import look
 from tests.ui.panes.sample_screen import sample_app
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ async def open_panes(pilot: Pilot[Any], *keys: str) -> None:
     await pilot.pause()
 
 
-@every_look
-@every_size
+@look
 @pytest.mark.parametrize("tab", TABS)
 def test_each_pane(tab: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[Any]) -> None:
@@ -44,8 +43,7 @@ def test_files_on_the_full_screen(theme: str, size: tuple[int, int], snap_compar
     assert snap_compare(sample_app(theme), terminal_size=size, run_before=act)
 
 
-@every_look
-@every_size
+@look
 def test_the_output_of_a_terminal(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[Any]) -> None:
         await open_panes(pilot, "3", "down", "enter")

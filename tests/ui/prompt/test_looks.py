@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.events import Paste
 
 from acp_tui.workspace.files.file_listing import ListedFiles
-from tests.support.looks import every_look, every_size, look
+from tests.support.looks import look
 from tests.support.waiting import until
 from tests.ui.prompt.prompt_app import PromptApp, type_text
 
@@ -96,14 +96,12 @@ def test_a_prompt_with_pastes(snap_compare: Snap, theme: str, size: tuple[int, i
     assert _look(snap_compare, theme, size, _pastes)
 
 
-@every_look
-@every_size
+@look
 def test_the_menu_of_commands(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _menu)
 
 
-@every_look
-@every_size
+@look
 def test_the_menu_of_files(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _files)
 
@@ -118,19 +116,16 @@ def test_the_hint_of_a_command(snap_compare: Snap, theme: str, size: tuple[int, 
     assert _look(snap_compare, theme, size, _hint)
 
 
-@every_look
-@every_size
+@look
 def test_the_search_in_the_history(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _search)
 
 
-@every_look
-@every_size
+@look
 def test_the_queue(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _queue)
 
 
-@every_look
-@every_size
+@look
 def test_the_help(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _help)

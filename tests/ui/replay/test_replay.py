@@ -17,7 +17,7 @@ from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar
 from acp_tui.ui.widgets.status_line import StatusLine
-from tests.support.looks import every_look, every_size
+from tests.support.looks import look
 from tests.support.recordings import WIRELOGS, records
 from tests.support.waiting import until
 
@@ -197,8 +197,7 @@ async def test_unreadable_lines_are_reported() -> None:
         assert [note.message for note in app._notifications] == ["line 3 cannot be read: [left out]."]
 
 
-@every_look
-@every_size
+@look
 def test_a_paused_replay(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     slowly = [replace(record, at=record.at * 1000) for record in records(EDIT)]
     player = Player(slowly, title="Recorded session")

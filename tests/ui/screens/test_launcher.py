@@ -19,7 +19,7 @@ from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.cli.test_sessions_command import record
 from tests.support.conversation_ui import ConversationUi, open_conversation_ui
-from tests.support.looks import every_look, every_size
+from tests.support.looks import look
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
@@ -314,8 +314,7 @@ def app(theme: str, found: LauncherChoices) -> AcpTui:
     return AcpTui(make, theme=theme)
 
 
-@every_look
-@every_size
+@look
 def test_looks(theme: str, size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
     async def wait(pilot: object) -> None:
         await until(lambda: shown.screen.query_one(SelectList).virtual_size.height)
@@ -324,8 +323,7 @@ def test_looks(theme: str, size: tuple[int, int], snap_compare: Callable[..., bo
     assert snap_compare(shown, terminal_size=size, run_before=wait)
 
 
-@every_look
-@every_size
+@look
 @pytest.mark.parametrize("keys", [["ctrl+p"], [*"goose", "enter"]], ids=["commands", "install"])
 def test_looks_of_the_install_help(
     theme: str, size: tuple[int, int], keys: list[str], snap_compare: Callable[..., bool]

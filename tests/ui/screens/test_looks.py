@@ -15,7 +15,7 @@ from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.widgets.status_layout import StatusFacts
 from acp_tui.ui.widgets.status_line import StatusLine
-from tests.support.looks import Show, every_look, every_size, look
+from tests.support.looks import Show, every_look, look
 from tests.ui.screens import questions
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ ASKED: dict[str, Callable[[], Question]] = {
 }
 
 
-@every_look
-@every_size
+@look
 @pytest.mark.parametrize("asked", ["command", "edit", "guarded-write"])
 def test_permission_in_every_look(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = permission_app(theme, ASKED[asked]())
@@ -97,15 +96,13 @@ RULES: dict[str, Callable[[], Question]] = {
 }
 
 
-@every_look
-@every_size
+@look
 def test_parts_of_a_command(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = permission_app(theme, questions.composite())
     assert snap_compare(app, terminal_size=size, run_before=_quiet)
 
 
-@every_look
-@every_size
+@look
 @pytest.mark.parametrize("asked", RULES)
 def test_always_in_words(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[None]) -> None:
@@ -117,8 +114,7 @@ def test_always_in_words(asked: str, theme: str, size: tuple[int, int], snap_com
     assert snap_compare(app, terminal_size=size, run_before=act)
 
 
-@every_look
-@every_size
+@look
 def test_reject_with_a_reason(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[None]) -> None:
         await _quiet(pilot)
@@ -153,8 +149,7 @@ MODELS = [
 ]
 
 
-@every_look
-@every_size
+@look
 def test_choose(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = Show(
         theme,
@@ -172,8 +167,7 @@ def test_choose_filtered(theme: str, size: tuple[int, int], snap_compare: Any) -
     assert snap_compare(app, terminal_size=size, press=["l", "1"])
 
 
-@every_look
-@every_size
+@look
 def test_confirm(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     question = (
         "/home/ada/notes.txt is outside the workspace: attach it all the same?"
@@ -188,8 +182,7 @@ def test_confirm(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     assert snap_compare(app, terminal_size=size, press=["down"])
 
 
-@every_look
-@every_size
+@look
 def test_detail(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     text = visible_json(
         [{"sessionUpdate": "weather", "number": number, "wide": "漢字 " * 30} for number in range(9)]

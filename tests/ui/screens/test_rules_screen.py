@@ -14,7 +14,7 @@ from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import Rule
 from acp_tui.ui.permission.rules_screen import RulesScreen
-from tests.support.looks import Show, every_look, every_size, look
+from tests.support.looks import Show, look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,8 +124,7 @@ def saved_ids() -> list[str]:
     return [rule.id for rule in RuleStore().rules()]
 
 
-@every_look
-@every_size
+@look
 def test_rules(snap_compare: Callable[..., bool], theme: str, size: tuple[int, int]) -> None:
     assert snap_compare(rules_app(theme), terminal_size=size, press=["down", "down"])
 

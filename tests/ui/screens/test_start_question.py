@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
-from tests.support.looks import Show, every_look, every_size, look
+from tests.support.looks import Show, look
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -86,14 +86,12 @@ async def showing(question: StartQuestion) -> AsyncIterator[tuple[Show, Pilot[No
         yield app, pilot
 
 
-@every_look
-@every_size
+@look
 def test_trust_of_a_folder(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     assert snap_compare(asking(TRUST, theme), terminal_size=size, run_before=_pause_in_typing)
 
 
-@every_look
-@every_size
+@look
 def test_consent_to_a_server(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     assert snap_compare(asking(SERVER, theme), terminal_size=size, run_before=_pause_in_typing)
 
