@@ -38,7 +38,7 @@ def test_the_agent_answers(name: str, project: Path) -> None:
         terminal.wait_for("idle")
         terminal.type("mock:plain\r")
         if name == "ts-example":  # asks to change a file after every prompt
-            terminal.wait_for("asks to change a file", "config.json", "PgDn")
+            terminal.wait_for("asks to change a file", "config.json", "Enter answer")
             terminal.type("r")
         terminal.wait_for(ANSWERS.get(name, "short answer"))
         quit_app(terminal)
@@ -49,7 +49,7 @@ def test_an_edit_is_shown_with_its_line_and_made_when_allowed(name: str, project
     with open_terminal(name, project) as terminal:
         terminal.wait_for("idle")
         terminal.type(f"mock:edit {project}/notes.txt two 2\r")
-        terminal.wait_for("asks to change a file", "one two three", "one 2 three", "PgDn")
+        terminal.wait_for("asks to change a file", "one two three", "one 2 three", "Enter answer")
         terminal.type("a")
         terminal.wait_for("+1", "I replaced")
         assert (project / "notes.txt").read_text() == "one 2 three\n"
@@ -62,7 +62,7 @@ def test_a_command_runs_when_allowed_and_its_output_is_shown(name: str, project:
     with open_terminal(name, project) as terminal:
         terminal.wait_for("idle")
         terminal.type("mock:shell python3 -c 'print(6 * 7, 8 * 9)'\r")
-        terminal.wait_for("asks to run a command", "PgDn")
+        terminal.wait_for("asks to run a command", "Enter answer")
         terminal.type("a")
         terminal.wait_for("42 72", "The command ran.")
         quit_app(terminal)

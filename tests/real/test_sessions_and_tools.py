@@ -93,7 +93,7 @@ def test_a_rejected_edit_is_not_made(name: str, project: Path) -> None:
     with open_terminal(name, project) as terminal:
         terminal.wait_for("idle")
         terminal.type(f"mock:edit {project}/notes.txt two 2\r")
-        terminal.wait_for("asks to change a file", "PgDn")
+        terminal.wait_for("asks to change a file", "Enter answer")
         terminal.type("r")
         terminal.wait_for("idle")
         quit_app(terminal)
@@ -104,7 +104,7 @@ def test_the_example_agent_continues_after_an_allowed_edit(project: Path) -> Non
     with open_terminal("ts-example", project) as terminal:
         terminal.wait_for("idle")
         terminal.type("mock:plain\r")
-        terminal.wait_for("asks to change a file", "config.json", "PgDn")
+        terminal.wait_for("asks to change a file", "config.json", "Enter answer")
         terminal.type("a")
         terminal.wait_for("successfully updated the configuration", "idle")
         quit_app(terminal)
