@@ -172,7 +172,15 @@ class Shell(Terminal):
         self.type(f"{shlex.join([PROGRAM, *args])}\n")
         self.until(lambda: MODES_ON[0] in self.raw, "the screen")
 
-    def code(self) -> int:
+    def quit(self) -> int:
+        """Press Ctrl+Q, a second time if a turn still runs, and return the exit code."""
+        self.type(QUIT)
+        self.until(lambda: "SHELL> " in self.new_text() or "still working" in self.new_text(), "the end")
+        if "SHELL> " not in self.new_text():
+            self.type(QUIT)
+        return self.exit_code()
+
+    def exit_code(self) -> int:
         """Wait until the last command has ended, and return its exit code."""
         self.wait_for("SHELL> ")
         self.type("echo CODE $?.\n")

@@ -35,8 +35,7 @@ def test_the_screen_is_drawn_again_after_fg(tmp_path: Path, args: list[str], sho
             assert_given_back(terminal)
             terminal.type("fg\n")
             terminal.wait_for(shown)
-        terminal.type("\x11")
-        assert terminal.code() == 0
+        assert terminal.quit() == 0
         assert_given_back(terminal)
         assert terminal.settings == before
 
@@ -58,8 +57,7 @@ def test_changes_and_a_new_size_are_shown_after_fg(tmp_path: Path) -> None:
         terminal.wait_for("more")
         terminal.until(lambda: _fits(terminal, 60, 20), "the new size")
         terminal.wait_for("idle")
-        terminal.type("\x11")
-        assert terminal.code() == 0
+        assert terminal.quit() == 0
 
 
 def test_bg_stops_the_program_again(tmp_path: Path) -> None:
@@ -74,8 +72,7 @@ def test_bg_stops_the_program_again(tmp_path: Path) -> None:
         assert_given_back(terminal)
         terminal.type("fg\n")
         terminal.wait_for("idle")
-        terminal.type("\x11")
-        assert terminal.code() == 0
+        assert terminal.quit() == 0
         assert_given_back(terminal)
 
 
@@ -87,8 +84,7 @@ def test_fg_right_after_bg_draws_the_screen(tmp_path: Path) -> None:
         terminal.wait_for("Stopped", "SHELL> ")
         terminal.type("bg; fg\n")
         terminal.wait_for("idle")
-        terminal.type("\x11")
-        assert terminal.code() == 0
+        assert terminal.quit() == 0
         assert_given_back(terminal)
 
 
@@ -109,8 +105,7 @@ def test_an_open_editor_is_suspended_too(tmp_path: Path) -> None:
         terminal.wait_for("idle")
         terminal.type("\r")
         terminal.wait_for("┃ edited")
-        terminal.type("\x11")
-        assert terminal.code() == 0
+        assert terminal.quit() == 0
         assert_given_back(terminal)
 
 
@@ -141,8 +136,7 @@ def test_the_screen_is_drawn_again_after_sigstop(tmp_path: Path) -> None:
         terminal.wait_for("hello", "idle")
         terminal.type("\r")
         terminal.wait_for("┃ hello")
-        terminal.type("\x11")
-        assert terminal.code() == 0
+        assert terminal.quit() == 0
         assert_given_back(terminal)
         assert terminal.settings == before
 
