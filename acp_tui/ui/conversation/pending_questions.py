@@ -38,6 +38,12 @@ class PendingQuestions:
         return self._waiting[0] if self._waiting else None
 
     @property
+    def title(self) -> str:
+        """The title of the tool call that the first question is about; empty if there is none."""
+        call = self.shown.question.call if self.shown is not None else None
+        return call.title if call is not None else ""
+
+    @property
     def position(self) -> tuple[int, int]:
         """The number of the first question and the total, for "2 of 3"."""
         return self._answered_count + 1, self._answered_count + len(self._waiting)

@@ -33,27 +33,17 @@ class StatusLine(Widget):
     """
     ALLOW_SELECT = False
 
-    class Clicked(Message):
-        """The user clicked a part of the line."""
+    class SettingClicked(Message):
+        """The mode, the model or the policy was clicked: let the user choose another."""
 
-    class ModeClicked(Clicked):
-        """The mode was clicked: open the list of modes."""
+        def __init__(self, setting: str) -> None:
+            super().__init__()
+            self.setting = setting
 
-    class PolicyClicked(Clicked):
-        """The policy was clicked: open the list of policies."""
-
-    class ModelClicked(Clicked):
-        """The model was clicked: open the list of models."""
-
-    class PhaseClicked(Clicked):
+    class PhaseClicked(Message):
         """The phase was clicked: scroll to the end of the conversation."""
 
-    _CLICKS: ClassVar[dict[str, type[Clicked]]] = {
-        "mode": ModeClicked,
-        "policy": PolicyClicked,
-        "model": ModelClicked,
-        "phase": PhaseClicked,
-    }
+    _CLICKABLE: ClassVar = ("mode", "policy", "model", "phase")
 
     def __init__(
         self,
@@ -113,17 +103,17 @@ class StatusLine(Widget):
 
     def _style(self, piece: Piece) -> Style:
         style: Style = getattr(self._palette, piece.style)
-        if piece.part not in self._CLICKS:
+        if piece.part not in self._CLICKABLE:
             return style
         style += Style.from_meta({"part": piece.part})
         return style + Style(underline=True) if piece.part == self._hovered else style
 
     def on_click(self, event: events.Click) -> None:
         """Post the message of the clicked part."""
-        message = self._CLICKS.get(event.style.meta.get("part", ""))
-        if message is not None:
+        part = event.style.meta.get("part")
+        if part in self._CLICKABLE:
             event.stop()
-            self.post_message(message())
+            self.post_message(self.PhaseClicked() if part == "phase" else self.SettingClicked(part))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Underline the part under the mouse if it can be clicked."""

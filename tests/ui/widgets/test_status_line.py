@@ -161,11 +161,8 @@ class ClickRecorder(Show):
     def _make(self, palette: Palette) -> list[StatusLine]:
         return [StatusLine(self.facts, palette, clock=lambda: self.now)]
 
-    def on_status_line_mode_clicked(self) -> None:
-        self.clicked.append("mode")
-
-    def on_status_line_model_clicked(self) -> None:
-        self.clicked.append("model")
+    def on_status_line_setting_clicked(self, event: StatusLine.SettingClicked) -> None:
+        self.clicked.append(event.setting)
 
     def on_status_line_phase_clicked(self) -> None:
         self.clicked.append("phase")

@@ -38,6 +38,13 @@ class AgentSettings:
 
     # ------------------------------------------------------------------------- options
 
+    def choose(self, setting: str) -> None:
+        """Let the user choose the permission policy (`policy`), or the value of an option."""
+        if setting == "policy":
+            self.choose_policy()
+        else:
+            self.choose_option(setting)
+
     def choose_option(self, name: str | None = None) -> None:
         """Let the user choose an option and its value. `name` is the id or category of an option."""
         self._screen.run_worker(self._choose_option(name), group="choose", exclusive=True)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 
-from acp_tui.entry_labels import folder_label
-from acp_tui.session.state import Notice, Permission, Session
+from acp_tui.session.state import Session
 from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.conversation import gc_control
@@ -20,9 +19,11 @@ from acp_tui.ui.conversation.toasts import notify_problems
 from acp_tui.ui.entries import renderers
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.conversation.agent_settings import AgentSettings
+from acp_tui.ui.screens.conversation.conversation_loader import ConversationLoader
 from acp_tui.ui.screens.conversation.export_dialog import ExportDialog
 from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
 from acp_tui.ui.screens.conversation.question_dialogs import QuestionDialogs
+from acp_tui.ui.screens.conversation.readiness import AgentReadiness
 from acp_tui.ui.screens.conversation.review import ReviewOpener
 from acp_tui.ui.screens.conversation.rewind import Rewind
 from acp_tui.ui.screens.conversation.session_commands import SessionCommands
@@ -87,11 +88,13 @@ class ConversationScreen(SessionScreen):
         self._questions = PendingQuestions(self._update_questions)
         self.runner = ConversationRunner(make, self._questions, self)
         self._attention = Attention.for_screen(self)
-        self._first_prompt = first_prompt
-        self._draft = draft
+        self._readiness = AgentReadiness(self, self.status, self.runner)
         self._prompt_actions = PromptActions(self, self.prompt, self.runner, self.context)
+        self._loader = ConversationLoader(
+            self, self.prompt, self._prompt_actions, self.runner, first_prompt=first_prompt, draft=draft
+        )
         self._user_commands = UserCommands(self, self.prompt, self.runner)
-        self._sign_in = SignIn(self, self.runner, self.context, self._sign_in_started)
+        self._sign_in = SignIn(self, self.runner, self.context, self._readiness.sign_in_started)
         self._settings = AgentSettings(self, self.runner, self.context, self.status, self.update_status)
         self._export = ExportDialog(self, self.runner, self.context)
         self._review = ReviewOpener(
@@ -119,14 +122,11 @@ class ConversationScreen(SessionScreen):
         if text := app_of(self).take_early_text():
             self.type_text(text)
         self.app.mode_change_signal.subscribe(self, lambda _: self.call_later(self._update_questions))
-        self.call_after_refresh(self._after_first_frame)
-
-    def _after_first_frame(self) -> None:
-        gc_control.pause()
-        self._start()
+        self.call_after_refresh(self._start)
 
     @work
     async def _start(self) -> None:
+        gc_control.pause()
         try:
             await self.runner.start()
             await asyncio.to_thread(renderers.import_renderers)
@@ -142,25 +142,10 @@ class ConversationScreen(SessionScreen):
         conversation, shared = prepared.conversation, prepared.app_context
         self.context.conversation = conversation
         self.show_session(session, str(conversation.cwd))
-        self.status.agent = self.prompt.agent_title = conversation.launch.title
-        self.status.project = folder_label(str(conversation.cwd))
-        self.status.branch = shared.branch(conversation.cwd) or ""
-        self.status.policy = conversation.options.policy
-        self.prompt.set_files(str(conversation.cwd), conversation.listing.current)
-        self.prompt.history = shared.history(conversation.cwd)
-        self.prompt.load_draft(shared.draft(conversation))
-        if self._draft is not None:
-            self._prompt_actions.continue_earlier(self._draft, conversation)
-        self.panes.open_initially(shared.settings.panes)
+        notify_problems(self.app, [*shared.settings.problems, *self._attention.configure(shared.settings)])
+        self._loader.load(conversation, shared)
         self._show_queue()
         self.update_status()
-        notify_problems(self.app, [*shared.settings.problems, *self._attention.configure(shared.settings)])
-        for notice in shared.notices:
-            self.notify(notice, severity="warning", timeout=10, markup=False)
-        if self._first_prompt:
-            self.prompt.add_to_history(self._first_prompt)
-            attachments = self.prompt.attachments_in(self._first_prompt)
-            self.runner.prompts.submit(self._first_prompt, attachments)
 
     def record_applied(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Draw the changes in the next frame."""
@@ -172,21 +157,12 @@ class ConversationScreen(SessionScreen):
 
     def open_failed(self, *, session_lost: bool) -> None:
         """Show in the status line that there is no session, and which key to press."""
-        key = self._restart_key
-        lost = f"session not resumed · {key} starts a new one"
-        self.status.stuck = lost if session_lost else f"not ready · {key} tries again"
-        if self.is_attached:
-            self.update_status()
+        self._readiness.open_failed(session_lost=session_lost)
 
     def sign_in_required(self, methods: list[AuthMethod]) -> None:
         """Let the user choose a sign-in method."""
-        self.status.stuck = f"sign in first · {self._restart_key} asks again"
-        self.update_status()
+        self._readiness.sign_in_required()
         self._sign_in.offer(methods)
-
-    def _sign_in_started(self) -> None:
-        self.status.stuck = ""  # the status line shows that it waits for the sign-in
-        self.update_status()
 
     def turn_failed(self, error: UserError, text: str) -> None:
         """Put the prompt back. An answer of the agent is in the transcript already."""
@@ -220,15 +196,11 @@ class ConversationScreen(SessionScreen):
         facts = {change.fact for change in changes if change.kind == "fact"}
         if facts & {"process", "session_id"}:
             self.status.stuck = ""
-        if "commands" in facts:
-            self.prompt.commands = session.commands
         if facts & {"queue", "queue_paused"}:
             self._show_queue()
-        if "agent" in facts and session.agent is not None:
-            self._prompt_actions.use_agent(session.agent)
         if "phase" in facts and session.phase == "idle":
             gc_control.collect_and_freeze()
-        self.prompt.agent_busy = session.phase != "idle"
+        self._prompt_actions.show_facts(facts)
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
         self._user_commands.show_changes(changes)
@@ -244,10 +216,8 @@ class ConversationScreen(SessionScreen):
         """Show the current state in the status line and the window title."""
         self.status.starting = self.runner.opening
         super().update_status()
-        shown = self._questions.shown
-        call = shown.question.call if shown is not None else None
         for line in self.query(StatusLine):  # none while the screen closes
-            self._attention.update(line.facts, call.title if call is not None else "")
+            self._attention.update(line.facts, self._questions.title)
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
@@ -260,19 +230,7 @@ class ConversationScreen(SessionScreen):
 
     def awaited(self) -> str:
         """Return what is being waited for, for the status line; empty if nothing is."""
-        if self.runner.signing_in:
-            return f"signing in · {keys.bound_keys(self, 'turn.stop')} cancels"
-        if self.session.phase == "dead" and not self.runner.opening:
-            return f"ended · {self._restart_key} restarts it"
-        if self.session.phase == "dead":
-            return "starting"
-        if self.session.cancelling:
-            return f"not responding · {self._restart_key} restarts the agent"
-        return super().awaited()
-
-    @property
-    def _restart_key(self) -> str:
-        return keys.bound_keys(self, "agent.restart")
+        return self._readiness.awaited() or super().awaited()
 
     def _update_questions(self) -> None:
         if self.is_attached:  # else the app ends, and answers them all
@@ -335,17 +293,9 @@ class ConversationScreen(SessionScreen):
     def _leave_queue(self) -> None:
         self.prompt.focus()
 
-    @on(StatusLine.ModeClicked)
-    def _choose_mode(self) -> None:
-        self._settings.choose_option("mode")
-
-    @on(StatusLine.ModelClicked)
-    def _choose_model(self) -> None:
-        self._settings.choose_option("model")
-
-    @on(StatusLine.PolicyClicked)
-    def _choose_policy(self) -> None:
-        self._settings.choose_policy()
+    @on(StatusLine.SettingClicked)
+    def _choose_setting(self, event: StatusLine.SettingClicked) -> None:
+        self._settings.choose(event.setting)
 
     # ------------------------------------------------------------------------- keys
 
@@ -368,8 +318,7 @@ class ConversationScreen(SessionScreen):
         """Run an action of the transcript on an entry."""
         if action == "edit" and self._prompt_actions.edit_sent(entry):
             return
-        if action == "open" and isinstance(entry, Permission | Notice) and entry.rule_ids:
-            self.action_rules(entry.rule_ids[0])
+        if action == "open" and self._session_commands.open_rules_of(entry):
             return
         if not self._user_commands.run_entry_action(action, entry):
             super().run_entry_action(action, entry)

@@ -101,7 +101,16 @@ class PromptActions:
             self._prompt.load(text)
         self._screen.notify(str(error), severity="warning", timeout=10, markup=False)
 
-    def use_agent(self, agent: Agent) -> None:
+    def show_facts(self, changed: set[str | None]) -> None:
+        """Pass what the prompt depends on from the session. `changed` are the names of the changed facts."""
+        session = self._context.session
+        self._prompt.agent_busy = session.phase != "idle"
+        if "commands" in changed:
+            self._prompt.commands = session.commands
+        if "agent" in changed and session.agent is not None:
+            self._use_agent(session.agent)
+
+    def _use_agent(self, agent: Agent) -> None:
         """Show the agent's title, and refuse images if it does not take any."""
         self._prompt.agent_title = title = agent.title or agent.name or self._prompt.agent_title
         takes_images = agent.can("promptCapabilities", "image")

@@ -9,6 +9,7 @@ from acp_tui.ui.keys.palette_command import PaletteCommand
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from acp_tui.session.state import Entry
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.conversation.earlier_conversation import NewSession
@@ -54,6 +55,15 @@ class SessionCommands:
             self._screen.open_dialog(
                 RulesScreen(conversation.rules, self._screen.palette, policy=policy, rule_id=rule_id)
             )
+
+    def open_rules_of(self, entry: Entry) -> bool:
+        """Open the list at the rule behind an automatic answer; return False if the entry is none."""
+        from acp_tui.session.state import Notice, Permission
+
+        if not (isinstance(entry, Permission | Notice) and entry.rule_ids):
+            return False
+        self.open_rules(entry.rule_ids[0])
+        return True
 
     def _open_log(self) -> None:
         conversation = self._runner.conversation

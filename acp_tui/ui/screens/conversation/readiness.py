@@ -1,0 +1,57 @@
+"""What the status line says while the agent is not ready, and which key helps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui import keys
+
+if TYPE_CHECKING:
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.conversation.status_tracker import StatusTracker
+    from acp_tui.ui.screens.session.session_screen import SessionScreen
+
+
+class AgentReadiness:
+    """Words the states in which the agent takes no prompt: not open, not signed in, ended, stopping."""
+
+    def __init__(self, screen: SessionScreen, status: StatusTracker, runner: ConversationRunner) -> None:
+        self._screen = screen
+        self._status = status
+        self._runner = runner
+
+    @property
+    def _restart_key(self) -> str:
+        return keys.bound_keys(self._screen, "agent.restart")
+
+    def open_failed(self, *, session_lost: bool) -> None:
+        """Show that there is no session. `session_lost`: a restart begins a new one."""
+        key = self._restart_key
+        lost = f"session not resumed · {key} starts a new one"
+        self._status.stuck = lost if session_lost else f"not ready · {key} tries again"
+        self._update()
+
+    def sign_in_required(self) -> None:
+        """Show that the user has to sign in first."""
+        self._status.stuck = f"sign in first · {self._restart_key} asks again"
+        self._update()
+
+    def sign_in_started(self) -> None:
+        """Show that the agent waits for the sign-in."""
+        self._status.stuck = ""
+        self._update()
+
+    def _update(self) -> None:
+        if self._screen.is_attached:
+            self._screen.update_status()
+
+    def awaited(self) -> str:
+        """Return what is being waited for; empty if nothing is."""
+        session = self._screen.session
+        if self._runner.signing_in:
+            return f"signing in · {keys.bound_keys(self._screen, 'turn.stop')} cancels"
+        if session.phase == "dead":
+            return "starting" if self._runner.opening else f"ended · {self._restart_key} restarts it"
+        if session.cancelling:
+            return f"not responding · {self._restart_key} restarts the agent"
+        return ""
