@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
 
 AD_HOC = "command:"
-"""The prefix of ids that stand for a command. No id of the catalogue has it."""
+"""The prefix of the id of an agent started by a command. No catalogue id begins with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class AgentIdentity:
 
     @property
     def label(self) -> str:
-        """The agent for display."""
+        """The agent's id, or its name and command, for display."""
         if not self.line:
             return self.id
         return f"{self.name} (`{self.line}`)" if self.name else f"`{self.line}`"

@@ -40,9 +40,9 @@ _ROWS = {
 }
 _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 MAX_NAMED = 4
-"""New parts of a composite command that are named in the reason for asking."""
+"""The maximum number of new parts of a composite command to name in the reason for asking."""
 MAX_NAME = 60
-"""Characters of such a part."""
+"""The maximum number of characters shown of each part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _judge_part(part: Subject, policy: Policy, in_force: Sequence[Rule], project
 
 
 def _by_parts(parts: Sequence[PartVerdict], policy: Policy) -> Decision:
-    """Allow a composite command, each part of which is allowed."""
+    """Return the decision that allows a composite command because all its parts are allowed."""
     rules = tuple(dict.fromkeys(verdict.rule for verdict in parts if verdict.rule is not None))
     decision = _by_rules(rules)
     if all(verdict.rule is not None for verdict in parts):
@@ -142,7 +142,7 @@ def _by_parts(parts: Sequence[PartVerdict], policy: Policy) -> Decision:
 def _with_obstacle(
     by_policy: Decision, parts: Sequence[PartVerdict], in_force: Sequence[Rule], subject: Subject
 ) -> Decision:
-    """Say what keeps rules from allowing it: which parts are new, or why a rule does not apply."""
+    """Add why no rule allows the request: which of its parts are new, or why a rule does not apply."""
     new = [verdict.part for verdict in parts if verdict.answer != "allow"]
     if subject.not_plain is None and 0 < len(new) < len(parts):
         return replace(by_policy, why=f"{by_policy.why}; new: {_in_short(new)}")

@@ -52,7 +52,7 @@ def _same_text(shown: str, written: str) -> bool:
     CRLF counts as LF, and a missing final newline is ignored because some agents omit it.
     """
     plain = written.replace("\r\n", "\n")
-    if visible(plain) != plain:  # it contains characters that are displayed as others
+    if visible(plain) != plain:  # it contains characters that are displayed differently
         return False
     return plain == shown or plain.removesuffix("\n") == shown.removesuffix("\n")
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 MAX_UNDO = 20
-"""Changes that are kept to be undone."""
+"""The maximum number of changes that can be undone."""
 _LOCK_TIMEOUT_SECONDS = 3.0  # a suspended process may hold the lock
 
 
@@ -36,7 +36,7 @@ class _CorruptError(Exception):
 
 
 Reference = int | str | Rule
-"""Names a saved rule: its number in `RuleStore.rules()` counted from 1, its id, or the rule itself."""
+"""Identifies a saved rule: its number in `RuleStore.rules()`, counted from 1, its id, or the rule itself."""
 
 
 class RuleStore:

@@ -75,7 +75,7 @@ def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
 def subject_of_read(
     path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None
 ) -> Subject:
-    """Return the subject of `fs/read_text_file`, for a file as the workspace found it."""
+    """Return the subject of `fs/read_text_file`. The arguments describe the file that was opened."""
     return _served("read", Target(path, real or path, inside, sensitive))
 
 

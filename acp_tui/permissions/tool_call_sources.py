@@ -30,7 +30,7 @@ FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 
 
 _MORE_ARGUMENTS = ("arguments", "argv")
-"""Keys beside a command that may hold more of its words. Unlike that of `args`, their order is unknown."""
+"""Keys beside a command that may contain more of its words, in an unknown order (unlike `args`)."""
 
 
 @dataclass(slots=True)
@@ -162,7 +162,7 @@ def texts_of(call: ToolCall) -> list[str]:
 
 
 def _inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
-    """Yield the arguments of the call from every source that has all of them."""
+    """Yield the arguments of the call, from each source that contains all of them."""
     yield from _raw_inputs(call)
     for part in call.content:
         if isinstance(part, Content) and part.kind == "text" and (source := _object(part.text)):

@@ -17,8 +17,9 @@ def first_line(call: ToolCall, diff: Diff) -> int:
     if diff.line is not None:
         return diff.line
     location = next((place.line for place in call.locations if place.path == diff.path and place.line), None)
-    # A location names the first line of the snippet, or the first changed line of the whole file. It is the
-    # former if it is beyond the end of the text, and both if it is 1.
+    # A location is the line where the snippet starts, or the first changed line if the diff contains the
+    # whole file. A line beyond the end of the diff's text can only be the former; line 1 is the start in both
+    # cases.
     is_start = location is not None and not 1 < location <= diff.old.count("\n") + 1
     is_snippet = isinstance(call.raw_input, dict) and diff.old in call.raw_input.values()
     return location or 0 if is_start or is_snippet else 0
@@ -46,7 +47,7 @@ def _may_be_of(hunk: Hunk, diff: Diff) -> bool:
 
 
 def _line_by(hunk: Hunk, old: str) -> int | None:
-    """Locate the hunk in the diff's old text, or the other way round."""
+    """Locate the hunk in the diff's old text, or the old text in the hunk. Return the diff's first line."""
     longer, part = (hunk.old + "\n", old) if len(old) <= len(hunk.old) + 1 else (old, hunk.old)
     if longer.count(part) != 1:
         return None

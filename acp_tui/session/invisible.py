@@ -22,7 +22,7 @@ _INVISIBLE = re.compile(
 """Unicode's default ignorable characters, fillers, blanks, and other spaces."""
 _TAGS = range(0xE0000, 0xE0080)
 MAX_NAMED = 3
-"""Kinds of characters that are named. The others are only counted."""
+"""The maximum number of kinds of characters to name. The others are only counted."""
 
 
 def reveal(text: str) -> str:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_DEPTH = 64
-"""Levels: far more than any protocol needs, far fewer than Python's recursion limit."""
+"""The maximum number of levels: far more than any protocol needs, far fewer than Python's recursion limit."""
 CUT = "…"
 
 

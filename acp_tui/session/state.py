@@ -59,7 +59,7 @@ class Content:
 
 
 class AnnotatedText(GrowingText):
-    """A part of a message's text with annotations of its own."""
+    """A part of a message's text with its own annotations."""
 
     __slots__ = ("annotations",)
 
@@ -558,7 +558,7 @@ class Session:
     config_options: list[ConfigOption] = field(default_factory=list)
     models: list[Choice] = field(default_factory=list)  # only if `session/set_model` is offered
     model: str | None = None
-    settings: dict[str, Setting] = field(default_factory=dict)  # confirmed values, kept over a restart
+    settings: dict[str, Setting] = field(default_factory=dict)  # confirmed values, kept across a restart
     commands: list[SlashCommand] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     plan: Plan | None = None  # the current one

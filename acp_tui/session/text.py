@@ -119,7 +119,7 @@ def _pair(text: str) -> str:
 
 
 CHUNKS_PER_PART = 256
-"""Chunks that are joined into one string, to save memory."""
+"""The number of chunks that are joined into one string, to save memory."""
 
 
 class GrowingText:
@@ -136,7 +136,7 @@ class GrowingText:
         self._large = 0  # the number of parts made of many chunks, at the beginning of `_parts`
         self._carry = ""
         self.length = 0
-        """The number of final characters. `since(length)` later returns what was appended."""
+        """The number of final characters. `since(length)` later returns what has been appended since."""
         if text:
             self.append(text)
 
@@ -255,7 +255,7 @@ class TerminalText:
     def since(self, position: int) -> tuple[str, int, str]:
         """Return the output after `position`: text of the head, omitted characters, text of the tail.
 
-        Near the end of the output, the cost depends on what is returned.
+        For a position near the end, the cost depends only on the length of the result.
         """
         head_end = self._head_length
         before = self.head[position:] if position < head_end else ""

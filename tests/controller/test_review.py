@@ -198,7 +198,7 @@ async def test_a_revert_is_not_undone_if_the_file_changed_since(project: Project
     project.fill(a_txt=numbered(40, _30="thirty"))
     await project.review.revert(await project.file("a.txt"))
     project.fill(a_txt="mine\n")
-    with pytest.raises(UserError, match=r"The revert of a\.txt cannot be undone: it has changed since"):
+    with pytest.raises(UserError, match=r"The revert of a\.txt cannot be undone: the file has changed since"):
         await project.review.undo()
     assert (project.folder / "a.txt").read_text() == "mine\n"
 

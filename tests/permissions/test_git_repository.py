@@ -50,7 +50,7 @@ def test_a_rule_for_git_does_not_match_in_a_nested_repository(
 def test_the_reason_names_the_nested_repository(context: PathContext) -> None:
     subject = subject_of_command("cd lib/x && git status", context=context)
     assert [why for _, why in subject.argument_risks] == [
-        f"it runs git in {context.cwd}/lib/x, which is a repository of its own"
+        f"it runs git in {context.cwd}/lib/x, which is a separate repository"
     ]
 
 

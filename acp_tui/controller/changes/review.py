@@ -224,7 +224,7 @@ class ConversationReview:
                 now = await asyncio.to_thread(self._loader.read, write.path)
                 if now not in (write.expected, write.wanted):
                     raise UserError(
-                        f"The revert of {self.name(write.path)} cannot be undone: it has changed since."
+                        f"The revert of {self.name(write.path)} cannot be undone: the file has changed since."
                     )
                 writes += [write] if now == write.expected else []
             try:

@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext
 
 MAX_OTHER_FOLDERS = 2
-"""Folders in which parts of a line may run because a `cd` fails. Every path is checked in each of them."""
+"""The maximum number of folders in which parts of a line may run if a `cd` fails.
+
+Every path is checked in each of these folders.
+"""
 MAX_WRAPPERS = 8
-"""How many shells and leading `cd` are removed."""
+"""The maximum number of `sh -c` and leading `cd` that are removed from a command."""
 BLANKS = " \t\n"
-"""What shells skip around a command. To them, other white space is part of a word."""
+"""The characters that shells skip around a command. Other white space is part of a word."""
 _LEADING_CD = re.compile(
     r"""[ \t\n]*cd[ \t]+(?:--[ \t]+)?(?!-)
         (?:'(?P<single>[^'\n]+)'|"(?P<double>[^"$`\\!\n]+)"|(?P<bare>[\w@%+:,./][\w@%+=:,./-]*))
@@ -39,9 +42,9 @@ _LEADING_CD = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
-"""After `cd x && a & b`, `b` runs where the line began."""
+"""Puts the commands before it in the background. In `cd x && a & b`, `b` runs outside `x`."""
 _RUNS_AFTER_FAILURE = re.compile(r";|\|\||\n")
-"""If the `cd` fails in `cd x && a; b`, `b` runs where the line began."""
+"""Separates commands that run even after a failure. In `cd x && a; b`, `b` runs outside `x` if `cd` fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class Command:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """A value that is equal for two ways to write the same command."""
+        """A value that is the same for different spellings of one command."""
         return (self.words or self.line or self.argv, self.cwd.real)
 
 
@@ -97,8 +100,8 @@ def read_command(
         context: The folders of the conversation.
         cwd: Where it runs; by default in the conversation's folder.
         env: Variables that are set for it.
-        shell_free: acp-tui starts it, so its arguments reach no shell. For a list that an agent reports, this
-            is not known.
+        shell_free: Whether acp-tui starts the program itself, so that no shell reads its arguments. This is
+            unknown for a list that an agent reports.
         follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
     directory = context.folder(cwd or context.cwd) if not isinstance(cwd, Target) else cwd
@@ -152,8 +155,8 @@ def _unwrap(
 ) -> _Unwrapped:
     """Remove `sh -c` around a command and `cd INSIDE &&` before it, repeatedly.
 
-    What is run keeps its shells but no `cd`, since the path could lead to another directory by the time the
-    shell follows it.
+    The command to run keeps its shells. It loses the `cd`, whose path could lead to another directory by the
+    time the shell follows it.
     """
     found = _Unwrapped(given, directory, given)
     shells: list[tuple[str, ...]] = []  # outermost first, each without its script

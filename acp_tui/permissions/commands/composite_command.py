@@ -2,8 +2,8 @@
 
 Like `plain_command`, this is an allow-list of syntax: plain commands, joined with `;`, `&&`, `||`, `|` or a
 line break, each with plain variables before it and its output redirected to plainly named files. Anything
-else becomes the `problem` of a command, and then no rule with command words allows the line. Where the
-commands after such a problem begin is a guess, for display only.
+else becomes the `problem` of a command, and then no rule with command words allows the line. The commands
+after such a problem are a guess, for display only.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from acp_tui.permissions.commands.plain_command import NotPlainError, describe_sign, read_word
 
 MAX_JOINED = 40
-"""Commands that a line may join."""
+"""The maximum number of commands in a line."""
 MAX_COMPOSITE_LENGTH = 4096
-"""Characters of a line. Each of its words costs calls to the file system."""
+"""The maximum number of characters of a line. Each of its words costs calls to the file system."""
 _ENDS = " \t\n;&|"  # of a word
 _JOIN = re.compile(r"(?P<sign>&&|\|\||\|)[ \t\n]*|(?P<end>[;\n])[ \t\n]*")
 _BLANKS = re.compile(r"[ \t]*")
@@ -48,7 +48,7 @@ class JoinedCommand:
     problem: str | None = None  # why it is not plain, as a clause about "it"
 
     def make_unclear(self, problem: str) -> None:
-        """Keep only what was written, and the problem."""
+        """Store why the command is not plain, and discard its words and files."""
         self.problem, self.text, self.words, self.files = self.problem or problem, self.source, (), []
 
 

@@ -124,7 +124,7 @@ def _only_reads(words: tuple[str, ...]) -> bool:
 
 
 def _uses_git_elsewhere(words: tuple[str, ...], folder: Target, context: PathContext) -> bool:
-    """Return True for git in another folder than the conversation's, where files may form a repository."""
+    """Return True for git in a folder other than the conversation's, where files may form a repository."""
     named = any(word.startswith(("-C", "--git-dir", "--work-tree")) for word in words[1:])
     return _is_git(words) and (named or folder.real != context.target(context.cwd).real)
 

@@ -31,7 +31,7 @@ def other_repository(words: Sequence[str], folder: str, context: PathContext) ->
     for at in folders:
         found = context.repository_of(context.resolve(at))
         if found is not None and found not in own:
-            return f"it runs git in {found}, which is a repository of its own"
+            return f"it runs git in {found}, which is a separate repository"
     return None
 
 

@@ -134,7 +134,7 @@ def _words(step: Step) -> Iterator[tuple[str, bool]]:
 
 
 def _counts(path: str, step: Step, *, writes: bool) -> bool:
-    """Return False if `.git` or `HEAD` is only read: usually it is excluded, or is a revision."""
+    """Return False for `.git` and `HEAD` if only read: they usually are an excluded path or a revision."""
     if writes:
         return True
     name = posixpath.basename(path.rstrip("/"))

@@ -70,9 +70,11 @@ def is_plain_argv(argv: tuple[str, ...]) -> bool:
 
 
 def read_word(text: str, start: int, ends: str = " \t") -> tuple[str, int]:
-    """Return the word that begins at `start`, and its end: one of the characters `ends`, or that of the text.
+    """Return the word that begins at `start`, and the position after it.
 
-    Raises `NotPlainError`.
+    A word ends before one of the characters in `ends`, or with the text.
+
+        Raises `NotPlainError`.
     """
     value: list[str] = []
     position = start

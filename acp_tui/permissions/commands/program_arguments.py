@@ -53,7 +53,7 @@ _SED_ONE = re.compile(_SED_COMMAND, re.VERBOSE)
 
 
 def find_program_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the position of each such argument, and why it is a risk."""
+    """Yield the position of each risky argument, and why it is a risk."""
     program = words[0].rpartition("/")[2].lower()
     if program in {"sed", "gsed"}:
         yield from _risks_of_sed(words)

@@ -25,7 +25,7 @@ WHOLE_COMMAND = -1
 """The position of a risk that keeps every rule for the command from matching, even an exact one."""
 MAX_ARGUMENTS = 200
 MAX_PATHS = 20
-"""Paths in one argument. Each costs calls to the file system."""
+"""The maximum number of paths in one argument. Each costs calls to the file system."""
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://(?!\S*/\.\.(?:/|\Z))\S*")
 _SEPARATORS = re.compile(r"[=:,@]")
 _PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)
@@ -54,7 +54,7 @@ def find_argument_risks(
     """Yield the position of each risky argument, and why it is a risk."""
     program = words[0]
     if "/" in program and not program.startswith("/") and directory.real != context.target(context.cwd).real:
-        yield WHOLE_COMMAND, f"{program} is another program in this folder"
+        yield WHOLE_COMMAND, f"{program} may be a different program in this folder"
     if elsewhere := other_repository(words, directory.real, context):
         yield WHOLE_COMMAND, elsewhere
     yield from find_git_risks(words)
@@ -76,7 +76,7 @@ def _option(program: str, word: str) -> str | None:
         if _is_one_of(name[2:], _WRITING) or "output".startswith(name[2:] or "-") or "-output" in name:
             return f"{name} may write a file"
         if program in _LISTED_FILES and name != "--" and "--files0-from".startswith(name):
-            return f"{name} reads files that are named elsewhere"
+            return f"{name} reads files that are listed in another file"
         shortest = 1 if program == "git" else _SHORTEST_ABBREVIATION
         return f"{name} may run a program" if _is_one_of(name[2:], _RUNNING, shortest) else None
     if program in _SHORT_O_IS_HARMLESS:

@@ -1,7 +1,7 @@
 """Finds every command that a command line may run.
 
 The parser is generous where `plain_command` is strict: *reject* rules and the checks for dangerous commands
-have to see `git push` in `cd x && sudo env A=1 sh -c "git push"`. Finding a command too many is harmless. If
+have to see `git push` in `cd x && sudo env A=1 sh -c "git push"`. Finding too many commands is harmless. If
 commands may have been missed, `CommandLine.problem` says why.
 """
 
@@ -98,7 +98,7 @@ class _Parser:
             raise _CannotParseError("it is nested too deeply")
 
     def report(self, problem: str) -> None:
-        """Record a problem; the first one stays."""
+        """Record a problem, unless one is already recorded."""
         self.line.problem = self.line.problem or problem
 
     # ----------------------------------------------------------------- commands
@@ -203,7 +203,7 @@ class _Parser:
                 self.add_command(replace(part, words=words, open_ended=open_ended), layer + 1)
 
     def script(self, text: str) -> list[Part]:
-        """Parse a text that a shell of its own runs."""
+        """Parse a script that runs in a separate shell."""
         before = len(self.line.parts)
         _Parser(text, self.line, depth=self.depth + 1, pipelines=self.pipelines).parse()
         return self.line.parts[before:]
@@ -237,7 +237,7 @@ class _Parser:
         return Redirection(operator.lstrip("0123456789"), target)
 
     def skip_here_documents(self) -> None:
-        """Skip the here-documents that begin at this line. They hold no commands unless they are expanded."""
+        """Skip the here-documents that begin at this line. Only expanded ones can contain commands."""
         for delimiter, expanded, reader in self.here_documents:
             body: list[str] = []
             while True:
@@ -365,7 +365,7 @@ class _Parser:
         return self.text[start : self.at], False
 
     def parameter(self, part: Part, *, quoted: bool) -> None:
-        """Parse `${…}`, whose default value may hold anything. Shells disagree about quotes inside quotes."""
+        """Parse `${…}`, which may contain any default value. Shells disagree about quotes inside quotes."""
         self.at += 2
         self.depth += 1
         self.check_depth()

@@ -16,7 +16,7 @@ class _Wrapper:
 
     valued: str = ""  # letters of short options that take a value
     long_valued: frozenset[str] = frozenset()
-    positionals: int = 0  # arguments of its own before the command
+    positionals: int = 0  # its own arguments before the command
     opaque: frozenset[str] = frozenset()  # options that hide what is run
 
 
@@ -103,7 +103,10 @@ def runs_others(name: str) -> bool:
 
 
 def prefix_lengths(words: tuple[str, ...]) -> list[int]:
-    """Return how many leading words a rule may name, descending; none if they would allow any program."""
+    """Return the numbers of leading words that a rule may name, largest first.
+
+    The list is empty if such a rule would allow any program.
+    """
     if runs_others(words[0]):
         return []
     lengths = {len(words), min(2, len(words)), 1}

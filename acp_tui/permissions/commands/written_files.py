@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext, Target
 
 MAX_WRITTEN = 50
-"""Files per command. Each costs calls to the file system."""
+"""The maximum number of files per command. Each costs calls to the file system."""
 _HARMLESS = re.compile(r"/dev/(?:null|stdout|stderr|tty|fd/\d+)")
 _DESCRIPTOR = re.compile(r"\d+-?|-")
 _COMPUTED = re.compile(r"[$`<>*?\[{]")
@@ -25,7 +25,7 @@ _HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
 class WrittenFiles:
     """The files that output is redirected to."""
 
-    targets: tuple[Target, ...] = ()  # of computed names, only the folder, and only if it is outside
+    targets: tuple[Target, ...] = ()  # for a computed name, its folder if that is outside
     unknown: bool = False  # the names of some are computed when the command runs
     too_many: bool = False
 

@@ -41,8 +41,8 @@ REMOTE_SHELL = "it opens a shell to the network"
 
 def check_downloads(all_steps: Sequence[Step]) -> str | None:
     """Check for `curl … | sh`, `sh <(curl …)`, `curl -o x … && sh x`."""
-    pipelines: set[int] = set()  # with data from the network
-    variables: set[str] = set()  # with such data
+    pipelines: set[int] = set()  # whose commands get data from the network
+    variables: set[str] = set()  # that contain data from the network
     files: set[str] = set()  # names of downloaded files
     for step in all_steps:
         part = step.part

@@ -126,7 +126,10 @@ def _climbs(path: str) -> bool:
 
 
 def _candidates(path: str, folder: str) -> list[list[str]]:
-    """Return the absolute paths that a path may mean, in parts. Many `..` lead to the root from anywhere."""
+    """Return the absolute paths that a path may mean, each split at its slashes.
+
+    Many `..` lead to the root from any folder.
+    """
     path = _plain_start(path, folder)
     found: list[str] = []
     if path.startswith("/"):
@@ -154,7 +157,7 @@ def _named(parts: list[str]) -> str | None:
 
 
 def _same(known: str, pattern: str) -> bool:
-    """Compare part by part, since `*` does not match slashes."""
+    """Return True if a pattern matches a known path. Unlike in `fnmatch`, `*` matches no slash."""
     if not _GLOB.search(pattern):
         return known == pattern
     names, patterns = known.split("/"), pattern[:_MAX_NAME].split("/")

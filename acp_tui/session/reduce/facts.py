@@ -106,7 +106,7 @@ def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
 
 
 def set_modes(session: Session, modes: list[Mode] | None, mode: str | None) -> list[Change]:
-    """Store the modes from the answer to an opening request, unless a config option has the mode."""
+    """Store the modes from the answer to an opening request, unless a config option represents the mode."""
     if session.mode_option is not None or (modes is None and mode is None):
         return []
     if modes is not None:

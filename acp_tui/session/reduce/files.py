@@ -1,6 +1,6 @@
 """Files that the agent reads and writes through acp-tui.
 
-Most agents announce a tool call that shows the file. Other reads and writes get an entry of their own, so
+Most agents announce a tool call that shows the file. Other reads and writes get their own entry, so
 that they appear in the transcript, in the Files pane and in exports.
 """
 

@@ -5,8 +5,8 @@ According to the protocol, `session/load` replays and `session/resume` does not.
 So a replay is expected from the request until the next prompt is sent.
 
 If the conversation is known already (the agent was restarted, or the session was read from its log), the
-replay is collected in a session of its own. It replaces the known entries only if it has more prompts,
-because they contain more (permissions, notices, times).
+replay is collected in a separate session. It replaces the known entries only if it has more prompts, because
+the known entries contain more (permissions, notices, times).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from acp_tui.session.state import AnnotatedText, Message, Replay, Session, UserM
 from acp_tui.session.text import GrowingText
 
 LATE_PAUSE = 2.0
-"""After this pause, an event is no longer part of a replay that reached the last known prompt. Seconds."""
+"""Seconds without events after which a replay that has reached the last known prompt is over."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def begin(session: Session, how: str, session_id: str | None) -> None:
 
 
 def is_history(session: Session, replay: Replay, event: Event, at: float) -> bool:
-    """Return True if an event that may be part of a history is part of the replay."""
+    """Return True if an event is part of the replay. Call only for events with `EventRule.in_history`."""
     if _is_live(session, event):
         return False
     if replay.expected or _is_of_user(event):  # no prompt was sent since, so it is an old one
@@ -52,7 +52,7 @@ def is_history(session: Session, replay: Replay, event: Event, at: float) -> boo
 
 
 def _is_live(session: Session, event: Event) -> bool:
-    """Return True for a permission request, the user's own command, and a terminal that still runs."""
+    """Return True for events that no replay contains: permissions, the user's commands, running terminals."""
     if isinstance(event, ev.ToolCallChanged):
         return event.asked
     if isinstance(event, ev.TerminalCreated) and event.owner == "user":
@@ -94,7 +94,7 @@ def _apply_as_loading(session: Session, handler: Handler, event: Event, at: floa
 def _apply_to_replay(
     session: Session, into: Session, handler: Handler, event: Event, at: float
 ) -> list[Change]:
-    """Apply an event to the collected replay. A plan is applied to the session, too: it is a fact."""
+    """Apply an event to the collected replay. A plan also becomes the session's current plan."""
     plan = into.plan
     handler(into, event, at)
     if into.plan is plan:
@@ -104,7 +104,7 @@ def _apply_to_replay(
 
 
 def answered(session: Session) -> list[Change]:
-    """Handle the answer to the load or resume. More of the history may follow."""
+    """Handle the answer to `session/load` or `session/resume`. More of the history may follow."""
     replay = session.reducer_state.replay
     if replay is None:
         return []

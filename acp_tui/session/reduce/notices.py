@@ -45,7 +45,7 @@ def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:
 
 
 def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list[Change]:
-    """Show a protocol fault. One that is repeated in a turn is counted."""
+    """Show a protocol fault. If it occurs again in the same turn, it is only counted."""
     entry, count, changes = _count(session, event.text, at)
     if count == 1:
         entry.level = "warning"
@@ -55,7 +55,7 @@ def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list
 
 
 def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
-    """Record a line of stdout that is not a protocol message. All those of a turn share one notice."""
+    """Record a line of stdout that is not a protocol message. All such lines of a turn share one notice."""
     entry, count, changes = _count(session, "noise", at)
     if count == 1:
         entry.text = "1 line on the agent's stdout was not a protocol message"

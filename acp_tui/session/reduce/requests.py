@@ -56,7 +56,7 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
         rule_ids=event.rule_ids,
     )
     calls = list(session.reducer_state.open_calls.values())
-    if event.waited and len(calls) == 1:  # with several, it is unknown which of them waited
+    if event.waited and len(calls) == 1:  # with several calls, it is unknown which of them waited
         calls[0].waited += event.waited
         changes.append(touch(calls[0]))
     return changes

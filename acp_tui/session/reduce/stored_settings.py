@@ -1,4 +1,4 @@
-"""`Session.settings`, the values that are kept over a restart of the agent.
+"""`Session.settings`, the values that are kept across a restart of the agent.
 
 Many agents reopen a session in their default mode and model without reporting it. So the values that they
 report between the opening and `SettingsRestored` are not stored; the controller compares them with `settings`

@@ -87,8 +87,8 @@ def _apply(call: ToolCall, event: ToolCallChanged) -> None:
 def _set_title(call: ToolCall, title: str, *, asked: bool) -> None:
     """Set the title of the call or of its permission request.
 
-    Many requests have a title of their own ("Edit file"), which says less than that of the call ("Editing
-    src/app.py"). A title of one word ("edit") says even less, and is not kept.
+    Many requests have their own title ("Edit file"), which says less than that of the call ("Editing
+    src/app.py"). A title of the call that is only one word ("edit") says even less, and is replaced.
     """
     if asked and title != call.title and len(call.title.split()) > 1:
         call.question_title = title

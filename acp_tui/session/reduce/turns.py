@@ -83,7 +83,7 @@ def end_turn(
     *,
     empty: bool = False,
 ) -> list[Change]:
-    """End a turn: close open calls, mark withdrawn entries, and pause the queue after a bad end."""
+    """End a turn: close open calls, mark withdrawn entries, pause the queue unless it ended normally."""
     memory = session.reducer_state
     memory.prompts = max(0, memory.prompts - 1)
     changes = add_entry(session, TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error, empty=empty), at)
