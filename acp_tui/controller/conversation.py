@@ -274,9 +274,9 @@ class Conversation:
     async def prompt(self, blocks: Sequence[dict[str, Any]]) -> None:
         """Run one turn and wait for its end. The stop reason is in the session. Raises if the turn fails."""
         await self._baseline.ready()
-        if self.options.can_rewind:
-            await self.rewind.begin_turn()
         try:
+            if self.options.can_rewind:
+                await self.rewind.begin_turn()
             with explain_sign_in_errors(self.launch.title, self.session):
                 await self._connection.prompt(self._session_id, adapt_blocks(blocks, self.session.agent))
         finally:

@@ -44,8 +44,9 @@ class Decision:
 
     @property
     def undo_writes(self) -> list[Write]:
-        """What to write to undo this."""
-        return [Write(write.path, write.wanted, write.expected) for write in self.writes]
+        """What to write to undo this. Files to remove come first: folders may have been in their place."""
+        writes = [Write(write.path, write.wanted, write.expected) for write in self.writes]
+        return sorted(writes, key=lambda write: write.wanted.exists)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,10 +104,14 @@ async def test_every_kind_of_change_is_listed_and_can_be_reverted(project: Proje
         "empty.txt": "added",
         "link": "modified",
     }
+    changed = snapshot(project.folder)
     for name in kinds:
         await project.review.revert(await project.file(name))
     assert snapshot(project.folder) == before
     assert await project.names() == {}
+    while await project.review.undo():
+        pass
+    assert snapshot(project.folder) == changed
 
 
 async def test_renames_deletions_and_modes_can_be_reverted(project: Project) -> None:
@@ -122,6 +127,56 @@ async def test_renames_deletions_and_modes_can_be_reverted(project: Project) -> 
     }
     await project.review.revert_all([(file, None) for file in project.review.model.files.values()])
     assert snapshot(project.folder) == before
+
+
+async def test_files_replaced_by_folders_can_be_reverted_and_the_other_way_round(project: Project) -> None:
+    before = snapshot(project.folder)
+    (project.folder / "a.txt").unlink()
+    fill(project.folder, {"a.txt/deep/new": "new"})
+    assert await project.names() == {"a.txt": "deleted", "new": "added"}
+    changed = snapshot(project.folder)
+    with pytest.raises(
+        UserError, match=r"^a\.txt cannot be reverted: it is now a folder that contains files"
+    ):
+        await project.review.revert(await project.file("a.txt"))
+    await project.review.revert_all([(file, None) for file in project.review.model.files.values()])
+    assert snapshot(project.folder) == before
+    await project.review.undo()
+    assert snapshot(project.folder) == changed
+
+
+async def test_a_cancelled_revert_runs_to_its_end_and_can_be_undone(project: Project) -> None:
+    project.fill(a_txt="agent", new_txt="new")
+    changed = snapshot(project.folder)
+    await project.names()
+    shown = [(file, None) for file in project.review.model.files.values()]
+    reverting = asyncio.create_task(project.review.revert_all(shown))
+    await asyncio.sleep(0)  # it begins
+    reverting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reverting
+    undone = await project.review.undo()
+    assert undone is not None
+    assert len(undone.before) == 2
+    assert snapshot(project.folder) == changed
+
+
+async def test_an_undo_that_fails_for_one_file_is_shown_for_the_others(project: Project) -> None:
+    fill(project.folder, {"a.txt": "agent", "new/b.txt": "agent"})
+    await project.names()
+    await project.review.revert_all([(file, None) for file in project.review.model.files.values()])
+    (project.folder / "new").rmdir()
+    (project.folder / "new").symlink_to(project.folder.parent)
+    with pytest.raises(UserError, match="a folder in its path is now a link"):
+        await project.review.undo()
+    shown = await project.file("a.txt")
+    assert shown.now.data == (project.folder / "a.txt").read_bytes()
+
+
+async def test_missing_copies_are_an_error_in_a_sentence(project: Project) -> None:
+    shutil.rmtree(project.folder.parent / "baseline.git")
+    with pytest.raises(UserError, match=r"^The copies of the files cannot be read: .+\.$"):
+        await project.review.revert_to_start(project.folder / "a.txt")
 
 
 async def test_a_hunk_is_reverted_and_the_revert_undone(project: Project) -> None:

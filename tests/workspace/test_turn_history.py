@@ -62,8 +62,8 @@ async def test_a_file_changed_by_two_turns_is_listed_for_both(project: Path) -> 
     assert [len(await history.changes_of(turn)) for turn in history.turns] == [1, 1]
 
 
-async def test_a_rewind_restores_edits_deletions_new_files_links_and_modes(project: Path) -> None:
-    fill(project, {"run.sh": "#!/bin/sh\n", "gone.bin": b"\0\xff"})
+async def test_a_rewind_restores_edits_deletions_new_files_links_modes_and_folders(project: Path) -> None:
+    fill(project, {"run.sh": "#!/bin/sh\n", "gone.bin": b"\0\xff", "file": "f0", "folder/x": "x0"})
     (project / "link").symlink_to("a.txt")
     history = await history_of(project)
     await run_turn(history, 1, write(project, {"a.txt": "a1\n"}))
@@ -75,12 +75,21 @@ async def test_a_rewind_restores_edits_deletions_new_files_links_and_modes(proje
         (project / "run.sh").chmod(0o755)
         (project / "link").unlink()
         (project / "link").symlink_to("sub/b.txt")
+        (project / "file").unlink()
+        (project / "folder/x").unlink()
+        (project / "folder").rmdir()
+        fill(project, {"file/deep/x": "x2", "folder": "f2"})
 
     await run_turn(history, 2, work)
+    after = snapshot(project)
     steps = by_name(project, await history.plan_rewind(2))
     assert steps == {
         "a.txt": "restore",
         "deep/new.txt": "delete",
+        "file": "create",
+        "file/deep/x": "delete",
+        "folder": "delete",
+        "folder/x": "create",
         "gone.bin": "create",
         "link": "restore",
         "run.sh": "mode",
@@ -88,6 +97,8 @@ async def test_a_rewind_restores_edits_deletions_new_files_links_and_modes(proje
     result = await history.rewind(2)
     assert not result.failed
     assert snapshot(project) == before
+    await history.undo_rewind()
+    assert snapshot(project) == after
 
 
 async def test_a_rewind_by_two_turns_goes_back_to_the_start_of_the_first(project: Path) -> None:
@@ -138,6 +149,15 @@ async def test_a_rewind_is_no_edit_of_the_user_for_the_next_one(project: Path) -
     await run_turn(history, 2, write(project, {"a.txt": "a2\n"}))
     await history.rewind(2)
     assert [step.edited_between_turns for step in await history.plan_rewind(1)] == [False]
+
+
+async def test_nothing_is_restored_while_a_turn_runs(project: Path) -> None:
+    history = await history_of(project)
+    await run_turn(history, 1, write(project, {"a.txt": "a1\n"}))
+    await history.begin_turn(2)
+    with pytest.raises(UserError, match="while the agent is working"):
+        await history.rewind(1)
+    assert (project / "a.txt").read_text() == "a1\n"
 
 
 async def test_ignored_files_without_a_copy_stay_and_say_why(project: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acp_tui.controller.changes.review_loader import ReviewLoader
+from acp_tui.controller.changes.uninterrupted import uninterrupted
 from acp_tui.entry_labels import relative_path
 from acp_tui.errors import UserError
 from acp_tui.review.changed_file import Part
@@ -117,6 +118,7 @@ class ConversationReview:
         async with self._decision_lock:
             self.model.record(self.model.accept(shown.path, self._current(shown, parts)))
 
+    @uninterrupted
     async def revert(self, shown: ChangedFile, parts: Sequence[Part] | None = None) -> None:
         """Revert some parts of a file on disk, or all of it. Raises `UserError`.
 
@@ -141,6 +143,7 @@ class ConversationReview:
         await self.load(path)
         await self.accept(self.model.files[path])
 
+    @uninterrupted
     async def revert_to_start(self, path: Path) -> None:
         """Restore a file as it was when the session began, even if it was accepted. Raises `UserError`.
 
@@ -187,6 +190,7 @@ class ConversationReview:
     def _changed(self, path: Path) -> UserError:
         return UserError(f"{self.name(path)} has changed since it was shown; look at it again.")
 
+    @uninterrupted
     async def revert_all(self, shown: Iterable[tuple[ChangedFile, Sequence[Part] | None]]) -> int:
         """Revert some parts of files on disk, or all of them, as one decision.
 
@@ -195,7 +199,8 @@ class ConversationReview:
         problems: list[str] = []
         reverted: dict[Path, Sequence[Part] | None] = {}
         async with self._decision_lock, self._disk_lock:
-            for file, parts in shown:
+            # New files are removed first: folders may have been in their place.
+            for file, parts in sorted(shown, key=lambda each: each[0].old.exists):
                 if file.done:
                     continue
                 try:
@@ -214,6 +219,7 @@ class ConversationReview:
             raise UserError(f"{problems[0]}{more}")
         return len(reverted)
 
+    @uninterrupted
     async def undo(self) -> Decision | None:
         """Undo the last decision and return it; None if there is none. Raises `UserError`."""
         async with self._decision_lock, self._disk_lock:
@@ -231,6 +237,9 @@ class ConversationReview:
                 await self._write(writes)
             except ChangedMeanwhileError:
                 raise UserError("The revert cannot be undone: a file has changed since.") from None
+            finally:
+                for write in writes:  # if one failed, the others must be read again
+                    self._stamps.pop(write.path, None)
             return self.model.undo()
 
     def _check_revertable(self, file: ChangedFile) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from acp_tui.controller.changes.uninterrupted import uninterrupted
 from acp_tui.diffing.difference import compare_texts
 from acp_tui.session.events import Noticed
 from acp_tui.session.state import UserMessage
@@ -91,6 +92,7 @@ class Rewind:
         """Return what restoring would do to each file. Raises `UserError`."""
         return await self._turns.plan_rewind(number)
 
+    @uninterrupted
     async def restore_files(
         self, number: int, *, overwrite: Collection[Path] = (), keep: Collection[Path] = ()
     ) -> RewindResult:
@@ -99,6 +101,7 @@ class Rewind:
         self._report(f"Files restored as they were before prompt {number}", result)
         return result
 
+    @uninterrupted
     async def undo(self) -> RewindResult:
         """Undo the last rewind, and say so in the session. Raises `UserError`."""
         result = await self._turns.undo_rewind()

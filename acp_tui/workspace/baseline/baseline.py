@@ -126,8 +126,11 @@ class Baseline:
         return await asyncio.to_thread(self._checkpoint)
 
     async def states_at(self, checkpoint: Checkpoint | None, paths: Iterable[Path]) -> dict[Path, FileState]:
-        """Return the states of paths at a checkpoint, or when the session began (None)."""
-        return await asyncio.to_thread(self._states_at, checkpoint, list(paths))
+        """Return the states of paths at a checkpoint, or at the start (None). Raises `UserError`."""
+        try:
+            return await asyncio.to_thread(self._states_at, checkpoint, list(paths))
+        except GitError as error:
+            raise UserError(f"The copies of the files cannot be read: {error}.") from None
 
     async def content(self, state: FileState) -> bytes | None:
         """Return a copied content (for a link: its target); None if absent or unknown."""

@@ -16,11 +16,11 @@ class FileContent:
     """The content of a regular file or a link."""
 
     data: bytes  # for a link, its target
-    mode: int  # including the file type
+    mode: int  # including the file type; without permissions for a link, as in git
 
 
 def read_content(path: bytes, max_size: int) -> FileContent | None:
-    """Read a file or link; None if it does not exist.
+    """Read a file or link; None if it does not exist, or is a folder.
 
     Raises `NotCopiedError` if it is larger than `max_size` bytes, unreadable, or neither a file nor a link.
     """
@@ -28,7 +28,9 @@ def read_content(path: bytes, max_size: int) -> FileContent | None:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
             target = os.readlink(path)  # noqa: PTH115 - names need not be UTF-8
-            return FileContent(os.fsencode(target), status.st_mode)
+            return FileContent(os.fsencode(target), stat.S_IFLNK)
+        if stat.S_ISDIR(status.st_mode):
+            return None
         if not stat.S_ISREG(status.st_mode):
             raise NotCopiedError("it is not a regular file")
         return _read(path, max_size)

@@ -228,11 +228,11 @@ class FolderSnapshot:
                 try:
                     now = read_content(path, self._limits.file_size)
                 except NotCopiedError as error:
-                    if not Path(os.fsdecode(path)).is_dir():
-                        self._skipped[name] = SkippedFile(str(error), signature(path))
+                    self._skipped[name] = SkippedFile(str(error), signature(path))
                     continue
-                if now is None:  # deleted since it was listed
-                    self._unknown.add(name)
+                if now is None:  # a folder, or deleted since it was listed
+                    if not Path(os.fsdecode(path)).is_dir():
+                        self._unknown.add(name)
                     continue
                 entries.append(b"%o %b\t%b\0" % (_git_mode(now.mode), store.add(now.data).encode(), name))
                 self._remember_mode(name, now.mode)

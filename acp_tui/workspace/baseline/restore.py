@@ -72,11 +72,22 @@ def replace_if_unchanged(
 
 
 def _remove_empty_folder(directory: int, name: str) -> None:
+    """Remove a folder that contains nothing but empty folders. Raises `UnwritableError` if it has files."""
+    if any(_has_files(folder) for folder in os.fwalk(name, dir_fd=directory)):
+        raise UnwritableError("it is now a folder that contains files; revert those files first")
     try:
+        for _, folders, _, descriptor in os.fwalk(name, topdown=False, dir_fd=directory):
+            for folder in folders:
+                os.rmdir(folder, dir_fd=descriptor)
         os.rmdir(name, dir_fd=directory)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            raise UnwritableError(
-                "it is now a folder that contains files; revert those files first"
-            ) from None
+            raise UnwritableError("files were added to the folder that is now in its place") from None
         raise
+
+
+def _has_files(folder: tuple[str, list[str], list[str], int]) -> bool:
+    """Return True if a step of `os.fwalk` lists a file, or a link to a folder, which it lists as a folder."""
+    _, folders, files, descriptor = folder
+    links = (stat.S_ISLNK(os.lstat(each, dir_fd=descriptor).st_mode) for each in folders)
+    return bool(files) or any(links)

@@ -11,7 +11,7 @@ from acp_tui.errors import UserError
 from acp_tui.workspace.baseline.file_change import FileState
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from acp_tui.workspace.baseline.baseline import Baseline
     from acp_tui.workspace.baseline.checkpoint import Checkpoint
@@ -76,6 +76,7 @@ class TurnHistory:
         self._dropped = False
         self._ending: asyncio.Task[None] | None = None
         self._undo: tuple[Checkpoint, list[Path], Checkpoint] | None = None
+        self._lock = asyncio.Lock()  # no turn begins while files are restored
 
     @property
     def turns(self) -> list[Turn]:
@@ -94,13 +95,14 @@ class TurnHistory:
 
     async def begin_turn(self, number: int) -> None:
         """Take the checkpoint before a prompt is sent. If that fails, the turn is not listed."""
-        await self.settled()
-        self._turns = [turn for turn in self._turns if turn.number != number]  # it was not sent then
-        try:
-            self._turns.append(Turn(number, await self._baseline.checkpoint()))
-        except UserError:
-            return
-        await self._apply_limits()
+        async with self._lock:
+            await self.settled()
+            self._turns = [turn for turn in self._turns if turn.number != number]  # it was not sent then
+            try:
+                self._turns.append(Turn(number, await self._baseline.checkpoint()))
+            except UserError:
+                return
+            await self._apply_limits()
 
     def end_turn(self) -> None:
         """Take the checkpoint after a turn, without waiting for it."""
@@ -159,7 +161,7 @@ class TurnHistory:
         turns = self._since(number)
         if not turns:
             raise UserError(f"There are no copies of the files from before prompt {number}.")
-        await self.settled()
+        await self._check_idle()
         now = await self._baseline.checkpoint()
         edited = await self._edited_between_turns(number, now)
         return [
@@ -175,36 +177,48 @@ class TurnHistory:
         If a file was edited between turns and is neither in `overwrite` nor in `keep`, nothing is done and
         `UserError` is raised.
         """
-        plan = await self.plan_rewind(number)
-        steps = [step for step in plan if step.obstacle is None and step.path not in keep]
-        if edits := [step for step in steps if step.edited_between_turns and step.path not in overwrite]:
-            more = f" and {len(edits) - 1} more" if len(edits) > 1 else ""
-            raise UserError(f"Nothing was restored: {edits[0].path}{more} was edited after that prompt.")
-        now = await self._baseline.checkpoint()
-        result, after = await self._restore(now, self._since(number)[0].before, [step.path for step in steps])
-        self._undo = (now, result.restored, after)
-        return result
+        async with self._lock:
+            plan = await self.plan_rewind(number)
+            steps = [step for step in plan if step.obstacle is None and step.path not in keep]
+            if edits := [step for step in steps if step.edited_between_turns and step.path not in overwrite]:
+                more = f" and {len(edits) - 1} more" if len(edits) > 1 else ""
+                raise UserError(f"Nothing was restored: {edits[0].path}{more} was edited after that prompt.")
+            now = await self._baseline.checkpoint()
+            before = self._since(number)[0].before
+            result, after = await self._restore(now, before, [step.path for step in steps])
+            self._undo = (now, result.restored, after)
+            return result
 
     async def undo_rewind(self) -> RewindResult:
         """Restore the files as they were before the last rewind. Raises `UserError`."""
-        if self._undo is None:
-            raise UserError("There is no rewind to undo.")
-        before, paths, after = self._undo
-        now = await self._baseline.checkpoint()
-        changed = {path for path, *_ in await self._differences(after, now)}
-        if conflicts := sorted(changed & set(paths)):
-            raise UserError(f"The rewind cannot be undone: {conflicts[0]} has changed since.")
-        result, after = await self._restore(now, before, paths)
-        failed = [path for path, _ in result.failed]
-        self._undo = (before, failed, after) if failed else None
-        return result
+        async with self._lock:
+            if self._undo is None:
+                raise UserError("There is no rewind to undo.")
+            await self._check_idle()
+            before, paths, after = self._undo
+            now = await self._baseline.checkpoint()
+            changed = {path for path, *_ in await self._differences(after, now)}
+            if conflicts := sorted(changed & set(paths)):
+                raise UserError(f"The rewind cannot be undone: {conflicts[0]} has changed since.")
+            result, after = await self._restore(now, before, paths)
+            failed = [path for path, _ in result.failed]
+            self._undo = (before, failed, after) if failed else None
+            return result
+
+    async def _check_idle(self) -> None:
+        """Raise `UserError` if a turn is running: its edits could be overwritten, or the other way round."""
+        await self.settled()
+        if self._turns and self._turns[-1].after is None:
+            raise UserError("Files cannot be restored while the agent is working: stop it first.")
 
     async def _restore(
-        self, now: Checkpoint, target: Checkpoint, paths: Iterable[Path]
+        self, now: Checkpoint, target: Checkpoint, paths: Collection[Path]
     ) -> tuple[RewindResult, Checkpoint]:
         """Restore files, and return the checkpoint after that."""
         result = RewindResult()
-        for path in paths:
+        states = await self._baseline.states_at(target, paths)
+        # New files are removed first: folders may have been in their place.
+        for path in sorted(paths, key=lambda each: states[each].existed):
             try:
                 await self._baseline.restore(path, target)
             except UserError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.errors import UserError
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Choice
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,6 +79,9 @@ class Rewind:
             if point is None or what is None:
                 return
             undoable = what == "files"
+            if not undoable and (reason := self._screen.busy_reason()):
+                self._screen.notify(reason, markup=False)
+                return
             if what != "conversation" and not await self._restore(conversation, point, undoable=undoable):
                 return
             if what != "files":
@@ -116,7 +120,7 @@ class Rewind:
         self._screen.post_message(self._screen.SwitchRequested(screen))
 
     async def _restore(self, conversation: Conversation, point: RewindPoint, *, undoable: bool) -> bool:
-        """Restore the files. Return False if the user chose not to."""
+        """Restore the files. Return False if the user chose not to, or some of them could not be restored."""
         plan = await conversation.rewind.plan(point.number)
         steps = [step for step in plan if step.obstacle is None]
         if not plan:
@@ -143,6 +147,11 @@ class Rewind:
             return True
         result = await conversation.rewind.restore_files(point.number, overwrite=overwrite, keep=keep)
         restored = _files(len(result.restored))
+        if result.failed:
+            reason = visible_line(result.failed[0][1])
+            message = f"{restored} restored, {_files(len(result.failed))} could not be: {reason}"
+            self._screen.notify(message, severity="error", timeout=10, markup=False)
+            return False
         self._screen.notify(f"{restored} restored. The agent is not told about it.", markup=False)
         return True
 
