@@ -35,18 +35,18 @@ QUIT_CONFIRM_SECONDS = 3.0
 
 
 class MakeLauncher(Protocol):
-    """Creates the launcher screen when it is first needed."""
+    """A function that creates a launcher screen."""
 
     def __call__(self, palette: Palette, *, over: BaseScreen | None = None) -> BaseScreen:
-        """Return a launcher; `over` is the screen that it will be opened over."""
+        """Return a launcher to be opened over another screen, or as the base screen if `over` is None."""
 
 
 class AcpTui(ResilientApp):
     """One run of acp-tui on a terminal."""
 
     TITLE = "acp-tui"
-    ENABLE_COMMAND_PALETTE = False  # ours looks like the other lists and has their keys
-    DEFAULT_MODE = "first"  # each base screen has a mode of its own, because only modes can be removed
+    ENABLE_COMMAND_PALETTE = False  # replaced by `action_palette`, which has the keys of our other lists
+    DEFAULT_MODE = "first"  # one mode per base screen: removing the mode removes the screen
     BINDINGS: ClassVar = keys.bindings("app")
     CSS = """
     Screen { background: $background; }
@@ -78,7 +78,7 @@ class AcpTui(ResilientApp):
         loaded = self._load_theme(theme)
         super().__init__(ansi_color=loaded.theme.ansi)
         self.exit_signal: int | None = None
-        """The number of the signal that ended the app."""
+        """The number of the signal that ended the app; None if none did."""
         self.window_title = WindowTitle(partial(write_to_terminal, self))
         self._quit_requested_at = -QUIT_CONFIRM_SECONDS
         self._visible_toasts = VisibleToasts()
@@ -86,7 +86,7 @@ class AcpTui(ResilientApp):
         self._make_launcher = launcher
         self._base_screen: BaseScreen | None = None
         self._used_launcher = False
-        self._early_keys: list[events.Key] | None = []  # None: the first screen takes keys
+        self._early_keys: list[events.Key] | None = []  # None once the first screen handles keys
         self._clipboard_text = ""
         self._use_loaded_theme(loaded)
         self.keymap = self._load_keymap()
@@ -143,7 +143,7 @@ class AcpTui(ResilientApp):
         return text
 
     async def deliver_early_keys(self) -> None:
-        """Process the keys held back. From now on keys are processed at once."""
+        """Process the keys held back, and stop holding keys back."""
         early, self._early_keys = self._early_keys, None
         for event in early or ():
             await super().on_event(event)
@@ -271,7 +271,7 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- the end
 
     async def action_quit(self) -> None:
-        """Quit. During a turn, this must be requested twice."""
+        """Quit; while the agent works, only if requested twice within `QUIT_CONFIRM_SECONDS`."""
         now = time.monotonic()
         working = self._base_screen is not None and self._base_screen.busy_reason() is not None
         if not working or now - self._quit_requested_at < QUIT_CONFIRM_SECONDS:

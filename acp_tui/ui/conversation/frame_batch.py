@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
 
 FRAME_SECONDS = 1 / 30
-"""Seconds between frames."""
+"""The minimum time between two frames."""
 
 
 class FrameBatch:

@@ -10,7 +10,7 @@ import gc
 
 
 def pause() -> None:
-    """Disable collection. While modules are imported it costs a tenth of the start-up time."""
+    """Disable collection, which would cost a tenth of the start-up time while modules are imported."""
     gc.disable()
 
 

@@ -21,15 +21,15 @@ class StartAnswer(Protocol):
 
     @property
     def label(self) -> str:
-        """The answer in words."""
+        """The text of the answer, such as "Trust this folder"."""
 
     @property
     def grants(self) -> bool:
-        """Whether it allows something. The user must have seen the whole question then."""
+        """True if the answer allows something. The user must have seen the whole question to choose it."""
 
     @property
     def refusal(self) -> str:
-        """The sentence to show if the agent does not start; empty if it does."""
+        """Why the agent does not start after this answer, in a sentence; empty if it starts."""
 
     @property
     def accept(self) -> Callable[[], None]:
@@ -41,15 +41,15 @@ class StartQuestion(Protocol):
 
     @property
     def title(self) -> str:
-        """The question."""
+        """The question in one line."""
 
     @property
     def text(self) -> str:
-        """What the user should know, in sentences."""
+        """What the user should know before answering, in sentences."""
 
     @property
     def facts(self) -> Sequence[tuple[str, str]]:
-        """Labels and values."""
+        """Pairs of a label and a value to show below the text, such as a path."""
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -57,7 +57,7 @@ class StartQuestion(Protocol):
 
     @property
     def position(self) -> tuple[int, int]:
-        """The number of this question, and the count of its kind."""
+        """The number of this question and the count of its kind, for "2 of 3"."""
 
     @property
     def answers(self) -> Sequence[StartAnswer]:
@@ -71,7 +71,7 @@ class PreparedConversation(Protocol):
     conversation: Conversation
 
     def start_questions(self) -> Iterator[StartQuestion]:
-        """Yield what the user is asked before the agent starts. An answer may change the next question."""
+        """Yield the questions to ask before the agent starts. An answer may change the next question."""
 
     async def open(self) -> None:
         """Open the session. The agent must be running."""

@@ -31,7 +31,7 @@ class PromptSender:
         self._draft_failed = False
 
     def connect(self, prepared: PreparedConversation, queue: PromptQueue) -> None:
-        """From now on submit prompts to this queue."""
+        """Set the queue to which prompts are submitted from now on."""
         self._prepared, self._queue = prepared, queue
 
     def submit_early(self) -> None:
@@ -74,7 +74,7 @@ class PromptSender:
     async def _read_attachments(
         self, text: str, attachments: Sequence[Attachment]
     ) -> list[dict[str, Any]] | None:
-        """Return the content blocks of a prompt; None if an attachment failed, which the user is told."""
+        """Return the content blocks of a prompt; None if an attachment failed, after telling the user why."""
         assert self._prepared is not None
         async with self._attachment_lock:
             try:
@@ -108,7 +108,7 @@ class PromptSender:
     # ------------------------------------------------------------------------- the draft
 
     def save_draft(self, text: str) -> None:
-        """Save the unsent prompt. The first of several failures is shown."""
+        """Save the unsent prompt. Of several failures in a row, only the first is shown."""
         if self._prepared is None:
             return
         try:

@@ -40,7 +40,7 @@ class ConversationRunner:
         self._signing_in: asyncio.Task[None] | None = None
         self._prompt_queue: PromptQueue | None = None
         self.opening = False
-        """True while the agent is started or its session opened."""
+        """True while the agent starts or its session is being opened."""
         self.prepared: PreparedConversation | None = None
         self.prompts = PromptSender(view, self._tasks)
 
@@ -85,7 +85,7 @@ class ConversationRunner:
     async def restart(self) -> None:
         """Restart the agent, running or dead, and reopen the session."""
         if self.prepared is None or self._prompt_queue is None:
-            return  # the first start is still going on
+            return  # the first start has not finished
         self._prompt_queue.closed()
         conversation = self.prepared.conversation
         open_session = conversation.open_new if self._session_lost else self._open
@@ -156,7 +156,7 @@ class ConversationRunner:
         self._view.open_failed(session_lost=self._session_lost)
 
     def _add_to_transcript(self, error: UserError) -> None:
-        """Add a notice, unless the session ends with an error already."""
+        """Add an error to the transcript, unless its last entry is an error already."""
         from acp_tui.session.events import Noticed
         from acp_tui.session.state import Notice
 

@@ -19,7 +19,7 @@ class UnaskedActions:
 
     def __init__(self) -> None:
         self._entries: list[Entry] | None = None
-        self._checked_count = 0  # entries
+        self._checked_count = 0  # the number of entries checked so far
         self._open_calls: list[ToolCall] = []
         self._acted = False
         self._asked = False

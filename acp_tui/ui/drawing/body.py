@@ -34,7 +34,7 @@ class DrawContext:
     folded: bool = False  # show the short form
     clock: Callable[[], float] | None = None  # the current time, for durations that grow
     cwd: str = ""  # paths below it are shown relative to it
-    full: bool = False  # no limits: for a screen that shows one entry
+    full: bool = False  # without length limits, for a screen that shows one entry
     keymap: Mapping[str, str] = field(default_factory=dict)  # the user's own key bindings
 
 
@@ -43,7 +43,7 @@ class Body(Protocol):
 
     @property
     def height(self) -> int:
-        """The current number of lines; 0 for nothing."""
+        """The current number of lines; 0 if the entry is not shown."""
 
     def line(self, number: int) -> Strip:
         """Return one line, at most as wide as the context's width."""
@@ -62,7 +62,7 @@ class LongBody(Body, Protocol):
     """
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines exact. The first stays where it is; those below may move."""
+        """Make the heights of these lines exact. Line `first` keeps its number; later lines may not."""
 
     def position_at(self, line: int) -> Any:
         """Return a position that stays valid when heights above the line change."""
@@ -84,7 +84,6 @@ class LinesBody:
         return len(self._lines)
 
     def line(self, number: int) -> Strip:
-        """Return one line."""
         return self._lines[number]
 
     def copy_text(self) -> str:

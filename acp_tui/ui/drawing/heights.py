@@ -15,7 +15,7 @@ class Heights:
 
     def __init__(self) -> None:
         self._heights: list[int] = []
-        self._ends: list[int] = []  # sums up to and with each one, right up to `_valid`
+        self._ends: list[int] = []  # the end row of each item; only the first `_valid` are current
         self._valid = 0
 
     def __len__(self) -> int:

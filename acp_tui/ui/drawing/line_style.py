@@ -25,7 +25,7 @@ class LineStyle:
         self.blank = self.apply_filters(Strip.blank(width, style))
 
     def matches(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> bool:
-        """Return True if it has these values."""
+        """Return True if this style was made from these values."""
         return (self.style, self.width, self._background, self._filters) == (
             style,
             width,

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     Wrapper = Callable[[Iterable[Segment], int], list[list[Segment]]]
 
 MAX_LINES_FULL = 5_000
-"""The maximum number of lines of a text on its own screen, where all lines are drawn at once."""
+"""The maximum number of lines of a text on the screen that shows one entry, where all are drawn at once."""
 INDENT = 2
 """The width, in cells, of the sign before the text of an entry."""
 MAX_LINES_SHORT = 6
 """The maximum number of lines of an error or a notice in the transcript."""
 MAX_LINES = 400
-"""The maximum number of lines of a text in the transcript. Its own screen shows all of it."""
+"""The maximum number of lines of a text in the transcript."""
 
 
 def hanging_lines(first: Spans, spans: Spans, width: int, indent: int = INDENT) -> list[Strip]:
@@ -84,5 +84,5 @@ class LazyCopyBody(LinesBody):
         self._make = make
 
     def copy_text(self) -> str:
-        """Return the source text."""
+        """Compute and return the source text."""
         return self._make()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TAB_WIDTH = 4
 MAX_LINE_LENGTH = 20_000
-"""The maximum number of characters to draw of one logical line. A note gives the number of the rest."""
+"""The maximum number of characters to draw of one logical line. A note says how many were cut."""
 _JOINER = "\u200d"
 _JOINING = (_JOINER, "\ufe0f")
 """Characters that join their neighbours into one grapheme, or make it wide."""
@@ -213,11 +213,11 @@ def _fitting_end(text: str, start: int, width: int) -> int:
 
 
 def _cut_spans(spans: list[Segment], lines: list[tuple[int, int]]) -> list[list[Segment]]:
-    """Cut the spans where the text was cut."""
+    """Cut the spans into lines, given as their start and end in the text."""
     if lines == [(0, sum(len(span.text) for span in spans))]:
         return [spans]
     found: list[list[Segment]] = []
-    at = 0  # of the span
+    at = 0  # where the span starts in the text
     index = 0
     for start, end in lines:
         line: list[Segment] = []

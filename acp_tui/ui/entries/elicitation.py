@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 _HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]*)")
-"""Skips the text before an @: it is user information, even if it looks like a host."""
+"""Finds the host of a URL. Text before an @ is user information, even if it looks like a host."""
 
 
 def body(entry: Elicitation, context: DrawContext) -> Body:
@@ -54,7 +54,7 @@ def _outcome(entry: Elicitation, palette: Palette) -> tuple[str, str, Style]:
     if entry.outcome is None:
         return "?", "waiting for your answer", palette.warning
     if entry.outcome == "accept":
-        finished = "; the page is finished" if entry.completed else ""
+        finished = "; completed on the web page" if entry.completed else ""
         return "✔", f"answered{finished}", palette.success
     if entry.outcome == "decline":
         return "✘", "declined", palette.warning

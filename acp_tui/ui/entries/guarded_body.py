@@ -31,7 +31,7 @@ class GuardedBody:
         context: DrawContext,
         replaced: Callable[[int], object] | None = None,
     ) -> None:
-        """`replaced` is called with the entry's id if the body fails later, because its height changes."""
+        """`replaced` is called with the entry's id if a created body fails, which changes its height."""
         self._entry = entry
         self._context = context
         self._replaced = replaced
@@ -79,7 +79,7 @@ class GuardedBody:
         return bool(self._call("update"))
 
     def settle(self, first: int, last: int) -> None:
-        """Settle lines of a long body."""
+        """Make the heights of these lines exact in a long body; do nothing for others."""
         self._call("settle", first, last)
 
     def position_at(self, line: int) -> Any:

@@ -33,7 +33,7 @@ def body(entry: Plan, context: DrawContext) -> Body:
 
 
 def _is_superseded(entry: Plan, context: DrawContext) -> bool:
-    """Return True if a later entry holds a newer version of this plan."""
+    """Return True if a later entry has a newer version of this plan."""
     newest = context.session.plan
     return newest is not None and newest.id > entry.id and newest.plan_id == entry.plan_id
 

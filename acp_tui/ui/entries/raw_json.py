@@ -1,4 +1,4 @@
-"""An entry as JSON: all fields that acp-tui holds of it."""
+"""An entry with all its fields as JSON."""
 
 from __future__ import annotations
 

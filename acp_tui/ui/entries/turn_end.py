@@ -79,10 +79,10 @@ def _failed(error: RpcError, context: DrawContext) -> Body:
 
 
 def _details_line(sign: str, error: RpcError, context: DrawContext) -> list[Strip]:
-    """Draw the line that can be unfolded."""
+    """Draw the line above the details. `sign` shows whether they are folded."""
     palette = context.palette
     if error.raw is None:
-        text = "its last lines on stderr"
+        text = "last lines of the agent's stderr"
     else:
         code = f"error {error.code}" if error.code else "error without a code"
         text = f"{'sign-in required · ' if error.auth_required else ''}{code}: details"

@@ -1,4 +1,4 @@
-"""A prompt of the user: drawn as plain text, and taken apart to be edited and sent again."""
+"""A prompt of the user, drawn as plain text, and its text and attachments for sending it again."""
 
 from __future__ import annotations
 

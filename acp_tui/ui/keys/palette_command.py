@@ -15,9 +15,9 @@ class PaletteCommand:
 
     title: str
     run: Callable[[], Any]  # may return an awaitable
-    group: str = ""  # the part of the program it belongs to
+    group: str = ""  # the part of the program that the command belongs to
     keys: str = ""
     word: str = ""  # search word and footer label
     preview: Callable[[], None] | None = None  # shows the effect while the line is selected
-    current: bool = False  # the value in force
+    current: bool = False  # the value that is set now
     is_value: bool = False  # sets one value of an option; listed after the commands

@@ -44,7 +44,7 @@ FOCUS_PATHS: tuple[FocusPath, ...] = (
     (("launcher",), ("app",)),
     *(((scope, "dialog"), ("app",)) for scope in ("permission", "rule", "rules", "choose", "detail", "help")),
 )
-"""All focus paths of a key. Priority keys are checked before all others, from the app inwards."""
+"""Every order in which scopes can receive a key. Priority keys are checked first, in reverse order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def _step(path: FocusPath, action: Key) -> int | None:
 
 
 def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | None:
-    """Describe another of the user's keys in the same scope that is one of these."""
+    """Describe a conflict with another key that the user bound in the same scope; None if there is none."""
     for name in keymap:
         for key in keys:
             if _share_widget(action, KEYS[name]) and key in _keys_of(KEYS[name], keymap):
@@ -189,7 +189,7 @@ def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | 
 
 
 def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
-    """Describe another action with the same key: it loses the key, or still takes precedence."""
+    """Describe another action with the same key, which loses the key or still gets it first; None if none."""
     for other in TABLE:
         for key in _keys_of(action, keymap):
             if other is action or key in _keys_of(action) or key not in _keys_of(other, keymap):

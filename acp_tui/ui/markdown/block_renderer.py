@@ -29,7 +29,7 @@ TASK_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
 
 @dataclass(slots=True, frozen=True)
 class Paragraph:
-    """The paragraph that was drawn last."""
+    """The end of the paragraph that was drawn last, and what is needed to continue it."""
 
     last_row: Spans  # without the prefix
     prefix: Spans  # quote bars and indents before each row after the first
@@ -44,8 +44,8 @@ class BlockRenderer:
         self.last_paragraph: Paragraph | None = None
         """The paragraph or heading that ends the section, if one does."""
         self._palette = palette
-        self._number = number  # of the first item, if the list continues from an earlier section
-        self._table_start = table_start  # if the table continues from an earlier section
+        self._number = number  # number of the first item, if the list continues from an earlier section
+        self._table_start = table_start  # set if the table continues from an earlier section
 
     def lines(self, nodes: Sequence[SyntaxTreeNode], width: int, style: Style) -> list[Spans]:
         """Draw blocks, separated by blank lines except where a list follows a paragraph directly."""
@@ -121,7 +121,7 @@ class BlockRenderer:
     def _inside(
         self, first: Spans, others: Spans, width: int, draw: Callable[[int], list[Spans]]
     ) -> list[Spans]:
-        """Draw lines with a prefix before each, or without if there is no room for it."""
+        """Draw with `first` before the first line and `others` before the rest; omit both without room."""
         prefix_width = sum(segment.cell_length for segment in first)
         if width - prefix_width < MIN_WIDTH:
             return draw(width)
@@ -133,7 +133,7 @@ class BlockRenderer:
 
 
 def _task(item: SyntaxTreeNode) -> str | None:
-    """Return the check box of a task, and remove its marks from the text."""
+    """Return the check box of a task list item, and remove its `[ ]` or `[x]`; None for other items."""
     paragraph = item.children[0] if item.children else None
     if paragraph is None or paragraph.type != "paragraph" or not paragraph.children:
         return None

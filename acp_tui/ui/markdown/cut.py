@@ -14,7 +14,7 @@ _MARKUP = re.compile(
     r"|(?P<emphasis>\*+|_+|~~)",
     re.DOTALL,
 )
-_SPACE_BETWEEN_WORDS = re.compile(r"(?<=[^ \t>]) (?=[^ \t<])")  # nor next to `<br>`
+_SPACE_BETWEEN_WORDS = re.compile(r"(?<=[^ \t>]) (?=[^ \t<])")  # not next to `<br>`
 _LOOKBEHIND = 2000
 """The number of characters before the end that `has_open_markup` examines."""
 _MAX_NESTING = 50
@@ -43,7 +43,7 @@ def has_open_markup(text: str) -> bool:
 def _find_markup(text: str) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the spans of inline markup in order, and the starts of markup that is not closed.
 
-    This is an estimate. What is markup is decided by the parser.
+    This is an estimate; only the parser knows for certain.
     """
     spans: list[tuple[int, int]] = []
     openers: list[tuple[str, int]] = []  # marks that are not closed yet, with their positions

@@ -1,7 +1,7 @@
 """A growing text at one width, of which only the visible parts are drawn.
 
 Sections that were never drawn have estimated heights, so the number of a line may change when a section above
-it is drawn. `position_at` and `line_at` keep track of a line all the same.
+it is drawn. `position_at` returns a position that does not change, and `line_at` its current line number.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_CACHED_SECTIONS = 400
 """The number of sections whose lines stay in memory. Others are drawn again when needed."""
 MAX_LOOKBEHIND = 16
-"""The maximum number of sections of a paragraph to lay out to find where the next section starts."""
+"""To find where a section of a long paragraph starts, at most this many sections before it are laid out."""
 
 
 class Document:
@@ -54,7 +54,7 @@ class Document:
         self._pending = ""
         self._layouts: list[SectionLayout] = []
         self._heights = Heights()  # of the sections, with the blank line above
-        self._growing_block: int | None = None  # the code block that the text ends in
+        self._growing_block: int | None = None  # the code block that is open at the end of the text
         self._final = 0  # the number of final sections
         self._references: References = {}
         self._all_references: References = {}  # including those of sections that are not final
@@ -90,7 +90,7 @@ class Document:
         self._update_references(final, tail)
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines exact, and so the numbers of the lines after them."""
+        """Make the heights of these lines exact. Line `first` keeps its number; later lines may not."""
         index, _ = self._heights.at(first)
         while index < len(self._layouts) and self._heights.top(index) <= last:
             layout = self._layouts[index]
@@ -125,7 +125,7 @@ class Document:
         return len(self._drawn)
 
     def _remove_tail(self) -> dict[int, SectionLayout]:
-        """Remove the sections that were not final, and return them by serial: they may be used again."""
+        """Remove the sections that are not final. Return them by serial, because some can be reused."""
         for index in range(self._final, len(self._layouts)):
             self._drawn.pop(index, None)
             self._open_lines.pop(index, None)
@@ -152,7 +152,7 @@ class Document:
         self._heights.append(_height(layout))
 
     def _finish_code(self) -> None:
-        """Highlight the code block that has grown as a whole."""
+        """Highlight the code block that was open again, as a whole, because it is complete."""
         for layout in reversed(self._layouts):
             if not isinstance(layout, CodeLayout) or layout.section.block != self._growing_block:
                 break

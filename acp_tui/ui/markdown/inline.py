@@ -85,7 +85,7 @@ class Inline:
         self._put(text[end:], style)
 
     def _link(self, node: SyntaxTreeNode, style: Style) -> None:
-        """Append the text of a link. Append the target too, unless the text or a click on it shows it."""
+        """Append the text of a link. Append the target too if it is unsafe or the text is another URL."""
         target = str(node.attrs.get("href", ""))
         shown = link_style(style + self._palette.link, target)
         outside, self.lines = self.lines, [[]]
@@ -129,7 +129,7 @@ def _is_same_url(text: str, url: str) -> bool:
 
 
 def _trim_url(url: str) -> str:
-    """Remove trailing punctuation, and brackets that were opened before the URL."""
+    """Remove trailing punctuation, and closing brackets that were opened before the URL."""
     while url and (
         url[-1] in _TRAILING_PUNCTUATION
         or (url[-1] == ")" and url.count(")") > url.count("("))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class LineReader:
-    """Makes lines of chunks. Long lines come in parts, which do not depend on the chunks."""
+    """Joins chunks of text into lines. Long lines are cut at the same places whatever the chunks are."""
 
     def __init__(self, partial: list[str] | None = None) -> None:
         self._partial = partial or []
@@ -19,7 +19,7 @@ class LineReader:
 
     @property
     def partial(self) -> str:
-        """The part of the last line that was not returned yet."""
+        """The part of the last line that `read` has not returned yet."""
         return "".join(self._partial)
 
     def copy(self) -> LineReader:
@@ -29,8 +29,8 @@ class LineReader:
     def read(self, text: str, cut_position: Callable[[str], int]) -> Iterator[tuple[str, bool]]:
         """Read more text. Return complete lines and parts of long lines, and whether each ends a line.
 
-        `cut_position` returns the length of the first part of a long line. It is called after the caller used
-        the parts before.
+        `cut_position` returns the length of the first part of a long line. It is called only after the caller
+        has processed the parts before, on which the result may depend.
         """
         for number, line in enumerate(text.split("\n")):
             if number:

@@ -1,4 +1,4 @@
-"""What a single line of Markdown is: which block it starts or ends."""
+"""Recognises which block a single line of Markdown starts, continues or ends."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ Each line is read once, when it is complete. All sections but the last are final
 not depend on the text before it.
 
 Lists and long paragraphs may grow without end. Each list item is a section of its own, with an indent, and so
-is each block in an item. A long paragraph is cut, and each section continues the one before. What the text of
-a section means is left to the Markdown parser, except for code, whose lines are taken as they are.
+is each block in an item. A long paragraph is cut, and each section continues the one before. The Markdown
+parser reads the text of a section later, except for code, whose lines are taken as they are.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class MarkdownScanner:
         self._append(line)
 
     def _begin_block(self, line: str, content: str, indent: int, left: ListItem | None) -> None:
-        """Start a block. `left` is the list item at this depth that ends before it, if any."""
+        """Start a block. `left` is the list item of the same depth that ends before the block, if any."""
         start = block_start(content) if indent < 4 else "code"
         if start == "fence" or start == "code":
             self._begin_code(content, indent, is_fence=start == "fence")
@@ -189,7 +189,7 @@ class MarkdownScanner:
             self._begin_code(text, 0, is_fence=True).gap = False
 
     def _begins_table(self, content: str) -> bool:
-        """Make a table of the open section if this line is the delimiter row below a table's header."""
+        """Turn the open section into a table if this line is a delimiter row. Return True if so."""
         section = self._open
         assert section is not None
         if "|" not in content or not TABLE_DELIMITERS.match(content):
@@ -275,7 +275,7 @@ class MarkdownScanner:
         return section
 
     def _track_quoted_fence(self, content: str) -> None:
-        """Remember the fence of the code block that is open in a quote."""
+        """Note if a fenced code block in the open quote starts or ends with this line."""
         marks, text = split_quote_marks(content)
         if not self._quoted_fence:
             match = FENCE.match(text)

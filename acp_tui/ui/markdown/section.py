@@ -30,8 +30,8 @@ class Fence:
 class ListItem:
     """A list item that is open at the current line."""
 
-    content: int  # the column where its content starts
-    indent: int  # … and the cells before it on the screen
+    content: int  # the column where the content starts in the source
+    indent: int  # the cells before the content on the screen
     sign: str  # the bullet, or the character after the number
     number: int
 
@@ -49,15 +49,15 @@ class Section:
     indent: int = 0  # cells, for the list items around it
     column: int = 0  # indentation to remove from its lines
     gap: bool = False  # a blank line above
-    number: int | None = None  # of an ordered list item
+    number: int | None = None  # the number of an ordered list item
     quote: bool = False
     fence: Fence | None = None
-    head: list[str] = field(default_factory=list)  # of a table: header and delimiter row
+    head: list[str] = field(default_factory=list)  # the header and delimiter row of a table
     first: Section | None = None  # the first section of the same code block or table, if this is a later one
-    continues: Literal["", "paragraph", "quote"] = ""  # what it shares with the section before
+    continues: Literal["", "paragraph", "quote"] = ""  # the block that started in an earlier section
     separator: str | None = None  # between this and the section that continues its paragraph: "", " ", "\n"
     size: int = 0
-    serial: int = 0  # identifies the section while it grows and when it is final
+    serial: int = 0  # identifies the section, also after it has grown
 
     @property
     def text(self) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_UNDRAWN_LINES = 30
-"""If growing code has more lines than this to highlight, highlighting waits until the code is complete."""
+"""If more lines of growing code are due for highlighting, they stay plain until the code is complete."""
 MAX_PROSE_WIDTH = 120
 """The maximum width of a line of prose, in cells. Longer lines are hard to read."""
 MIN_SECTION_WIDTH = 16
@@ -69,7 +69,7 @@ class TextLayout:
     def __init__(self, section: Section, settings: LayoutSettings) -> None:
         self.section = section
         self.is_exact = False
-        self.open_line: OpenLine | None = None  # the line that it was drawn as a continuation of
+        self.open_line: OpenLine | None = None  # the line that the drawn lines continue
         self.next_line: OpenLine | None = None  # the line that the next section continues
         self._settings = settings
         self._indent = settings.indent(section)
@@ -143,7 +143,7 @@ class CodeLayout:
         self._width = settings.width - self._indent
         info = section.fence.info if section.fence else ""
         self._label = [] if section.first else language_label(info, settings.palette, self._width)
-        self._code: list[str] = []  # by the lines of the section
+        self._code: list[str] = []  # the code of each line of the section
         self._ends: list[int] = []  # the row after each line, below the label
         self._carry = ""  # the incomplete last row of a part of a long line, which starts the next part
         self._language = fence_language(info)
@@ -192,7 +192,7 @@ class CodeLayout:
             self._highlighter = Highlighter(self._language, self._settings.palette)
 
     def strip(self, row: int) -> Strip:
-        """Draw one line."""
+        """Return one row. Its line is highlighted and wrapped if it is not in memory."""
         if row < len(self._label):
             return self._settings.strip(self._label[row], self._indent)
         row -= len(self._label)

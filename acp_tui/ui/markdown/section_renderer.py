@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_OPEN_LINE_LENGTH = 1000
-"""The maximum length of an open line. Only characters without a width could make it longer."""
+"""The maximum length of an open line. Only zero-width characters can make one longer."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -37,7 +37,7 @@ class OpenLine:
     style: Style  # of the paragraph
 
     def extend(self, lines: list[Spans], separator: str | None) -> tuple[list[Spans], OpenLine | None]:
-        """Draw this line and the next section, whose first logical line continues it."""
+        """Wrap this line joined with `lines` of the next section. Return the rows and the new open line."""
         first, *others = lines or [[]]
         rows = [row for line in (_join(self.spans, first), *others) for row in wrap(line, self.width)]
         prefixes = [self.prefix, *[self.next_prefix] * (len(rows) - 1)]
@@ -47,7 +47,7 @@ class OpenLine:
         return replace(self, spans=rows[-1], prefix=prefixes[-1]).leave_to_next(drawn, separator)
 
     def leave_to_next(self, lines: list[Spans], separator: str) -> tuple[list[Spans], OpenLine]:
-        """Remove this line from the end of a section's lines, unless it ends there."""
+        """Remove this line from the end of `lines`, unless it is complete: the next section draws it."""
         if separator == "\n" or sum(len(span.text) for span in self.spans) > MAX_OPEN_LINE_LENGTH:
             return lines, replace(self, spans=[], prefix=self.next_prefix)
         space = [Segment(separator, self.style)] if separator else []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 COLUMN_SEPARATOR = " │ "
 MIN_COLUMN_WIDTH = 6
 MAX_WORD_WIDTH = 16
-"""The maximum width, in cells, of a word that is not broken if there is room."""
+"""Words up to this width, in cells, are not broken unless the table does not fit."""
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class Table:
     def columns(self, width: int) -> tuple[list[int], bool]:
         """Return the width of each column, and whether no text needs to wrap.
 
-        There are no widths if the columns do not fit at all.
+        The list of widths is empty if the columns do not fit at all.
         """
         columns = list(zip(self.head, *self.rows, strict=True))
         wanted = [max(1, *(_width(line) for cell in column for line in cell)) for column in columns]
@@ -161,7 +161,7 @@ def _share(wanted: list[int], room: int) -> list[int]:
 
 
 def _grow(least: list[int], wanted: list[int], room: int) -> list[int]:
-    """Widen columns in proportion to what they lack."""
+    """Divide the room that is left among the columns, in proportion to the cells that each still lacks."""
     missing = [want - have for want, have in zip(wanted, least, strict=True)]
     spare, total = room - sum(least), sum(missing)
     return [have + spare * more // total for have, more in zip(least, missing, strict=True)]

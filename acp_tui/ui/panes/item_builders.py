@@ -33,7 +33,7 @@ def justified_line(left: Spans, right: Spans, width: int) -> Strip:
 
 
 def heading_item(title: str, palette: Palette, note: str = "", *, first: bool = False) -> PaneItem:
-    """Return the title of a section, with a note at the right edge."""
+    """Return the title of a section, with `note` at the right edge."""
 
     def draw(width: int) -> list[Strip]:
         line = justified_line([Segment(title, palette.strong)], [Segment(note, palette.dim)], width)

@@ -1,6 +1,6 @@
 """Messages from the panes to their screen.
 
-A module of its own, because the screen imports it at start but loads the panes only when they are opened.
+They are in a separate module, because the screen needs them at start but loads the panes only when opened.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ class Pane(PaneList):
         self.post_message(PanesAction("leave"))
 
     def action_open(self) -> None:
-        """Open the chosen item; panes define what that means."""
+        """Open the chosen item. Panes with items that can be opened override this."""
 
     def action_diff(self) -> None:
         self.request("diff")
@@ -141,7 +141,7 @@ class Pane(PaneList):
         self.request("accept")
 
     def action_undo(self) -> None:
-        self.post_message(PaneItemAction("undo"))  # also if no item is left
+        self.post_message(PaneItemAction("undo"))  # even if no item is chosen
 
     def action_kill(self) -> None:
         self.request("kill")

@@ -24,7 +24,7 @@ MARK_CELLS = 2
 """The width, in cells, of the column for the mark of the chosen item."""
 MIN_WIDTH = 16
 MAX_JUMP_LINES = 2
-"""If the next item is further outside the view than this number of lines, the list scrolls instead."""
+"""If the next item is more lines outside the view than this, the list scrolls instead of choosing it."""
 
 
 @dataclass(frozen=True, slots=True)

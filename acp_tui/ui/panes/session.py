@@ -41,7 +41,7 @@ class SessionPane(Pane):
         return [*self._options(), *self._agent(), *self._servers(), *self._session_facts()]
 
     def _given_names(self) -> Iterator[str]:
-        """Labels that come from the agent or the settings; they set the width of the label column."""
+        """Yield the labels that the agent or the settings define, which set the width of the label column."""
         yield from (visible_line(option.name) for option in self.source.session.config_options)
         if (conversation := self.source.conversation) is not None:
             yield from (visible_line(server.name) for server in conversation.mcp_servers)

@@ -1,7 +1,7 @@
-"""Finds the tool calls behind a permission request that says nothing itself.
+"""Finds the tool calls behind a permission request that does not say what it is about.
 
-OpenHands asks "Confirm Agent Actions" with a tool call id of its own. It announces the calls to be confirmed
-separately, shortly before or after.
+OpenHands asks "Confirm Agent Actions" with the id of an otherwise unknown tool call. It announces the calls
+to be confirmed separately, shortly before or after.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def names_nothing(question: Question) -> bool:
 
 
 def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
-    """Return the calls that an empty request may be about: in progress, without a request of their own."""
+    """Return the calls that an empty request may be about: those in progress that no request names."""
     if not names_nothing(question):
         return []
     asked = {permission.call_id for permission in session.permissions.values()}

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def option_hints(node: DOMNode, *, raw: bool, full: bool, can_reject: bool) -> list[Hint]:
-    """Return the hints while the user chooses an option. `raw` and `full` are what is shown."""
+    """Return the hints while the user chooses an option.
+
+    `raw` is true while the raw input is shown, and `full` while the dialog has its full size.
+    """
     names = ("take", "reason", "cancel", "write", "diff", "raw")
     take, reason, cancel, write, size, input_key = (bound_keys(node, f"permission.{name}") for name in names)
     reject = [(reason, "reject with reason")] if can_reject else []

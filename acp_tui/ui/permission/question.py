@@ -234,7 +234,7 @@ _PART_SIGNS = {"allow": ("✓", "success"), "reject": ("✗", "error"), "ask": (
 
 
 def _parts_body(question: Question, context: DrawContext) -> LinesBody:
-    """Draw the parts of a composite command, and for each the rule that allows it, or that it is new."""
+    """Draw the parts of a composite command, each with its answer and the reason, such as a rule."""
     palette = context.palette
     lines: list[Strip] = []
     name = "parts".ljust(LABEL_WIDTH)

@@ -25,7 +25,7 @@ class ReasonLine(Horizontal):
     def __init__(self) -> None:
         super().__init__(id="reason")
         self.input = InputLine(placeholder="…")
-        """The part to be focused."""
+        """The input, which takes the focus."""
 
     def compose(self) -> ComposeResult:
         yield Static("No, because ", markup=False)

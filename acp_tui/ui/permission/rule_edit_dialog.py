@@ -31,7 +31,7 @@ CHROME_ROWS = 6
 
 
 class RuleEditDialog(Dialog[Rule | None]):
-    """Returns the edited rule, or None if cancelled. It can be widened, moved and given to any agent."""
+    """Returns the edited rule, or None if cancelled. What it matches, its scope and agent can be changed."""
 
     CSS = """
     RuleEditDialog { align: center middle; background: transparent; }
@@ -44,7 +44,7 @@ class RuleEditDialog(Dialog[Rule | None]):
     AUTO_FOCUS = "RuleEditor"
 
     def __init__(self, rule: Rule, palette: Palette, *, agent: AgentIdentity, project: str) -> None:
-        """`agent` and `project` are the conversation's. A rule for another agent or project keeps its own."""
+        """`agent` and `project` are the conversation's. They are used if the rule itself names none."""
         super().__init__()
         self._palette = palette
         self._elsewhere = rule.project if rule.project != project else None

@@ -40,7 +40,7 @@ MAX_CHOICE_WIDTH = 60
 MIN_EFFECT_ROWS = 2
 """The rows kept for the sentence below the choices, so that the height does not change with every key."""
 MAX_EFFECT_ROWS = 6
-"""The maximum height of the sentence that says what will no longer be asked. More of it scrolls."""
+"""The maximum height of the sentence that says what will no longer be asked. A longer one scrolls."""
 BLANK_ROWS = 2
 """Rows above and below the list of choices."""
 
@@ -68,7 +68,7 @@ class RuleEditor(Vertical, can_focus=True):
         """The user closed the editor."""
 
     class Changed(Message):
-        """A part of the sentence changed, and maybe the height."""
+        """A part of the sentence changed, and possibly the height."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class RuleEditor(Vertical, can_focus=True):
         """Create the editor.
 
         Args:
-            ladders: One per rule to be made: its choices from exact to wide. The first is preselected.
+            ladders: For each rule to be made, its variants from exact to wide. The first is preselected.
             palette: The colours of the current theme.
             agent: The agent that a rule may be restricted to; None if it can only be for any agent.
             project: The folder that a rule may be restricted to; None if it cannot.
@@ -194,7 +194,7 @@ class RuleEditor(Vertical, can_focus=True):
         return [Segment(words, self._palette.accent)]
 
     def _effect(self, width: int) -> Sequence[Body]:
-        """Draw what will no longer be asked: by the rule at the current part, or by all of them."""
+        """Draw what will no longer be asked because of the rule at the current part, or of all rules."""
         rules = self.rules
         if len(rules) > 1 and self._part >= len(rules):
             verb = "allowed" if rules[0].decision == "allow" else "rejected"
@@ -241,5 +241,5 @@ class RuleEditor(Vertical, can_focus=True):
 
 
 def _short_name(agent: AgentIdentity) -> str:
-    """Return a name for the sentence. The sentence about the effect has the command, too."""
+    """Return the agent's name, command or id, whichever is known first."""
     return agent.name or agent.line or agent.id

@@ -204,7 +204,7 @@ def _parse_block(block: Mapping[str, Any]) -> KeptAttachment | None:
 
 
 def _token_pattern(attachment: KeptAttachment) -> str:
-    """Return a regular expression for the attachment's placeholder in the prompt, such as `[image 1]`."""
+    """Return a regular expression for the attachment's token in the prompt, such as `[image 1]`."""
     if isinstance(attachment, Picture):
         return r"\[image \d+\]"
     return rf"\[{re.escape(_name(attachment))}(?: #\d+)?\]"

@@ -78,7 +78,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return self.get_text_range((0, 0), self.cursor_location)
 
     def replace_text(self, text: str, cursor: Location | None = None) -> None:
-        """Replace the text; it can be undone and opens no menu. The cursor goes to the end by default."""
+        """Replace the text. This can be undone and opens no menu. By default the cursor goes to the end."""
         self.replace(strip_controls(text), (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor(cursor if cursor is not None else self.document.end)
         self._inserted_text = self.text
@@ -148,7 +148,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.paste(event.text)
 
     def action_paste(self) -> None:
-        """Paste from the clipboard, which may hold an image."""
+        """Paste from the clipboard, which may contain an image."""
         self.post_message(self.PasteRequested())
 
     def paste(self, text: str) -> None:
@@ -276,7 +276,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.update_suggestion()
 
     def action_cursor_right(self, select: bool = False) -> None:
-        """Do not accept the hint as text, which Textual would do."""
+        """Move right. At the end, Textual would insert the hint as text: do nothing instead."""
         if not self.suggestion:
             super().action_cursor_right(select)
 

@@ -34,7 +34,7 @@ class FileMenu(Menu):
 
     def __init__(self, attachments: Attachments) -> None:
         super().__init__()
-        self.display = False  # already before it is mounted at first use
+        self.display = False  # hidden even before it is mounted, at first use
         self.get_index: Callable[[], FileIndex] | None = None
         """Returns the files found so far. While it is None, the menu stays closed."""
         self.images_refused = ""

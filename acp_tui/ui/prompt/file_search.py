@@ -20,7 +20,7 @@ MAX_HITS = 100
 """Maximum number of matches."""
 PATHS_PER_STEP = 2000
 ALL, MANY, FEW = 1 << 30, 5000, 1000
-"""The numbers of matches at which the passes end: poor matches need not all be found."""
+"""The number of matches after which a pass ends. Passes for poor matches need not find all."""
 
 
 class FileIndex(Protocol):
@@ -52,7 +52,7 @@ class FileSearch:
         self._steps = self._search()
 
     def _covers(self, later: FileSearch) -> bool:
-        """Return True if every match of the later search is among the hits of this one."""
+        """Return True if this search has found every match of the later one."""
         return (
             self._found_all
             and self.files is later.files

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_HITS = 200
 """Maximum number of matches in the list."""
 EXCERPT_CHARS = 300
-"""The number of characters of a prompt to consider. A line shows no more."""
+"""The number of characters of a prompt that are read to draw its line, which shows only the beginning."""
 
 
 class HistoryInput(InputLine):

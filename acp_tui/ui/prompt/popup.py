@@ -34,7 +34,7 @@ class Popup(Vertical):
     EXTRA_ROWS = 0
     """Number of lines besides the list."""
     TITLE = ""
-    """Title in the border, in plural."""
+    """What the items are, in the plural, for the title in the border."""
 
     def compose(self) -> ComposeResult:
         yield CompletionList()

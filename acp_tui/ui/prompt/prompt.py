@@ -101,7 +101,7 @@ class Prompt(AttachingPrompt):
         """The user wants to edit the last queued prompt; the receiver calls `load`."""
 
     class DraftChanged(Message):
-        """The draft changed. Posted at intervals while typing, and immediately when it was sent."""
+        """The draft changed. Posted at intervals while typing, and immediately when the prompt was sent."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -122,7 +122,7 @@ class Prompt(AttachingPrompt):
         self.queued_count = 0
         """Number of prompts in the queue."""
         self.agent_busy = False
-        """True if prompts are queued now."""
+        """True while a turn runs, so that prompts are queued."""
         self._recall = Recall(lambda: self.history.entries() if self.history is not None else ())
         self._search: HistorySearch | None = None
         self._was_empty = True

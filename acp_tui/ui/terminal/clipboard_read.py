@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TIMEOUT = 2.0
-"""Seconds. The program that owns the clipboard may never answer."""
+"""Seconds to wait for a program, because the owner of the clipboard may never answer."""
 MAX_BYTES = 10_000_001
 """The maximum number of bytes to read: one more than an image may have."""
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
-    """Return two commands: one lists the types in the clipboard, one reads a type. None if there are none.
+    """Return the commands that list the clipboard's types and that read one type; None if there are none.
 
     The clipboard is not read over SSH, where it is that of the remote machine.
     """

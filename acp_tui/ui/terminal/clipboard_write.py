@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_BASE64_CHARS = 100_000
 """Limit of base64 characters for OSC 52; many terminals silently drop longer sequences."""
 PROGRAM_TIMEOUT = 3.0
-"""Seconds. A program that cannot reach its display may wait for ever."""
+"""Seconds to wait for a program. One that cannot reach its display may wait forever."""
 TERMS_WITHOUT_CLIPBOARD = ("dumb", "linux", "vt100", "vt220")
 """Terminals that have no clipboard."""
 
@@ -96,7 +96,7 @@ COPIED = "Copied."
 
 
 async def _copy_with(program: Program, text: str, environ: Mapping[str, str]) -> bool:
-    """Run the program; True if it succeeded. Some leave a child behind that serves the clipboard."""
+    """Run the program; return True if it succeeded. Some leave a child that serves the clipboard."""
     try:
         process = await asyncio.create_subprocess_exec(
             *program.command,

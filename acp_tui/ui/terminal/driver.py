@@ -36,7 +36,7 @@ output_sanitizer.install()  # here, because nothing is drawn without a driver
 
 READ_BYTES = 4096
 POLL_SECONDS = 0.1
-"""How often the input thread checks whether it has to end."""
+"""Seconds between two checks of the input thread whether it has to end."""
 RESUME_DELAY_SECONDS = 0.2
 """How long to wait for a signal that may have come together with SIGCONT."""
 BLOCKED_SECONDS = 1.0
@@ -55,7 +55,7 @@ class TerminalWriter:
 
     def __init__(self, file: TextIO, on_close: Callable[[], None]) -> None:
         self.discards_blocked_output = False
-        """True: drop output that a blocked terminal does not accept, instead of waiting."""
+        """Whether to drop output that a blocked terminal does not accept, instead of waiting."""
         self._on_close = on_close
         self._closed = False
         self._encoding, self._errors = file.encoding, file.errors or "strict"
@@ -118,7 +118,7 @@ class TerminalDriver(LinuxDriver):
             self._writer_thread.write(data)
 
     def disable_input(self) -> None:
-        """Stop reading, unless another program uses the terminal: the system would stop acp-tui."""
+        """Stop reading, unless another program uses the terminal: then the system would suspend acp-tui."""
         if self._writer_thread is not None:
             super().disable_input()
 
@@ -166,7 +166,7 @@ class TerminalDriver(LinuxDriver):
         try:
             if data := os.read(self.fileno, READ_BYTES):
                 return data
-            # Ctrl+D reads as no data, too, if another program has left the terminal in line mode.
+            # Ctrl+D also reads as no data if another program has left the terminal in line mode.
             termios.tcgetattr(self.fileno)
         except (OSError, termios.error):
             return None
@@ -181,7 +181,7 @@ class TerminalDriver(LinuxDriver):
         self._call_in_loop(self._resume)
 
     def _suspend(self) -> None:
-        """Stop the process as SIGTSTP does by default. The system ignores it if no shell could resume us."""
+        """Suspend the process with SIGTSTP, which the system ignores if no shell could resume acp-tui."""
         if self._auto_restart:  # else another program uses the terminal
             self.suspend_application_mode()
         numbers = (signal.SIGTSTP, signal.SIGCONT)
@@ -209,7 +209,7 @@ class TerminalDriver(LinuxDriver):
             return
         if not self._in_foreground():
             signal.raise_signal(signal.SIGTTOU)
-        elif self._writer_thread is None:  # back in the foreground, of which a running job gets no signal
+        elif self._writer_thread is None:  # back in the foreground: a running job gets no signal for that
             self._resume()
 
     def _in_foreground(self) -> bool:

@@ -3,8 +3,8 @@
 Textual 8.2.8 passes every such error to `App._handle_exception` and ends. `ResilientApp` overrides that
 method: it reports the error and continues if possible. Two places need more, so `install` replaces them:
 
-- `MessagePump._dispatch_message`: after an error its caller ends the message loop, and the widget handles no
-  message any more. The replacement reports the error inside the loop.
+- `MessagePump._dispatch_message`: after an error its caller ends the message loop, so the widget handles no
+  more messages. The replacement reports the error inside the loop.
 - `Widget.render_lines`: an error prevents the whole frame, and each following one. The replacement leaves out
   only the widget that fails, and tries it again after a pause.
 """
@@ -47,7 +47,7 @@ MAX_TRACEBACKS = 3
 RETRY_SECONDS = 1.0
 """Seconds before a widget that could not be drawn is tried again."""
 MAX_ERRORS, ERROR_WINDOW = 1000, 10.0
-"""With more than `MAX_ERRORS` in `ERROR_WINDOW` seconds, one probably causes the next."""
+"""More than `MAX_ERRORS` in `ERROR_WINDOW` seconds end the app: each probably causes the next."""
 
 _failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
 

@@ -12,7 +12,7 @@ class _ExtraKey(StrEnum):
 
 
 def register_extra_keys() -> None:
-    """Teach Textual Alt+Enter.
+    """Make Textual recognise Alt+Enter.
 
     Terminals without the Kitty keyboard protocol send Escape followed by the key's character. Textual reads
     that as Enter, so Alt+Enter would send the prompt instead of inserting a newline.

@@ -47,7 +47,7 @@ def _is_harmless(segments: Iterable[Segment]) -> bool:
 
 
 def _sanitized(strip: Strip) -> Strip:
-    """Return the strip with visible replacements, cut to its width if they are wider."""
+    """Return the strip with control characters made visible, cut to its width if it became wider."""
     segments = [Segment(visible_row(text), _with_safe_link(style)) for text, style, _ in strip._segments]
     if segments == strip._segments:  # an emoji with joiners, or a harmless link
         return strip

@@ -1,4 +1,4 @@
-"""Base class of the app: survives unexpected errors, and ends without losing anything.
+"""Base class of the app: survives unexpected errors, and shuts down cleanly.
 
 Uses private parts of `textual.app.App`, because Textual ends at the first unhandled error.
 """
@@ -43,7 +43,7 @@ class ResilientApp(App[int]):
         return TerminalDriver
 
     def is_essential(self, screen: Screen[Any]) -> bool:
-        """Return True if the app cannot go on without this screen."""
+        """Return True if the app cannot continue without this screen."""
         return screen is self.screen_stack[0]
 
     # ------------------------------------------------------------------------- unexpected errors

@@ -25,14 +25,14 @@ class Palette:
     key: Style = NO_STYLE  # the name of a key
     selected: Style = NO_STYLE  # the selected row of a list
     user: Style = NO_STYLE  # the user's messages
-    user_bar: Style = NO_STYLE  # the bar beside them
+    user_bar: Style = NO_STYLE  # the bar beside the user's messages
     thought: Style = NO_STYLE
     tool: Style = NO_STYLE  # a tool call's title
     icon: Style = NO_STYLE
     cursor: Style = NO_STYLE  # the bar beside the entry the cursor is on
-    match: Style = NO_STYLE  # of a search
+    match: Style = NO_STYLE  # a search match
     match_current: Style = NO_STYLE
-    withdrawn: Style = NO_STYLE  # no longer in the agent's context
+    withdrawn: Style = NO_STYLE  # messages that are no longer in the agent's context
 
     heading1: Style = NO_STYLE
     heading2: Style = NO_STYLE
@@ -43,7 +43,7 @@ class Palette:
     link: Style = NO_STYLE
     inline_code: Style = NO_STYLE
     code: Style = NO_STYLE  # a code block, with its background
-    code_label: Style = NO_STYLE  # the language
+    code_label: Style = NO_STYLE  # the name of the language above a code block
     quote: Style = NO_STYLE
     quote_bar: Style = NO_STYLE
     bullet: Style = NO_STYLE
@@ -53,7 +53,7 @@ class Palette:
 
     diff_number: Style = NO_STYLE
     diff_context: Style = NO_STYLE
-    diff_added: Style = NO_STYLE  # a line, with its background
+    diff_added: Style = NO_STYLE  # an added line, with its background
     diff_added_mark: Style = NO_STYLE  # the `+` and the line number
     diff_added_word: Style = NO_STYLE  # the changed words in the line
     diff_removed: Style = NO_STYLE

@@ -64,8 +64,8 @@ class Highlighter:
         assert lexer is not None
         if type(lexer).get_tokens_unprocessed is not RegexLexer.get_tokens_unprocessed:
             return ((token_type, text) for _, token_type, text in lexer.get_tokens_unprocessed(code))
-        # RegexLexer does not return its state at the end. ExtendedRegexLexer works with the same tables and
-        # does, except for a few tables whose callbacks need a RegexLexer.
+        # RegexLexer does not tell in which state it ended. ExtendedRegexLexer does, and works with the same
+        # tables, except for a few whose callbacks need a RegexLexer.
         context = LexerContext(code, 0, stack=list(self._stack or ["root"]))
         try:
             found = list(ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context))
@@ -110,7 +110,7 @@ def _file_patterns() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
 
 
 def _highest_priority(languages: Iterable[str]) -> str:
-    """Return the language that Pygments prefers among those with the same file name."""
+    """Return the language that Pygments prefers among those that a file name matches."""
     from pygments.lexers import find_lexer_class_by_name
 
     return max(languages, key=lambda name: (find_lexer_class_by_name(name).priority, name), default="")

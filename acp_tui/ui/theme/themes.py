@@ -1,7 +1,7 @@
 """Themes: TOML files with colours, from which a Textual theme and the palette of the transcript are made.
 
-A theme has a base, whose values are used for everything that the theme omits or gets wrong. Themes of users
-always have one. The first frame waits for the theme, so nothing heavy is imported here.
+A theme may have a base theme, whose values replace missing and invalid ones. A user's theme always has one.
+The first frame waits for the theme, so nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ def _selected_text(variables: dict[str, str]) -> dict[str, str]:
 
 
 def _style(text: str, colours: dict[str, str]) -> Style:
-    """Convert a style such as `bold blue on panel`, with names of the theme's own colours."""
+    """Convert a style such as `bold blue on panel`; `colours` are the colours that the theme names."""
     attributes, *names = _parse_style(text)
     foreground, background = (None if name is None else _rich_colour(name, colours) for name in names)
     return Style(color=foreground, bgcolor=background, **attributes)  # type: ignore[arg-type]  # flags

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 class Anchor:
     """One line of one entry. If set, the fields below `gap` identify it more reliably than its number."""
 
-    index: int  # of the entry in the layout
-    line: int  # of the entry, counting the blank lines above it
-    gap: int = 0  # how many blank lines there are
+    index: int  # the entry's index in the layout
+    line: int  # the line in the entry, counting the blank lines above it
+    gap: int = 0  # the number of blank lines above the entry
     from_end: int | None = None  # lines to the end, for an entry whose height is an estimate
     inside: Any = None  # the position in a long body
     body: Body | None = None  # the body that `inside` belongs to; None: any body of the entry

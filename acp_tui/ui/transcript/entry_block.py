@@ -19,10 +19,11 @@ class EntryBlock:
     """One entry, with a body if it has been near the viewport."""
 
     entry: Entry
-    folded: bool | None = None  # as the user wishes; None: as its kind does
+    folded: bool | None = None  # as the user chose; None: as usual for its kind
     body: Body | None = None  # None: never drawn or outdated, so the height is an estimate
     gap: int = 0  # blank lines above it
-    painted: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)  # by line: from the body, on screen
+    painted: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)
+    """By line number: the strip from the body, and the painted one."""
 
     def forget(self) -> None:
         """Drop the body after a change of width, theme or fold."""

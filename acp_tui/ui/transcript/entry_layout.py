@@ -1,8 +1,8 @@
 """The entries of a transcript below each other: their bodies, their heights, and what is at a given row.
 
 Only entries near the viewport get a body. All others have an estimated height, which is corrected when they
-come near. To *settle* lines is to make their exact heights known; methods that settle a screen return the row
-at which it begins afterwards, so that nothing on it moves.
+come near. To *settle* lines is to make their exact heights known. That can move them, so methods that settle
+a screen return the row at which it now begins.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_SETTLE_PASSES = 8
-"""Correcting an estimate can bring other entries onto the screen; this ends the loop."""
+"""The maximum number of passes to settle a screen. Each correction can bring other entries onto it."""
 DEFAULT_WIDTH = 80
-"""For estimates before the width is known."""
+"""The width, in cells, for estimates before the real one is known."""
 
 
 class EntryLayout:
@@ -46,7 +46,7 @@ class EntryLayout:
         self.blocks: list[EntryBlock] = []
         self.heights = Heights()
         self._indexes: dict[int, int] = {}  # by entry id
-        self._folded_kinds: dict[type[Entry], bool] = {}  # as the user wishes
+        self._folded_kinds: dict[type[Entry], bool] = {}  # as the user chose
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -90,7 +90,7 @@ class EntryLayout:
             self.settle(index)
 
     def _widen_gaps(self, index: int) -> None:
-        """Add blank lines around an entry that now shows more than its title. None is ever removed."""
+        """Add blank lines around an entry that now shows more than its title. They are never removed."""
         for number in range(max(1, index), min(index + 2, len(self.blocks))):
             block = self.blocks[number]
             missing = gap_between(self.blocks[number - 1].entry, block.entry) - block.gap
@@ -211,7 +211,7 @@ class EntryLayout:
         return y
 
     def settle_above(self, y: int, lines: int) -> int:
-        """Settle the lines above a row. Return where the row is afterwards."""
+        """Settle this number of lines above row `y`. Return the row's new number."""
         anchor = self.anchor_at(y)
         if anchor is None:
             return y
@@ -245,7 +245,7 @@ class EntryLayout:
         return Anchor(index, line, gap=block.gap, inside=inside, body=block.body)
 
     def running(self, y: int, page: int) -> list[int]:
-        """Return the rows of a screen that begins at `y` whose text changes with the clock."""
+        """Return the rows from `y` to the end of the page whose text changes with the clock."""
         rows: list[int] = []
         index, line = self.heights.at(y)
         row = y - line

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CURSOR_MARGIN = 1
 """Cells reserved at the left for the cursor bar."""
 MAX_CACHED_LINES = 500
-"""Painted lines kept per entry: a few screens."""
+"""The maximum number of painted lines to keep of an entry: a few screens."""
 
 
 class LinePainter:
@@ -38,7 +38,7 @@ class LinePainter:
         self.highlight = SearchHighlight()
         """Highlights the matches of the search."""
         self.cursor: int | None = None
-        """The entry that has the cursor bar. Its painted lines must be dropped when this changes."""
+        """The id of the entry with the cursor bar. Its painted lines must be dropped when this changes."""
         self.line_style = LineStyle(Style(), 0, TRANSPARENT, [])
         """The style and width of lines, as set by the last call of `use`."""
 

@@ -1,4 +1,4 @@
-"""How far the user has seen the conversation. Changes above that do not count as new."""
+"""How much of the conversation the user has seen. Changes above that point do not count as new."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ class TranscriptSearch:
 
     def __init__(self, view: TranscriptView) -> None:
         self._view = view
-        self._counts: dict[int, int] = {}  # by entry: the matches in its source text
-        self._current: tuple[int, int] | None = None  # entry, and number of the match in it
+        self._counts: dict[int, int] = {}  # the number of matches in the source text, by entry id
+        self._current: tuple[int, int] | None = None  # the entry's id, and the index of the match in it
 
     @property
     def total(self) -> int:
@@ -74,7 +74,7 @@ class TranscriptSearch:
         return True
 
     def _candidate(self, step: int) -> tuple[int, int]:
-        """Return an entry, and the index of the match to move to. It may be outside the entry's matches."""
+        """Return an entry's id, and the index of the match to move to. The entry may have fewer matches."""
         if self._current is not None and self._current[0] in self._counts:
             entry, match = self._current
             return entry, match + step
@@ -88,7 +88,7 @@ class TranscriptSearch:
     def _lines(self, entry_id: int) -> list[int]:
         """Return the drawn lines of an entry that contain a match, unfolding it if necessary.
 
-        If none does, return the first line: the match is in a part that the transcript omits, or wrapped.
+        If none does, return the first line: the match is in an omitted part, or broken by a line end.
         """
         view, needle = self._view, self._view.highlight.needle
         lines = view.lines_with(entry_id, needle)

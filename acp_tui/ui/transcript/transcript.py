@@ -29,7 +29,7 @@ class Transcript(TranscriptView):
     _typing = False  # a printable key was passed on, and the focus is moving to the prompt
 
     class ActionRequested(Message):
-        """The user wants something that the screen does: with an entry, the search or the focus."""
+        """The user requested an action that the screen carries out, such as copying an entry."""
 
         def __init__(self, action: str, entry: Entry | None = None, step: int = 0) -> None:
             super().__init__()

@@ -178,7 +178,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._arrange(None)
 
     def scroll_lines(self, lines: int) -> None:
-        """Scroll up (negative) or down."""
+        """Scroll by this number of lines; negative is up."""
         if lines < 0:
             self._show(self.entry_layout.settle_above(self.scroll_offset.y, -lines))
         self._jump(self.scroll_offset.y + lines)
@@ -215,7 +215,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self.scroll_lines(WHEEL_LINES)
 
     def _show(self, y: int) -> None:
-        """Scroll without treating it as scrolling by the user."""
+        """Scroll to row `y`, without treating that as scrolling by the user."""
         self._own_scroll = True
         try:
             self._update_extent(y)

@@ -46,7 +46,7 @@ class Bar(Widget):
         return Strip([*left, *right]).apply_style(style)
 
     def left_part(self, width: int) -> Spans:  # noqa: ARG002  # for subclasses
-        """Return the left part for this many cells."""
+        """Return the left part. Subclasses may fit it to `width` cells."""
         return self._left
 
 

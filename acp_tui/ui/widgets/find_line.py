@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FindLine(Horizontal):
-    """Hidden until `open` or `show` is called."""
+    """A search input beside the position among the matches. Hidden until `open` or `show` is called."""
 
     BINDINGS: ClassVar = keys.bindings("find")
     DEFAULT_CSS = """
@@ -35,7 +35,7 @@ class FindLine(Horizontal):
             self.needle = needle
 
     class Moved(Message):
-        """The user goes to the next (1) or previous (-1) match."""
+        """The user asked for the next (1) or previous (-1) match."""
 
         def __init__(self, step: int) -> None:
             super().__init__()
@@ -71,7 +71,7 @@ class FindLine(Horizontal):
         return self.has_class("shown")
 
     def show_position(self, number: int, total: int) -> None:
-        """Show the number of matches and of the current one, or 0 if none is current."""
+        """Show a position such as "3 of 17". `number` is 0 if no match is current."""
         if not self.children:
             return
         if not self.needle:

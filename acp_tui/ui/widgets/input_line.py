@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 EDITING_BINDINGS: list[BindingType] = [
     binding for binding in Input.BINDINGS if isinstance(binding, Binding) and binding.key != "enter"
 ]
-"""The editing keys of the line. Enter is left to the parent, which binds it in the table of keys."""
+"""Textual's editing keys without Enter, which the parent widget binds to its own action."""
 
 
 class InputLine(Input, inherit_bindings=False):

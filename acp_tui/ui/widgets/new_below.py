@@ -41,7 +41,7 @@ class NewBelow(Static):
         self._position = Offset()
 
     def on_mount(self) -> None:
-        """Move with the end of the transcript."""
+        """Move the mark whenever the layout of the screen changes."""
         self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self._reposition())
 
     def show(self, lines: int) -> None:

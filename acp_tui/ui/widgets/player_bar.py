@@ -32,7 +32,7 @@ class PlayerBar(Widget):
         self._player = player
         self._palette = palette
         self._paused = False
-        self._last_drawn: tuple[str, str, int] | None = None  # both texts and the length of the track
+        self._last_drawn: tuple[str, str, int] | None = None  # left text, right text, filled cells
 
     def show(self, *, paused: bool) -> None:
         """Show the player's position; redraw only if something visible changed."""

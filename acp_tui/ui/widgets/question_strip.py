@@ -1,4 +1,4 @@
-"""The line above the prompt that stands for a question of the agent while the user writes."""
+"""The line above the prompt that reminds the user of an open question while they continue to write."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ class QuestionStrip(Bar):
         self.display = True
 
     def hide(self) -> None:
-        """Hide the line."""
         self.display = False
 
     def on_click(self, event: events.Click) -> None:

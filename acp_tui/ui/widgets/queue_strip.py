@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 5
 """Maximum height; longer queues scroll."""
 EXCERPT_CHARS = 400
-"""The number of characters of a prompt to consider. A line shows no more."""
+"""The number of characters of a prompt that are read to draw its line, which shows only the beginning."""
 
 
 class QueueStrip(Widget, can_focus=True):
@@ -53,7 +53,7 @@ class QueueStrip(Widget, can_focus=True):
 
         def __init__(self, queued: str) -> None:
             super().__init__()
-            self.queued = queued  # its id
+            self.queued = queued  # the id of the prompt
 
     class SendNow(PromptAction):
         """Send this prompt now, before the turn ends."""
@@ -69,13 +69,13 @@ class QueueStrip(Widget, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
         super().__init__(id=id)
-        self._shown: list[tuple[str, str]] = []  # id, one line of text
+        self._shown: list[tuple[str, str]] = []  # the id and the line of each prompt
         self._paused = False
         self._current = 0
         self._first = 0
 
     def show(self, queue: Sequence[QueuedPrompt], *, paused: bool) -> None:
-        """Show the queue. Does nothing if it is shown already."""
+        """Show these prompts and whether the queue is paused."""
         shown = [(prompt.id, visible_line(prompt.text[:EXCERPT_CHARS].strip())) for prompt in queue]
         if (shown, paused) == (self._shown, self._paused):
             return

@@ -117,7 +117,7 @@ class SelectList(ScrollView):
     def move(self, step: int) -> None:
         """Select another row; wraps around at the ends."""
         if self._rows:
-            start = self.selected if self.selected >= 0 or step > 0 else 0  # -1: none is chosen
+            start = self.selected if self.selected >= 0 or step > 0 else 0  # -1: no row is selected
             self.selected = (start + step) % len(self._rows)
 
     def height_at(self, width: int) -> int:

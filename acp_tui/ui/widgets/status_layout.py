@@ -28,10 +28,10 @@ Part = Literal["agent", "project", "branch", "mark", "mode", "policy", "model", 
 class StatusFacts:
     """Everything the status line may show. Texts are safe to display."""
 
-    agent: str  # its title
-    project: str = ""  # the folder's name
+    agent: str  # the agent's title
+    project: str = ""  # the name of the working directory
     branch: str = ""
-    mode: str = ""  # the agent's mode, by its name
+    mode: str = ""  # the name of the agent's mode
     model: str = ""
     policy: str = ""  # the permission policy; empty if unknown, or in a replay
     acts_without_asking: bool = False  # the agent edits or runs commands without having asked
@@ -41,7 +41,7 @@ class StatusFacts:
     currency: str = "USD"
     phase: Phase = "idle"
     phase_detail: str = ""  # the current step, why the agent ended, or advice if a cancel takes long
-    since: float | None = None  # start of the phase
+    since: float | None = None  # when the phase started
     heard: str = ""  # describes the agent's last message
     heard_at: float | None = None
 

@@ -1,6 +1,6 @@
 """Filters texts by typed words: whole words rank before prefixes, and prefixes before other substrings.
 
-Every typed word must occur in a text. If no text matches, letters in the right order count as a match.
+Every typed word must occur in a text. If no text matches, texts with the typed letters in order do.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Rank = tuple[int, int]
 
 
 def word_rank(query: str, *fields: str) -> Rank | None:
-    """Rank fields, the most important first, by how well they match; None if they do not."""
+    """Return how well the fields match; None if they do not. The most important field comes first."""
     ranks: list[Rank] = []
     for typed in query.lower().split():
         found = [

@@ -91,7 +91,7 @@ def test_an_error_without_a_code_starts_folded() -> None:
 def test_the_last_lines_on_stderr_start_unfolded() -> None:
     end = TurnEnd(id=1, at=0, error=RpcError(0, "The agent ended", "Traceback"))
     assert not kind_of(end).starts_folded(end)
-    assert drawn(end) == ["✘ The agent ended", "▾ its last lines on stderr", "  Traceback"]
+    assert drawn(end) == ["✘ The agent ended", "▾ last lines of the agent's stderr", "  Traceback"]
 
 
 def test_an_error_that_requires_a_sign_in_says_so() -> None:

@@ -69,7 +69,7 @@ def _cut_line(line: str) -> str:
 
 
 class DiffBody:
-    """The diff of one file."""
+    """The body of a diff. Its rows are drawn when they become visible."""
 
     def __init__(self, diff: Diff, context: DrawContext, *, heading: str = "", first: int = 1) -> None:
         self.diff = diff

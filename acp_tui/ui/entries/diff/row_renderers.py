@@ -55,7 +55,7 @@ class RowRenderer(Protocol):
 
 
 class _Column:
-    """A column of lines with numbers and signs, `width` cells wide."""
+    """A column of lines with their numbers and signs, `width` cells wide."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class _Column:
     ) -> None:
         self._palette = palette
         self._numbered = numbered
-        self._old_side = old_side  # unchanged lines have the numbers of the old text
+        self._old_side = old_side  # number unchanged lines as in the old text
         self._digits = max(2, len(str(difference.last_number)))
         self._gutter = self._digits + 3
         self._text_width = max(MIN_TEXT_WIDTH, width - self._gutter)
@@ -109,7 +109,7 @@ class _Column:
         return row.new is None or (self._old_side and row.old is not None)
 
     def _remark(self, row: Row) -> list[Segment]:
-        """Draw a remark below a line."""
+        """Draw a remark on the line above, such as a missing newline at the end of the file."""
         text = shorten(f"{' ' * (self._digits + 1)}\\ {row.text}", self._width)
         return list(
             padded_strip([Segment(text, self._palette.diff_fold)], self._width, self._palette.diff_context)

@@ -18,7 +18,7 @@ LEAD_LINES = 24
 MAX_LINE_LENGTH = 2_000
 """Longer lines, such as minified code, are not coloured."""
 MAX_CACHED_CHUNKS = 128
-"""Coloured chunks to cache, because a diff is drawn anew when a part of it is accepted or reverted."""
+"""The number of coloured chunks to cache. Accepting or reverting a part of a diff draws all of it anew."""
 
 _cache: dict[tuple[str, str, int], tuple[Palette, list[list[Segment]]]] = {}
 
@@ -53,7 +53,7 @@ class SyntaxColours:
         if chunk not in self._chunks:
             self._chunks[chunk] = self._colour(chunk * CHUNK_LINES + 1)
         spans = self._chunks[chunk].get(number)
-        # Lines of a patch may have wrong numbers. Never show another text than the row's.
+        # The line numbers in a patch may be wrong: make sure that the row's own text is shown.
         if spans is None or "".join(span.text for span in spans) != text:
             return [Segment(text)]
         return spans

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Terminal
 
 MAX_CHARACTERS = 100_000
-"""The middle of a longer output is omitted."""
+"""The maximum number of characters of output. The middle of a longer output is omitted."""
 
 
 def command_output(terminal: Terminal) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OutputLines:
-    """Follows a terminal's output. A line marks where output was not kept."""
+    """Follows a terminal's output. A marker line stands for output that was not kept."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
@@ -77,9 +77,9 @@ class OutputLines:
 
     def restart(self) -> None:
         """Make the next `changed_lines` return all lines."""
-        self._reported: TerminalEmulator | None = None  # the emulator that lines were returned from
-        self._settled = 0  # its lines that were final then
-        self._final = 0  # returned lines that will not change
+        self._reported: TerminalEmulator | None = None  # the emulator at the last call of `changed_lines`
+        self._settled = 0  # how many of its lines were final at that call
+        self._final = 0  # how many of the returned lines will not change
 
     def changed_lines(self) -> tuple[int, list[Line]]:
         """Return how many of the lines returned so far are still valid, and the lines after them."""

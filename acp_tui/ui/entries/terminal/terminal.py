@@ -55,7 +55,7 @@ class OutputBody:
         return "\n".join("".join(text for text, _ in line) for line in self._output.all())
 
     def update(self) -> bool:
-        """Read new output."""
+        """Read new output. A new body is never needed."""
         if self._output.follow():
             self._strips = None
         return True
@@ -76,7 +76,7 @@ class TerminalBody:
 
     @property
     def height(self) -> int:
-        """The headline and the output."""
+        """The number of lines: one for the headline, and those of the output."""
         return 1 + (self._output.height if self._output is not None else 0)
 
     def line(self, number: int) -> Strip:
@@ -128,7 +128,7 @@ def body(entry: Terminal, context: DrawContext) -> Body:
 def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[Strip]:
     """Wrap and indent the last lines of an output.
 
-    `hidden` is the number of earlier lines, which are not in `lines`. Unless the context is `whole`, only the
+    `hidden` is the number of earlier lines, which are not in `lines`. Unless the context is `full`, only the
     last `TAIL_LINES` are kept.
     """
     width = context.width - INDENT

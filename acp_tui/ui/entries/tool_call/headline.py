@@ -54,7 +54,7 @@ def headline(
 
 
 def _end(status: str, palette: Palette) -> list[Segment]:
-    """Return the sign of a status, or its name if it has no sign, and a cell before the edge."""
+    """Return the sign of a status, or its name if it has no sign, and a blank cell before the edge."""
     sign = STATUS_ICONS.get(status) or shorten(status, MAX_STATUS_WIDTH)
     return [Segment("  "), Segment(sign, palette.signs.get(status, palette.dim)), Segment(" ")]
 

@@ -37,11 +37,11 @@ class Piece(NamedTuple):
 
     sort: Literal["title", "locations", "command", "diff", "terminal", "content", "input", "output"]
     what: Any
-    label: str = ""  # shown above or beside it; for content, the kind of call that it is drawn for
+    label: str = ""  # shown above or beside the piece; for content, the kind that selects how to draw it
     first: int = 1  # the number of a diff's first line
 
     def looks_like(self, other: Piece) -> bool:
-        """Return True if both look the same.
+        """Return True if both pieces are drawn the same.
 
         Terminals, which grow, and raw values, which may be large, are compared by identity.
         """

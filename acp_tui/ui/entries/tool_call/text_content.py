@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 INDENT = 4
 FILE_KINDS = ("read", "search", "fetch")
-"""Calls whose text comes from a file or a page. It is drawn as Markdown only if it is fenced."""
+"""Kinds of calls whose text comes from a file or a page. It is drawn as Markdown only if it is fenced."""
 FAILURE_MESSAGE = "message"
 """A pseudo kind for the text that says why a call failed. It is drawn as prose, even if it is fenced."""
 MAX_LINES = 20
@@ -32,7 +32,7 @@ MAX_LINES = 20
 MAX_LINES_FULL = 5_000
 """The maximum number of lines on the screen of one entry, where all lines are drawn at once."""
 MAX_MARKDOWN_LINES_FULL = 400
-"""The same for Markdown, which takes longer to draw."""
+"""Like `MAX_LINES_FULL`, but for Markdown, which takes longer to draw."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
 
 _NUMBERED = re.compile(r"^[-+ ]? *[0-9]+[|\t]", re.MULTILINE)
@@ -73,7 +73,7 @@ def markdown_strips(text: str, context: DrawContext, indent_cells: int = INDENT)
 
 
 def strip_fence(text: str) -> str:
-    """Remove the code fence that many agents put around everything they pass on."""
+    """Remove the code fence that many agents put around any text."""
     match = _FENCED.fullmatch(text)
     return match[2] if match else text
 
@@ -81,7 +81,7 @@ def strip_fence(text: str) -> str:
 def plain_strips(
     text: str, style: Style, context: DrawContext, *, wrapper: Wrapper = hard_wrap
 ) -> list[Strip]:
-    """Draw the first lines of a text, and return the number of omitted lines."""
+    """Draw the first lines of a text, and a line that counts the omitted ones."""
     lines = text.strip("\n").split("\n")
     limit = MAX_LINES_FULL if context.full else MAX_LINES
     strips = list(_wrapped(lines[:limit], style, context, wrapper))
@@ -95,7 +95,7 @@ def plain_strips(
 
 
 def more_lines(lines: int, context: DrawContext) -> Strip:
-    """Draw the line that stands for omitted lines."""
+    """Draw a line that says how many lines are omitted. A click on it opens the full entry."""
     noun = "line" if lines == 1 else "lines"
     note = shorten(f"▸ {lines:,} more {noun}", context.width - INDENT)
     return make_strip([expander(note, context.palette.diff_fold)], [Segment(" " * INDENT)])

@@ -95,7 +95,7 @@ class ToolCallBody:
 
     @property
     def height(self) -> int:
-        """The headline and all pieces."""
+        """The number of lines: one for the headline, and those of all pieces."""
         return 1 + sum(part.height for part in self._bodies)
 
     def line(self, number: int) -> Strip:
@@ -147,7 +147,7 @@ class ToolCallBody:
         return "\n".join(text for text in texts if text)
 
     def update(self) -> bool:
-        """Apply a change. Return False if the call now starts folded or unfolded, as after a failure."""
+        """Apply a change. Return False if the call must now be folded or unfolded, as after a failure."""
         if starts_folded(self._call) != self._started_folded:
             return False
         self._headline = None
