@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Record
 
 MAX_CHANGED_FILES = 30
-"""Changed files that are listed; a build may change thousands."""
+"""The maximum number of changed files to list; a build may change thousands."""
 
 
 class ProgressPrinter:

@@ -1,4 +1,4 @@
-"""What a conversation may use of the files in its folder: the agent and the MCP servers they name."""
+"""Decides which agent and MCP servers named in a folder's files a conversation may use."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Finds the line of each key in a TOML document, which `tomllib` does not report.
 
-The text must have been accepted by `tomllib`: the scanner relies on its being valid.
+The text must have been accepted by `tomllib`: the scanner relies on valid TOML.
 """
 
 from __future__ import annotations

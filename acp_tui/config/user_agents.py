@@ -58,7 +58,7 @@ def from_document(config: toml_document.TomlDocument) -> dict[str, UserAgent]:
 
 
 def from_folder(folder: Path) -> tuple[dict[str, UserAgent], list[Problem]]:
-    """Return the agents defined in files of their own, which are named after them."""
+    """Return the agents defined in the files `NAME.toml` of a folder, and problems in these files."""
     agents: dict[str, UserAgent] = {}
     problems: list[Problem] = []
     for file in sorted(folder.glob("[!.]*.toml")):

@@ -64,7 +64,7 @@ class AgentConnection(RpcConnection):
 
     @property
     def _speaks_draft(self) -> bool:
-        """True if the agent's answer to `initialize` chose the draft, which the translator decides."""
+        """True if the agent answered `initialize` with the draft. The translator sets `session.dialect`."""
         return self.session.dialect == "0.1.0"
 
     def _mismatch(self, version: Any) -> VersionMismatch:

@@ -1,4 +1,4 @@
-"""One conversation: joins the agent, the state, the workspace and the rules. It knows no screen."""
+"""One conversation: joins the agent, the state, the workspace and the rules. It needs no screen."""
 
 from acp_tui.controller.agent_options import set_mode, set_option
 from acp_tui.controller.changes.baseline_tracker import FileVersions

@@ -56,7 +56,7 @@ def _value(option: ConfigOption, text: str, title: str) -> str | bool:
 
 
 def _find(wanted: str, names: dict[str, str], complaint: str) -> str:
-    """Return the id that has this id or name. Case is ignored unless an id matches exactly."""
+    """Return the id of the choice with this id or name. Case is ignored unless an id matches exactly."""
     if wanted in names:
         return wanted
     same = [key for key, name in names.items() if wanted.lower() in (key.lower(), name.lower())]

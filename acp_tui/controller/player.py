@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 LONGEST_PAUSE = 2.0
-"""Seconds. Longer pauses between two records are shortened to this."""
+"""The longest pause between two records, in seconds. Longer ones are shortened."""
 INSTANT = float("inf")
 """The speed without pauses."""
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, INSTANT)
 BATCH = 500
-"""Records played per call, so that the screen can be drawn in between."""
+"""The maximum number of records played per call, so that the screen can be drawn in between."""
 
 
 class Player:
@@ -29,13 +29,13 @@ class Player:
         self, records: Sequence[Record], *, title: str = "", cwd: str = "", speed: float = 1.0
     ) -> None:
         self.title = title
-        """The agent's title, until a record tells it."""
+        """The agent's title, shown until a record contains it."""
         self.cwd = cwd
         self.speed = speed
         self._records = records
         self._due: list[float] = []  # when to play each record: seconds from the start, with shortened pauses
         self.skipped_seconds = 0.0
-        """Seconds by which pauses are shortened in total."""
+        """By how many seconds pauses are shortened in total."""
         self._plan()
         self.rewind()
 

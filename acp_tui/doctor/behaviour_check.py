@@ -1,6 +1,6 @@
-"""Checks of what an agent does, beyond the shape of its messages.
+"""Checks of what an agent does, beyond the shape of its messages. Each finds a fault that broke a client.
 
-Each has broken a client somewhere. The list comes from the protocol and from the traffic of real agents.
+The list comes from the protocol and from the traffic of real agents.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def _outcome(call: dict[str, Any]) -> str:
 
 
 def _capabilities(capabilities: dict[str, Any], path: str = "") -> Iterator[str]:
-    """Return the names of what is supported. An object counts as support even if it is empty."""
+    """Yield the names of what is supported. An object counts as support even if it is empty."""
     for name, value in capabilities.items():
         below = f"{path}{name}"
         if name == "_meta" or value is None or value is False:

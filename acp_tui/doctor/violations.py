@@ -1,4 +1,4 @@
-"""Protocol violations in the messages of an agent: of the schema, and in behaviour.
+"""Protocol violations of an agent: messages that do not match the schema, and faulty behaviour.
 
 Most agents have some and work well. Each violation has the name of its check, for people who write agents.
 """

@@ -1,4 +1,4 @@
-"""What a Markdown or HTML export is made of. The writers know these blocks and no kinds of entries."""
+"""What a Markdown or HTML export is made of. The writers depend on these blocks, not on kinds of entries."""
 
 from __future__ import annotations
 

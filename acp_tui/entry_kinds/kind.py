@@ -58,16 +58,16 @@ class EntryKind:
     search_text: Callable[[Any, Session], Iterable[str]] | None = None
     """The texts that are searched. None: the plain text."""
     is_markdown: bool = False
-    """The search ignores Markdown marks."""
+    """Whether the search ignores Markdown marks."""
     progress: Callable[[Any], str | None] = _none
     """The line that `exec` prints when an entry is added, if any."""
     progress_updates: bool = False
-    """`exec` also prints that line when an update of the entry changes it."""
+    """Whether `exec` also prints that line when an update of the entry changes it."""
 
     foldable: bool = False
-    """The key that folds all entries applies to it."""
+    """Whether the key that folds all entries applies to it."""
     starts_folded: Callable[[Any], bool] = _never
-    """Whether the entry is folded unless the user wishes otherwise."""
+    """Whether the entry is folded until the user unfolds it."""
 
     code: Callable[[Any], list[str] | None] = _none
     """The code that a key copies, if any."""
@@ -82,13 +82,13 @@ class EntryKind:
 
     spacing: Spacing = "paragraph"
     estimated_height: Callable[[Any, int], int] = _one_line
-    """Estimates the height of an entry that has not been drawn, from the width."""
+    """Estimates the height in rows of an entry that has not been drawn, from the width in columns."""
     is_running: Callable[[Any], bool] = _never
     """Whether the first line changes with the clock."""
     shown_in: Callable[[Any, Session], Entry | None] = _none
     """The entry that contains this one, if any. It is drawn again when this one changes."""
     dims_when_withdrawn: bool = True
-    """The entry is dimmed once the agent no longer has it in its context."""
+    """Whether the entry is dimmed once the agent no longer has it in its context."""
 
     def export_blocks(self, entry: Entry, context: TextContext) -> Iterable[Block]:
         """Return what Markdown and HTML exports show of an entry."""

@@ -127,7 +127,7 @@ KINDS: dict[type[Entry], EntryKind] = {
         starts_folded=notices.turn_end_starts_folded,
         is_error=notices.has_failed,
         estimated_height=notices.turn_end_height,
-        dims_when_withdrawn=False,  # it says itself what was withdrawn
+        dims_when_withdrawn=False,  # its own text says what was withdrawn
     ),
     state.Compaction: EntryKind(
         title="Compaction",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Compaction, Notice, Session, TurnEnd, Unrecognised
 
 PRINTED_SOURCES = frozenset({"client", "agent", "protocol"})
-"""Notices from other sources repeat a decision that `exec` has printed already."""
+"""The sources of notices that `exec` prints. Others repeat a decision that it has printed already."""
 PLAIN_SIGNS = {"info": "-", "warning": "!", "error": "!!"}
 SIGNS: dict[str, tuple[Literal["info", "warning", "error"], str]] = {
     "warning": ("warning", "!"),
@@ -31,7 +31,7 @@ STOP_REASONS = {
 
 
 def always_folded(_entry: object) -> bool:
-    """Return True: the entry starts folded whatever it holds."""
+    """Return True: the entry starts folded, whatever it contains."""
     return True
 
 

@@ -18,7 +18,7 @@ def indented(lines: Iterable[str], indent: str = "    ") -> Iterator[str]:
 
 
 def line_count(lines: Sized) -> str:
-    """Return `1 line`, `2 lines`."""
+    """Return the number of lines as text: `1 line`, `2 lines`."""
     return f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
 
 

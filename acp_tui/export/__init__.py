@@ -1,7 +1,8 @@
 """Exports of a recorded session: Markdown, a single HTML file, JSON, or plain text.
 
 A session is rebuilt from its wire log and redacted before it is written. What an entry shows comes from
-`entry_kinds`; the modules here know no kinds of entries. May import `entry_kinds` and the packages below it.
+`entry_kinds`; the modules here do not depend on kinds of entries. May import `entry_kinds` and the
+packages below it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def export(
     Args:
         records: The records of the session's log.
         form: One of `FORMATS`.
-        metadata: Facts for the header that the log does not hold.
+        metadata: Facts for the header that the log does not contain.
         theme: The colours of an HTML document.
         is_sensitive: Tells from a path whether the contents of the file are left out.
     """

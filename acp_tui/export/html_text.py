@@ -29,7 +29,7 @@ MAX_COLOURED_LINE_LENGTH = 4000
 MAX_COLOURED_CHARACTERS = 200_000
 """Longer code blocks are not coloured."""
 MAX_UNSCROLLED_LINES = 40
-"""Longer blocks get a scrollbar of their own."""
+"""The maximum number of lines of a block without a scrollbar."""
 
 
 # --------------------------------------------------------------------------- Markdown
@@ -85,7 +85,7 @@ def _show_checkbox(first: Token) -> None:
 
 
 def _disarm_links(tokens: Sequence[Token]) -> None:
-    """Turn links with other schemes than `SAFE_SCHEMES` into plain text."""
+    """Turn links whose scheme is not one of `SAFE_SCHEMES` into plain text."""
     opened: list[bool] = []
     for token in tokens:
         if token.type == "link_open":

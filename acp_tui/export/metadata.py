@@ -1,4 +1,4 @@
-"""Facts about a session that its log does not hold: title, agent and folder."""
+"""Facts about a session that its log does not contain: title, agent and folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SessionMetadata:
 
     @classmethod
     def from_folder(cls, stored: StoredSession) -> SessionMetadata:
-        """Return the facts that the session's folder holds."""
+        """Read the facts from the session's folder."""
         return cls(
             stored.id,
             visible_line(stored.text("agent_title") or stored.text("agent") or ""),

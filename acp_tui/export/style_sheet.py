@@ -77,7 +77,10 @@ def _own_themes() -> Path:
 
 
 def _file(name: str, *, own: bool) -> Path:
-    """Find a theme: the user's own, or that of the package, which is beside it in a source checkout."""
+    """Return the path of a theme: the user's if `own`, else the package's. It may not exist.
+
+    A source checkout has the themes beside the package.
+    """
     if not _NAME.fullmatch(name):
         raise UserError(f'"{name}" is not a valid theme name.', exit_code=2)
     package = Path(__file__).parent.parent

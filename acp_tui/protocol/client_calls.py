@@ -26,7 +26,7 @@ OPENING_METHODS: dict[str, OpeningMethod] = {
 
 
 def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
-    """Return the events of a request of ours."""
+    """Return the events of one of our requests."""
     if method == "session/prompt":
         return [_prompt(params)]
     if method == "initialize":
@@ -59,7 +59,7 @@ class AgentAnswer:
 
 
 def result_events(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
-    """Return the events of the agent's answer to a request of ours."""
+    """Return the events of the agent's answer to one of our requests."""
     reader = _ANSWERS.get(method)
     if reader is None:
         return [ev.Nothing(f"the answer to {method}")]

@@ -16,7 +16,7 @@ DIRECTORY_KEYS = (
     *("cwd", "workdir", "workingDir", "working_dir", "working_directory", "workingDirectory", "directory"),
     "dir_path",
 )
-"""Where a command runs."""
+"""Keys of the directory that a command runs in."""
 FILE_KEYS = (
     *("path", "file_path", "filePath", "filepath", "fileName", "file_name", "filename", "file"),
     *("abs_path", "absolute_path", "absolutePath", "notebook_path", "notebookPath", "target_file"),
@@ -28,4 +28,4 @@ PATH_KEYS = (
 )
 PATH_LIST_KEYS = ("paths", "files", "file_paths", "edits", "changes")
 ARGUMENT_KEYS = ("input", "args", "arguments", "params", "parameters", "tool_input", "toolInput", "action")
-"""Objects that hold the arguments of a tool one level deeper."""
+"""Keys of objects that contain the arguments of a tool, one level deeper."""

@@ -26,7 +26,7 @@ MAX_COMMAND_WORDS = 10_000
 _OUTPUTS = ("formatted_output", "aggregated_output", "output", "stdout", "text", "content")
 _EXIT_CODES = ("exit_code", "exitCode", "exit")
 _INNER = ("metadata", "observation", "result")
-"""Keys of objects in `rawOutput` to which some agents move its contents, one level deeper."""
+"""Keys of objects in `rawOutput` that contain its values in some agents, one level deeper."""
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 
 

@@ -148,7 +148,7 @@ class Translator:
         return [ev.Nothing("a late cancel of a request")]
 
     def _answer(self, frame: dict[str, Any]) -> list[ev.Event]:
-        """Translate the answer to a request of ours."""
+        """Translate the answer to one of our requests."""
         if "id" not in frame:
             return [ev.ProtocolFault("A message that is not a request, notification or response", frame)]
         call_id = frame["id"]
@@ -245,7 +245,7 @@ class Translator:
         return call_events(method, params)
 
     def _sent_notification(self, method: str, params: dict[str, Any]) -> list[ev.Event]:
-        """Translate a notification of ours."""
+        """Translate one of our notifications."""
         if method == "session/cancel":
             return [ev.CancelSent()]
         if method == "$/cancel_request":
@@ -253,7 +253,7 @@ class Translator:
         return []
 
     def _cancelled(self, call_id: Any) -> list[ev.Event]:
-        """Translate that we cancelled a request.
+        """Translate our cancellation of a request.
 
         A late result still counts. A cancelled prompt continues until it is answered.
         """

@@ -11,7 +11,7 @@ MAX_LENGTH = 100_000
 
 
 def limit_length(value: str) -> str:
-    """Return the text, cut at `MAX_LENGTH` with a note of what was cut."""
+    """Return the text, cut at `MAX_LENGTH`, with the number of characters cut."""
     if len(value) <= MAX_LENGTH:
         return value
     return f"{value[:MAX_LENGTH]} … {len(value) - MAX_LENGTH:,} more characters"
@@ -28,7 +28,7 @@ def items(value: Any) -> list[Any]:
 
 
 def first(source: dict[str, Any], *names: str) -> Any:
-    """Return the first of these members that is not null."""
+    """Return the value of the first of these keys that is not null; None if there is none."""
     for name in names:
         value = source.get(name)
         if value is not None:

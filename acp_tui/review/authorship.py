@@ -22,7 +22,7 @@ YOU = 1
 
 
 def turn_bit(number: int) -> int:
-    """Return the author of what the agent changes in a turn, numbered from 1."""
+    """Return the bit that stands for the agent in a turn. Turns are numbered from 1."""
     return 1 << number
 
 

@@ -149,7 +149,7 @@ class ChangedFile:
         return replace(self, now=self.old, text=None)
 
     def _restored_mode(self) -> int:
-        """Set or clear the executable bits, and keep the other ones."""
+        """Return the current mode with the original executable bits."""
         if not self.old.executable:
             return self.now.mode & ~EXECUTABLE
         return self.now.mode | (self.now.mode >> 2 & EXECUTABLE)

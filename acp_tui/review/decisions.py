@@ -35,7 +35,7 @@ class Decision:
 
     @property
     def writes(self) -> list[Write]:
-        """What to write to carry this out."""
+        """The writes that carry out the decision."""
         return [
             Write(before.path, before.now, after.now)
             for before, after in zip(self.before, self.after, strict=True)
@@ -44,7 +44,7 @@ class Decision:
 
     @property
     def undo_writes(self) -> list[Write]:
-        """What to write to undo this. Files to remove come first: folders may have been in their place."""
+        """The writes that undo the decision. Files to remove come first: they may have replaced folders."""
         writes = [Write(write.path, write.wanted, write.expected) for write in self.writes]
         return sorted(writes, key=lambda write: write.wanted.exists)
 
@@ -66,7 +66,7 @@ class Review:
 
     @property
     def left(self) -> int:
-        """The number of parts that are left."""
+        """The number of parts that are left to review."""
         return sum(len(file.parts) for file in self.files.values())
 
     def begin_round(self) -> None:
@@ -130,7 +130,7 @@ class Review:
         self.files[file.path] = file
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Remove files that no longer differ and were never decided."""
+        """Remove these files, which no longer differ, except those that a decision is about."""
         decided = {file.path for decision in self.decisions for file in decision.before}
         for path in list(paths):
             if path not in decided:

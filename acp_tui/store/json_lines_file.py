@@ -30,7 +30,7 @@ class JsonLinesFile:
 
         Args:
             path: The file.
-            limit: Its size in bytes above which it is condensed.
+            limit: The size of the file, in bytes, above which it is condensed.
             condense: Returns the records without those that are superseded by later ones.
         """
         self._path = path

@@ -20,7 +20,7 @@ _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS}
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file unless another process has. Closing the file releases the lock."""
+    """Lock an open file, unless another process has locked it. Closing the file releases the lock."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

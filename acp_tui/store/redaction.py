@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Direction
 
 _ENVIRONMENTS = frozenset({"env", "environment", "headers"})
-"""Keys whose values are pairs with secret or harmless names: an object, or a list of `{"name", "value"}`."""
+"""Keys of environment variables and headers, whose names tell which values are secret.
+
+The value of such a key is an object, or a list of `{"name", "value"}`.
+"""
 
 _SECRET_KEYS = frozenset(
     {
@@ -52,7 +55,7 @@ class Redactor:
 
     def __init__(self, is_sensitive: Callable[[str], object] = holds_secrets) -> None:
         self._is_sensitive = lru_cache(maxsize=1024)(lambda path: bool(is_sensitive(path)))
-        self._secret_answers: set[int | str] = set()  # requests whose answers hold a secret `content`
+        self._secret_answers: set[int | str] = set()  # requests whose answers contain a secret `content`
         self._secret_calls: set[str] = set()  # tool calls on sensitive files
 
     def redact(self, direction: Direction, frame: Any, line: str | None = None) -> Any:
@@ -174,7 +177,7 @@ class Redactor:
 
 
 def _without_variables(value: Any) -> Any:
-    """Mask the values of secret environment variables, which the settings may include as `${MY_TOKEN}`."""
+    """Mask the values of acp-tui's own secret variables: MCP servers may get them through `${MY_TOKEN}`."""
     values = [
         text for name, text in os.environ.items() if is_secret_name(name) and len(text) >= _MIN_VALUE_LENGTH
     ]

@@ -3,8 +3,8 @@
     {"t": 1763633999.25, "dir": "received", "frame": {"jsonrpc": "2.0", …}}
 
 Each record is written to the file, unbuffered, before the frame is processed: if acp-tui is killed, the log
-has everything that it acted on. A write takes about 2 µs, of which buffering would save one. Recording stops
-at `log.max_session_bytes`.
+contains everything that it acted on. A write takes about 2 µs, of which buffering would save one. Recording
+stops at `log.max_session_bytes`.
 """
 
 from __future__ import annotations

@@ -63,7 +63,10 @@ def read_project_servers(cwd: Path) -> ProjectServers:
 
 
 def _checked(server: Server, cwd: Path) -> Server:
-    """Return the server as one of the project. What could not be shown to the user becomes a fault."""
+    """Return the server as one of the project.
+
+    A definition that cannot be shown to the user in full, or clearly, becomes a fault of the server.
+    """
     if len(server.definition()) > MAX_DEFINITION_CHARACTERS:
         limit = f"{MAX_DEFINITION_CHARACTERS:,}"
         fault = ("", f"its definition has more than {limit} characters")

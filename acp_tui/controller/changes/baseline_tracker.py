@@ -145,7 +145,7 @@ class BaselineTracker:
 
     @property
     def max_file_size(self) -> int:
-        """The size in bytes up to which files are copied and compared."""
+        """The maximum size in bytes of files to copy and compare."""
         return self._largest
 
     async def revert(self, path: Path) -> None:

@@ -194,7 +194,8 @@ class ConversationReview:
     async def revert_all(self, shown: Iterable[tuple[ChangedFile, Sequence[Part] | None]]) -> int:
         """Revert some parts of files on disk, or all of them, as one decision.
 
-        Returns the number of files. Raises `UserError` if some of them cannot be reverted, after the others.
+        Returns the number of reverted files. If some cannot be reverted, reverts the others, then raises
+        `UserError`.
         """
         problems: list[str] = []
         reverted: dict[Path, Sequence[Part] | None] = {}

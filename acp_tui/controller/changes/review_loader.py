@@ -27,7 +27,7 @@ MAX_SIZE_TO_ATTRIBUTE = 1_000_000
 
 @dataclass(slots=True)
 class _History:
-    """The states of one file, and who made each but the first."""
+    """The states of one file, and the author of each state but the first."""
 
     states: list[FileState]
     authors: list[int] = field(default_factory=list)
@@ -130,7 +130,7 @@ def _version(state: FileState, contents: Mapping[str, bytes]) -> FileVersion:
 def _attributed(
     text: TextChange, versions: Sequence[FileVersion], authors: Sequence[int], by_all: int
 ) -> TextChange:
-    """Add who changed each block."""
+    """Return the change with the authors of each block."""
     size = sum(len(version.data or b"") for version in versions)
     if by_all.bit_count() <= 1 or size > MAX_SIZE_TO_ATTRIBUTE or not all(one.is_text for one in versions):
         return replace(text, authors=(by_all,) * len(text.blocks))

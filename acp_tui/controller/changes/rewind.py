@@ -96,14 +96,14 @@ class Rewind:
     async def restore_files(
         self, number: int, *, overwrite: Collection[Path] = (), keep: Collection[Path] = ()
     ) -> RewindResult:
-        """Restore the files, see `TurnHistory.rewind`, and say so in the session. Raises `UserError`."""
+        """Restore the files (see `TurnHistory.rewind`), and add a notice. Raises `UserError`."""
         result = await self._turns.rewind(number, overwrite=overwrite, keep=keep)
         self._report(f"Files restored as they were before prompt {number}", result)
         return result
 
     @uninterrupted
     async def undo(self) -> RewindResult:
-        """Undo the last rewind, and say so in the session. Raises `UserError`."""
+        """Undo the last rewind, and add a notice to the session. Raises `UserError`."""
         result = await self._turns.undo_rewind()
         self._report("The last rewind was undone", result)
         return result

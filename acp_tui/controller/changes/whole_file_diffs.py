@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.file_access import FileAccess
 
 MAX_FILE_SIZE = 1_000_000
-"""Larger files are not read."""
+"""The maximum size in bytes of a file to read."""
 
 
 async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff, Diff]]:
@@ -38,7 +38,7 @@ async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff
 
 
 async def contents_after(call: ToolCall, files: FileAccess) -> tuple[tuple[str, str], ...]:
-    """Return real path and future content of each file in the call's diffs, where it can be determined.
+    """Return the real path and the future content of each file in the call's diffs, if it can be determined.
 
     A diff may show the whole file or only the lines around a change, and a file may have several diffs.
     """

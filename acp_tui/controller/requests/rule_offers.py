@@ -1,4 +1,4 @@
-"""Adds to a question the rules that "always" can save, and "always" options that the agent lacks."""
+"""Adds to a question the rules that "always" can save, and "always" options that the agent does not offer."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
 
 
 def offer_rules(question: Question, decision: Decision, agent: AgentIdentity, project: str) -> None:
-    """Add the parts of the command, the rules for "always", and an "always" that the agent lacks.
+    """Add the parts of the command, the rules for "always", and missing "always" options.
 
-    The latter needs an option of the agent for once, which is sent in its place.
+    An "always" option is added only if the agent offers exactly one "once" option for that answer, which is
+    sent to the agent instead.
     """
     ladders: dict[str, list[tuple[Rule, ...]]] = {}
     offered = {option.kind for option in question.options}

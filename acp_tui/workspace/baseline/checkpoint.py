@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The states of the files that differed from the baseline at one moment. The others were as in it."""
+    """The states of the files that differed from the baseline at one moment; all others were unchanged."""
 
     files: Mapping[Path, FileState]
     signatures: Mapping[Path, tuple[int, ...] | None]  # of the files at that moment

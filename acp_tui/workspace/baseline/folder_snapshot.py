@@ -67,7 +67,7 @@ class FolderSnapshot:
         git: Where the contents are stored.
         root: The folder.
         number: Distinguishes the snapshots that share `git`.
-        limits: The limits of all of them together.
+        limits: Limits of all these snapshots together.
         exclude: Folders that are left out.
     """
 
@@ -168,7 +168,7 @@ class FolderSnapshot:
         return nested
 
     def _within_limits(self, names: set[bytes], tracked: TrackedFiles | None) -> list[bytes]:
-        """Return the files to copy, in order. The untracked ones that are too many are noted as skipped."""
+        """Return the files to copy, sorted. Untracked files beyond the limits are recorded as skipped."""
         if tracked is None:
             return sorted(names)
         wanted = names & tracked.others
@@ -320,7 +320,7 @@ class FolderSnapshot:
                 yield FileChange(self._path(name), "modified" if now else "deleted", skipped.why)
 
     def _forget_timestamps(self) -> None:
-        """Make git list all files as changed, so that it compares no content: that would read attributes."""
+        """Make git list all files as changed. To compare contents, it would read `.gitattributes`."""
         entries = self._git.run("ls-files", "-z", "--stage", tree=self._index_only)
         self._git.run("update-index", "-z", "--index-info", tree=self._index_only, stdin=entries)
 
@@ -362,8 +362,8 @@ class FolderSnapshot:
     def _older_without_copy(self, paths: Iterable[Path]) -> set[Path]:
         """Return those seemingly new files that are older than the snapshot and have no copy.
 
-        They were moved here, or could not be seen before. The change time tells, because no program can set
-        it back.
+        They were moved here, or could not be seen before. Age means the change time, because no program can
+        set that back.
         """
         older = {path: self._current_blob(path) or "" for path in paths if self._changed_since(path) is False}
         copies = self._git.present([blob for blob in older.values() if blob])

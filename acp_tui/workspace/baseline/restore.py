@@ -37,7 +37,7 @@ def restore(path: Path, data: bytes, mode: int) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or link that did not exist before. A missing file is no error."""
+    """Remove a file or link that did not exist before. A missing file is not an error."""
     target = find_real_target(path)
     with target.directory:
         if target.missing:

@@ -97,7 +97,7 @@ class TurnHistory:
         """Take the checkpoint before a prompt is sent. If that fails, the turn is not listed."""
         async with self._lock:
             await self.settled()
-            self._turns = [turn for turn in self._turns if turn.number != number]  # it was not sent then
+            self._turns = [turn for turn in self._turns if turn.number != number]  # its prompt was not sent
             try:
                 self._turns.append(Turn(number, await self._baseline.checkpoint()))
             except UserError:
@@ -250,7 +250,7 @@ def _paths(*checkpoints: Checkpoint) -> list[Path]:
 
 
 def _untouched(path: Path, old: Checkpoint, new: Checkpoint) -> bool:
-    """Return True if a file was changed before both checkpoints and not between them."""
+    """Return True if both checkpoints list the file, and it was not changed between them."""
     return path in old.files and path in new.files and old.signatures[path] == new.signatures[path]
 
 

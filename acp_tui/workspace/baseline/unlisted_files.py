@@ -18,7 +18,7 @@ IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
 CONTROL_FILES = (IGNORE_FILE, ATTRIBUTES_FILE)
 """Files of the work tree that git reads by itself. If one of them is a pipe, git blocks forever."""
 WHOLE_FOLDER = b""
-"""The name of the folder itself, found when it cannot be read."""
+"""The name of `top` itself, which `find_unlisted` returns if it cannot be read."""
 
 
 def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[bytes]:
@@ -53,7 +53,7 @@ class ControlFilesFound(NamedTuple):
     """The control files of a work tree."""
 
     special: set[bytes]
-    """Names of `CONTROL_FILES` of which one is a pipe or the like."""
+    """The names in `CONTROL_FILES` under which a pipe or another special file was found."""
     attributes: set[bytes]
     """The paths of all `.gitattributes`, relative to the top."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.write_target import WriteTarget
 
 _FD_DIRECTORY = Path("/proc/self/fd")
-# The flag for a file without a name. It gets its name through /proc, so it is of no use without that.
+# Creates a file without a name. The file is linked through /proc, so the flag is useless without /proc.
 _O_TMPFILE = getattr(os, "O_TMPFILE", 0) if _FD_DIRECTORY.is_dir() else 0
 
 

@@ -141,7 +141,7 @@ class PrivateGit:
     def storing(self, *, removable: bool = False) -> Iterator[BlobWriter]:
         """Yield a writer for file contents. They can be read when the context has ended.
 
-        Contents that are stored as `removable` are files of their own, so that they can be deleted again.
+        Contents stored as `removable` are separate files, so that they can be deleted again.
         """
         loose = ["-c", f"fastimport.unpackLimit={2**31 - 1}"] if removable else []
         words = [*loose, "fast-import", "--quiet", "--depth=0"]
@@ -163,7 +163,7 @@ class PrivateGit:
             unfinished.unlink(missing_ok=True)
 
     def blob(self, name: str) -> bytes:
-        """Return a stored content. Raises `GitError` if it is damaged."""
+        """Return the stored content with this name. Raises `GitError` if it is damaged."""
         data = self.run("cat-file", "blob", name)
         if blob_name(data) != name:  # it may come from the user's repository
             raise GitError("the stored copy is damaged")
@@ -186,15 +186,15 @@ class PrivateGit:
         return {name: data for name, data in found.items() if blob_name(data) == name}
 
     def loose_file(self, blob: str) -> Path:
-        """Return where a content is if it was stored as removable."""
+        """Return the path of a content that was stored as removable."""
         return self.directory / "objects" / blob[:2] / blob[2:]
 
     def present(self, names: Sequence[str]) -> set[str]:
-        """Return those names whose contents are stored."""
+        """Return those of these names whose contents are stored."""
         return {name.decode() for name in self.blob_sizes([name.encode() for name in names])}
 
     def blob_sizes(self, names: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the sizes of those names whose contents are stored."""
+        """Return the size in bytes of each of these contents that is stored, by name."""
         output = self.run("cat-file", "--batch-check", "--buffer", stdin=b"\n".join(names)) if names else b""
         found = (line.split() for line in output.splitlines())
         return {words[0]: int(words[2]) for words in found if words[1:2] == [b"blob"]}
@@ -281,7 +281,7 @@ class BlobWriter:
         self._git = git
 
     def add(self, data: bytes) -> str:
-        """Store a content and return its name."""
+        """Store a file's content and return its name."""
         name = blob_name(data)
         if self._git.loose_file(name).exists():  # git would touch it, and it may be shared with the user's
             return name

@@ -1,6 +1,6 @@
 """Unchanged tracked files of the user's repository, whose contents need not be copied.
 
-The user's index names the content of each tracked file, and git's objects hold it. The objects are shared by
+The user's index names the content of each tracked file; git's objects contain it. The objects are shared by
 hard links, so that no `git gc` of the user can delete them. No git command runs in the user's repository:
 its index is copied, and its settings are only read.
 """
@@ -78,7 +78,7 @@ def adopt_tracked_files(
 
 
 def _copy_index(source: Path, target: Path) -> None:
-    """Copy the index with its time, which tells git what may have changed since without a trace."""
+    """Copy the index and its modification time: git compares the content of files that are not older."""
     with (
         open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as old,
         open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as new,

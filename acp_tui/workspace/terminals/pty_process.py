@@ -184,7 +184,7 @@ class PtyProcess:
         return more
 
     def _on_hangup(self) -> None:
-        """Handle that no process has the terminal open.
+        """Handle a terminal that no process has open.
 
         While the program runs, it may open it again. Closing our side would send it SIGHUP, although it may
         only have redirected its output.

@@ -21,7 +21,10 @@ _PIECES = re.compile(f"{_NARROW}+|.", re.DOTALL)
 
 TAB_WIDTH = 8
 MAX_MARKS = 16
-"""Combining marks in one cell. Further ones get a column of their own, so that a cell cannot grow forever."""
+"""The maximum number of combining marks in one cell, so that it cannot grow forever.
+
+Each further mark gets its own column.
+"""
 
 
 def is_narrow(text: str) -> bool:

@@ -24,7 +24,7 @@ class _SavedCursor:
 class ScreenBuffer:
     """The rows that a program can still change. Rows are created when they are first used.
 
-    A row that scrolls off at the top goes to the scrollback. The alternate screen has none.
+    A row that scrolls off at the top goes to the scrollback. The alternate screen has no scrollback.
     """
 
     def __init__(self, width: int, height: int, scrollback: Scrollback | None) -> None:
@@ -68,7 +68,7 @@ class ScreenBuffer:
     def _only_appends(self, parts: list[Part]) -> bool:
         """Return True if the text is appended at the end, so that most lines just scroll off.
 
-        A combining mark at the start of a part would have to take the style of the character before it.
+        A part must not begin with a combining mark, which takes the style of the character before it.
         """
         last = self.rows[-1]
         return (
