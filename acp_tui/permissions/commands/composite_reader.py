@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -32,7 +33,24 @@ _READERS = frozenset({
 })  # fmt: skip
 _GIT_READERS = frozenset({"blame", "describe", "diff", "log", "ls-files", "rev-parse", "show", "status"})
 _KEEPING_FILES = _GIT_READERS | {"add", "branch", "commit", "fetch", "push", "remote", "tag"}
-_UNPACKING = frozenset({"7z", "bsdtar", "cp", "mv", "rsync", "tar", "unzip"})
+_PLACING_FILES = frozenset({
+    *("7z", "bsdtar", "bsdcpio", "cp", "cpio", "gh", "hg", "ln", "mv", "patch", "pax", "rsync", "svn", "tar"),
+    "unzip",
+})  # fmt: skip
+# After a command that may put links in place, these may still name paths: they open no files by name, or run
+# the code of the workspace, which that command may have changed anyway.
+_IGNORING_LINKS = frozenset({
+    *("basename", "date", "dirname", "echo", "exit", "false", "printf", "pwd", "sleep", "true", "which"),
+    *("bun", "cargo", "go", "gradle", "just", "make", "mvn", "node", "npm", "npx", "pnpm", "poetry", "pytest"),
+    *("python", "python3", "tox", "uv", "yarn"),
+})  # fmt: skip
+# Git does not follow the links of its work tree, except for files that it only reads.
+_GIT_IGNORING_LINKS = _KEEPING_FILES | {
+    *("checkout", "cherry-pick", "clone", "merge", "pull", "rebase", "reset", "restore", "revert", "stash"),
+    *("switch",),
+}
+_GIT_FILE_OPTIONS = ("-F", "--fi", "--cont", "--no-i")  # of `commit`, `blame` and `diff`, and abbreviations
+_PLAIN_OPTION = re.compile(r"-[A-Za-z]{1,3}|--[a-z-]+")
 
 
 def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
@@ -48,10 +66,11 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
     for at, joined in enumerate(joined_commands):
         if shell_changed:
             joined.make_unclear("a command before it changes the shell")
-        elif _uses_git_elsewhere(joined.words, command.cwd, context) and any(
-            _may_add_repository(other.words) for other in _run_before(joined_commands, at)
-        ):
-            joined.make_unclear("a command before it may put another repository there")
+        elif any(_may_place_files(other.words) for other in _run_before(joined_commands, at)):
+            if _uses_git_elsewhere(joined.words, command.cwd, context):
+                joined.make_unclear("a command before it may put another repository there")
+            elif _may_follow_links(joined.words):
+                joined.make_unclear("a command before it may put links where its paths lead")
         part = _read_part(joined, command, context)
         if part.written and not all(_only_reads(other.words) for other in _run_before(joined_commands, at)):
             part = replace(part, paths_may_change=True)
@@ -129,11 +148,28 @@ def _uses_git_elsewhere(words: tuple[str, ...], folder: Target, context: PathCon
     return _is_git(words) and (named or folder.real != context.target(context.cwd).real)
 
 
-def _may_add_repository(words: tuple[str, ...]) -> bool:
+def _may_place_files(words: tuple[str, ...]) -> bool:
+    """Return True for a command that may create links or a repository, such as `git checkout` or `tar -x`."""
     if _is_git(words):
         return find_subcommand(words)[1] not in _KEEPING_FILES
-    return bool(words) and words[0] in _UNPACKING
+    program = _program(words)
+    if program == "cp":  # without options it copies what links lead to
+        return any(word.startswith("-") for word in words[1:])
+    return program in _PLACING_FILES
+
+
+def _may_follow_links(words: tuple[str, ...]) -> bool:
+    """Return True if the command names paths, and may open what links there lead to."""
+    if _is_git(words):
+        reads_file = any(word.startswith(_GIT_FILE_OPTIONS) for word in words[1:])
+        return reads_file or find_subcommand(words)[1] not in _GIT_IGNORING_LINKS
+    names_paths = any(not _PLAIN_OPTION.fullmatch(word) for word in words[1:])
+    return names_paths and _program(words) not in _IGNORING_LINKS
+
+
+def _program(words: tuple[str, ...]) -> str:
+    return words[0].rpartition("/")[2].lower() if words else ""
 
 
 def _is_git(words: tuple[str, ...]) -> bool:
-    return bool(words) and words[0].rpartition("/")[2] == "git"
+    return _program(words) in {"git", "git.exe"}
