@@ -12,6 +12,7 @@ Matching is not symmetric:
     `risky_arguments`), unless the rule names them.
   - A file outside the workspace is allowed only by an absolute pattern, a sensitive file only by its own
     path.
+  - A delete, a move or a command with a diff also edits a file. No rule for one kind allows both.
   - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
     workspace.
 
@@ -84,7 +85,7 @@ def is_sum_of_parts(subject: Subject) -> bool:
         bool(subject.parts)
         and subject.certain
         and subject.not_plain is None
-        and not (subject.dangerous or subject.too_long or subject.writes_unknown)
+        and not (subject.dangerous or subject.too_long or subject.writes_unknown or subject.also_edits)
         and all(place.inside and not place.sensitive for place in places)
         and known.issuperset(subject.sensitive_names)
         and files.issuperset(target.real for target in subject.written)
@@ -96,7 +97,7 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
         return False
     if rule.server is not None:
         return subject.certain and _is_tool(rule, subject) and _all_ordinary(subject)
-    if rule.kind != subject.kind:
+    if rule.kind != subject.kind or subject.also_edits:
         return False
     if rule.command is not None:
         return (
@@ -184,7 +185,7 @@ def _rejects(rule: Rule, subject: Subject, base: str) -> Match:
         if subject.kind == "mcp" and not subject.certain:
             return "perhaps" if rule.server else "yes"
         return "yes" if _is_tool(rule, subject) else "no"
-    if rule.kind != subject.kind:
+    if rule.kind != subject.kind and not (rule.kind == "edit" and subject.also_edits):
         return "no"
     if rule.command is not None:
         return _rejects_command(rule, subject)
@@ -201,10 +202,10 @@ def _names_any(pattern: str, targets: Sequence[Target], base: str) -> bool:
 
 
 def _rejects_writing(rule: Rule, subject: Subject, base: str) -> Match:
-    """Compare a rule for edits with the files that a command redirects its output to."""
+    """Compare a rule for edits with the files that a command redirects its output to, or shows a diff of."""
     if rule.path is None:
-        return "yes" if subject.written or subject.writes_unknown else "no"
-    if _names_any(rule.path, subject.written, base):
+        return "yes" if subject.written or subject.writes_unknown or subject.also_edits else "no"
+    if _names_any(rule.path, (*subject.written, *(subject.targets if subject.also_edits else ())), base):
         return "yes"
     return "perhaps" if subject.writes_unknown else "no"
 

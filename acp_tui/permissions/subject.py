@@ -93,6 +93,7 @@ class Subject:
     served: bool = False  # acp-tui itself would carry it out: fs/* and terminal/*
     targets: tuple[Target, ...] = ()
     contents: tuple[tuple[str, str], ...] = ()  # what files will contain, by real path, where that is known
+    also_edits: bool = False  # a delete, move or command with a diff: rules that reject edits match, too
 
     # A command:
     command: str | None = None  # the line for a shell, unwrapped; None with `argv`

@@ -51,16 +51,17 @@ def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
     """
     tool = mcp_tool_of(call)
     found = commands_of(call)
+    has_diff = any(isinstance(part, Diff) for part in call.content)
     kind = call.kind if call.kind in KINDS and call.kind != "mcp" else "other"
     if found.commands or found.doubt:
         kind = "execute"
-    elif kind not in _CHANGING and any(isinstance(part, Diff) for part in call.content):
+    elif kind not in _CHANGING and has_diff:
         kind = "edit"
     if (tool.name or tool.doubt) and kind not in _SERIOUS:
         words = f"use `{tool.name}` of the MCP server {tool.server}" if tool.name else _use(call)
         subject = Subject(kind="mcp", description=reveal_line(words))
     elif kind == "execute":
-        subject = _execution(call, found, context)
+        subject = _execution(call, found, context, has_diff=has_diff)
     elif kind in PATH_KINDS:
         subject = _files(call, kind, context)
     else:
@@ -69,7 +70,12 @@ def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
     if not known and not subject.dangerous and kind not in FILE_KINDS:  # files often contain such texts
         suspicion = next((why for text in texts_of(call) if (why := find_danger_in_prose(text))), None)
         subject = subject.evolve(dangerous=suspicion)
-    return subject.evolve(server=tool.server, tool=tool.name, doubt=subject.doubt or tool.doubt)
+    return subject.evolve(
+        server=tool.server,
+        tool=tool.name,
+        doubt=subject.doubt or tool.doubt,
+        also_edits=has_diff and subject.kind != "edit",
+    )
 
 
 def subject_of_read(
@@ -140,9 +146,9 @@ def subject_of_kind(
 # --------------------------------------------------------------------------- commands
 
 
-def _execution(call: ToolCall, found: FoundCommands, context: PathContext) -> Subject:
+def _execution(call: ToolCall, found: FoundCommands, context: PathContext, *, has_diff: bool) -> Subject:
     named = [location.path for location in call.locations]
-    if call.kind != "execute":  # then its files count as well
+    if call.kind != "execute" or has_diff:  # then its files count as well
         named += [path for source in paths_of(call) for path in source]
     targets = tuple({target.real: target for target in map(context.target, named)}.values())
     read = [read_command(given, context, cwd=found.cwd, env=found.env) for given in found.commands]

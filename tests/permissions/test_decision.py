@@ -133,6 +133,18 @@ def test_a_diff_with_a_reading_kind_is_still_a_change(kind: str) -> None:
     assert decide(subject_of({"kind": kind, "content": [diff]}), policy="read-only").answer == "reject"
 
 
+@pytest.mark.parametrize("kind", ["delete", "move", "execute"])
+def test_a_diff_with_another_changing_kind_is_still_rejected_as_an_edit(kind: str) -> None:
+    diff = {"type": "diff", "path": f"{PROJECT}/locked/a", "oldText": "a", "newText": "b"}
+    subject = subject_of(
+        {"kind": kind, "content": [diff], "rawInput": {"command": "ls"} if kind == "execute" else {}}
+    )
+    for spec in ("edit:locked/**", "edit", kind):
+        rules = [parse_spec(spec, "reject")]
+        assert decide(subject, policy="yolo", rules=rules, project=PROJECT).answer == "reject"
+    assert matches(parse_spec(kind, "allow"), subject, project=PROJECT) == "no"
+
+
 def test_a_dangerous_command_in_raw_input_text_is_asked_about() -> None:
     assert decide(subject_of({"kind": "think", "rawInput": "rm -rf /"}), policy="yolo").answer == "ask"
 

@@ -41,13 +41,13 @@ _PLACING_FILES = frozenset({
 # the code of the workspace, which that command may have changed anyway.
 _IGNORING_LINKS = frozenset({
     *("basename", "date", "dirname", "echo", "exit", "false", "printf", "pwd", "sleep", "true", "which"),
-    *("bun", "cargo", "go", "gradle", "just", "make", "mvn", "node", "npm", "npx", "pnpm", "poetry", "pytest"),
-    *("python", "python3", "tox", "uv", "yarn"),
+    *("bun", "cargo", "go", "gradle", "just", "make", "mvn", "node", "npm", "npx", "pnpm", "poetry"),
+    *("pytest", "python", "python3", "tox", "uv", "yarn"),
 })  # fmt: skip
 # Git does not follow the links of its work tree, except for files that it only reads.
 _GIT_IGNORING_LINKS = _KEEPING_FILES | {
-    *("checkout", "cherry-pick", "clone", "merge", "pull", "rebase", "reset", "restore", "revert", "stash"),
-    *("switch",),
+    *("checkout", "cherry-pick", "clone", "merge", "pull", "rebase", "reset", "restore", "revert"),
+    *("stash", "switch"),
 }
 _GIT_FILE_OPTIONS = ("-F", "--fi", "--cont", "--no-i")  # of `commit`, `blame` and `diff`, and abbreviations
 _PLAIN_OPTION = re.compile(r"-[A-Za-z]{1,3}|--[a-z-]+")
