@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.permission import typing_guard
+from acp_tui.ui.screens.dialogs import typing_guard
 from tests.support.conversation_ui import Open, agent, mark_processes, open_conversation_ui
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from acp_tui.ui.permission.option_wording import option_wording
 from acp_tui.ui.permission.question import action_phrase, question_bodies, raw_input
 from acp_tui.ui.permission.reason_line import ReasonLine
 from acp_tui.ui.permission.rule_editor import RuleEditor
-from acp_tui.ui.permission.typing_guard import TypingGuard
 from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.screens.dialogs.typing_guard import TypingGuard
 from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
@@ -99,8 +99,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._reason_line: ReasonLine | None = None  # open while the user writes a reason
         self._session = session or Session()
         self._cwd = cwd
-        self._clock = clock
-        self._typing_guard = TypingGuard(clock)
+        self._typing_guard = TypingGuard(self, self._hints, clock)
         self._raw = False
         self._full = False
         self._choice_needed = ""  # why the last key did not answer
@@ -114,14 +113,13 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             yield Bar(self._head(), self._position_spans(), id="head")
             yield BodyScroller(self._bodies, id="what")
             yield SelectList(self._rows(), self._palette, selected=self._initial_selection(), id="options")
-            yield KeyHints(self._hints(), self._palette, id="keys")
+            yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
-        # The pause starts when the dialog is visible. More questions may have arrived since it was created.
-        self._typing_guard = TypingGuard(self._clock)
+        # More questions may have arrived since the dialog was created.
         self.query_one("#head", Bar).show(right=self._position_spans())
         self._resize_parts()
-        self._update_hints()
+        self._typing_guard.restart()
 
     def on_resize(self) -> None:
         self._resize_parts()
@@ -168,8 +166,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self.query_one("#what", BodyScroller).show(self._bodies)
         self._resize_parts()
         if any(change.kind == "added" for change in calls):
-            self._typing_guard = TypingGuard(self._clock)
-            self._update_hints()
+            self._typing_guard.restart()
 
     @property
     def _option_list(self) -> SelectList:
@@ -197,8 +194,6 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)
 
     def _hints(self) -> Sequence[Hint]:
-        if not self._typing_guard.armed:
-            return [("…", "keys work once you stop typing")]
         if self._editor is not None:
             rejects = self._edited is not None and self._edited.kind == "reject_always"
             return editor_hints(self, rejects=rejects)
@@ -207,12 +202,6 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         if self._choice_needed:
             return choice_hints(self, self._choice_needed)
         return option_hints(self, raw=self._raw, full=self._full, can_reject=bool(self._rejections))
-
-    def _update_hints(self) -> None:
-        """Show the keys, and update them when the pause ends."""
-        self.query_one("#keys", KeyHints).set_hints(self._hints(), self._palette)
-        if not self._typing_guard.armed:
-            self.set_timer(max(0.05, self._typing_guard.left), self._update_hints)
 
     def _resize_parts(self) -> None:
         """Set the heights: the content gets the rows it needs, the conversation behind keeps a few."""
@@ -237,19 +226,14 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
 
     def on_key(self, event: events.Key) -> None:
         """Drop keys that the typing guard rejects, before any binding sees them."""
-        steering = not event.is_printable and event.key in self.active_bindings
         self._choice_needed = ""
         if self._editor is not None and event.key not in keys.active_keys(self, "rule.take"):
             return  # changes a rule at most
-        if not self._typing_guard.accepts(steering=steering):
-            event.stop()
-            event.prevent_default()
-        self._update_hints()
+        self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:
         """Restart the pause: the user is busy with something else."""
-        self._typing_guard.accepts(steering=False)
-        self._update_hints()
+        self._typing_guard.restart()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
         self._answer(event.index)
@@ -266,7 +250,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             rows.selected = (after or fitting)[0] if again else fitting[0]
             self._pressed = kind
             self._choice_needed = f"choose one of {len(fitting)} options ({kind.replace('_', ' ')})"
-            self._update_hints()
+            self._typing_guard.update_hints()
         else:
             self.app.bell()
 
@@ -287,7 +271,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             self._answer(selected)
         else:
             self._choice_needed = "choose an option first"
-            self._update_hints()
+            self._typing_guard.update_hints()
 
     def action_move(self, step: int) -> None:
         """Move the selection."""
@@ -351,9 +335,8 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self.set_focus(
             widget.input if isinstance(widget, ReasonLine) else widget
         )  # immediately, because the next key belongs to it
-        self._typing_guard = TypingGuard(self._clock)
         self._resize_parts()
-        self._update_hints()
+        self._typing_guard.restart()
 
     def _show_options(self) -> None:
         """Close the rule editor, or the line for the reason."""
@@ -364,7 +347,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self.set_focus(None)
         self._option_list.display = True
         self._resize_parts()
-        self._update_hints()
+        self._typing_guard.update_hints()
 
     def on_rule_editor_changed(self) -> None:
         self._resize_parts()
@@ -401,7 +384,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         """Toggle between full and normal size."""
         self._full = not self._full
         self._resize_parts()
-        self._update_hints()
+        self._typing_guard.update_hints()
 
     def action_raw(self) -> None:
         """Show or hide the raw input."""
@@ -409,7 +392,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         page = self.query_one("#what", BodyScroller)
         page.show(self._bodies)
         self._resize_parts()
-        self._update_hints()
+        self._typing_guard.update_hints()
         if self._raw:
             last = len(raw_input(self.question, self._drawing_context(page.inner_width)))
             self.call_after_refresh(page.scroll_to_last, last)
@@ -431,4 +414,4 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         options.show(self._rows(), options.selected)
         if self._editor is not None:
             self._editor.use_palette(palette)
-        self._update_hints()
+        self.query_one(KeyHints).use_palette(palette)

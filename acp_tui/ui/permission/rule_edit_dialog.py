@@ -100,4 +100,4 @@ class RuleEditDialog(Dialog[Rule | None]):
         self._palette = palette
         self._editor.use_palette(palette)
         self.query_one("#head", Bar).show(self._title())
-        self.query_one("#keys", KeyHints).set_hints(self._hints(), palette)
+        self.query_one("#keys", KeyHints).use_palette(palette)

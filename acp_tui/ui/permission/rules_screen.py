@@ -94,7 +94,7 @@ class RulesScreen(Dialog[None]):
         self._palette = palette
         self._list.use_palette(palette)
         self.query_one("#head", Bar).show(self._title())
-        self.query_one("#keys", KeyHints).set_hints(self._hints(), palette)
+        self.query_one("#keys", KeyHints).use_palette(palette)
         self._show(self._list.selected)
 
     # ------------------------------------------------------------------------- the list

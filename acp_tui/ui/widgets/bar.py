@@ -58,9 +58,14 @@ class KeyHints(Bar):
         self._hints = hints
         self._palette = palette
 
-    def set_hints(self, hints: Sequence[Hint], palette: Palette) -> None:
-        """Replace the hints and their colours."""
-        self._hints, self._palette = hints, palette
+    def set_hints(self, hints: Sequence[Hint]) -> None:
+        """Replace the hints."""
+        self._hints = hints
+        self.refresh()
+
+    def use_palette(self, palette: Palette) -> None:
+        """Use the colours of another theme."""
+        self._palette = palette
         self.refresh()
 
     def left_part(self, width: int) -> Spans:

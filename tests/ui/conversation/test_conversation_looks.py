@@ -8,7 +8,7 @@ import pytest
 from pytest_textual_snapshot import SVGImageExtension  # type: ignore[import-untyped]
 
 from acp_tui.session.state import ToolCall
-from acp_tui.ui.permission import typing_guard
+from acp_tui.ui.screens.dialogs import typing_guard
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 from tests.support.conversation_ui import ConversationUi, agent, app_of, mark_processes, offers

@@ -362,7 +362,7 @@ async def test_a_terminal_command_of_the_agent_asks_the_user(open_ui: Open) -> N
 async def test_typing_while_a_dialog_opens_does_not_answer_it(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from acp_tui.ui.permission import typing_guard
+    from acp_tui.ui.screens.dialogs import typing_guard
 
     monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 3600.0)
     async with open_ui() as ui:

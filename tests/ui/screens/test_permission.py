@@ -13,7 +13,7 @@ from acp_tui.permissions.subject import Target
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
 from acp_tui.ui.permission.answer import PermissionAnswer
 from acp_tui.ui.permission.dialog import PermissionScreen
-from acp_tui.ui.permission.typing_guard import PAUSE_SECONDS
+from acp_tui.ui.screens.dialogs.typing_guard import PAUSE_SECONDS
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
@@ -210,7 +210,7 @@ async def test_nothing_is_selected_if_there_are_only_always_options() -> None:
     async with shown(permission("Go", "execute", options=[ALWAYS, NEVER])) as dialog:
         await dialog.press("enter")
         dialog.now += PAUSE_SECONDS
-        dialog.screen._update_hints()
+        dialog.screen._typing_guard.update_hints()
         assert dialog.answers == []
         assert "choose an option first" in dialog.text()
 
@@ -221,7 +221,7 @@ async def test_an_ambiguous_letter_explains_why_it_does_not_answer() -> None:
     async with shown(permission("Go", "execute", options=[YES, NO, risky])) as dialog:
         await dialog.press("a")
         dialog.now += PAUSE_SECONDS
-        dialog.screen._update_hints()
+        dialog.screen._typing_guard.update_hints()
         assert dialog.answers == []
         assert "choose one of 2 options (allow once)" in dialog.text()
         await dialog.press("a")
@@ -316,7 +316,7 @@ async def test_the_hints_say_whether_keys_work() -> None:
     async with shown(permission("Go", "execute")) as dialog:
         assert "keys work once you stop typing" in dialog.text()
         await dialog.press("down")
-        dialog.screen._update_hints()
+        dialog.screen._typing_guard.update_hints()
         assert "Esc stop" in dialog.text()
         await dialog.press("x")
         assert "keys work once you stop typing" in dialog.text()

@@ -107,7 +107,7 @@ class ChooseScreen(Dialog[str | None]):
         rows.use_palette(self._palette)
         rows.show(self._rows(), rows.selected)
         self.query_one("#head", Bar).show([Segment(self._title, self._palette.strong)], self._count())
-        self.query_one("#keys", KeyHints).set_hints(self._hints(), self._palette)
+        self.query_one("#keys", KeyHints).use_palette(palette)
 
     def _rows(self) -> list[Row]:
         return [self._row(choice) for choice in self._shown]

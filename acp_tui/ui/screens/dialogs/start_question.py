@@ -13,8 +13,8 @@ from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, wrap
-from acp_tui.ui.permission.typing_guard import TypingGuard
 from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.screens.dialogs.typing_guard import TypingGuard
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import Row, SelectList
@@ -61,8 +61,7 @@ class StartQuestionScreen(Dialog[int | None]):
         super().__init__()
         self._question = question
         self._palette = palette
-        self._clock = clock
-        self._typing_guard = TypingGuard(clock)
+        self._typing_guard = TypingGuard(self, self._hints, clock)
         self._unread_notice = False  # an answer was refused because there is more to read
         self._lowest_row = 0  # the last row of the text that has been on the screen
 
@@ -71,15 +70,14 @@ class StartQuestionScreen(Dialog[int | None]):
             yield Bar(self._head(), self._position(), id="head")
             yield BodyScroller(self._bodies, id="what")
             yield SelectList(self._rows(), self._palette, id="choices")
-            yield KeyHints(self._hints(), self._palette, id="keys")
+            yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
         """Start to watch the keys and what has been shown."""
-        self._typing_guard = TypingGuard(self._clock)
         self._fit()
         self.watch(self.query_one(BodyScroller), "scroll_y", self._on_scroll)
         self.call_after_refresh(self._on_scroll)
-        self._update_hints()
+        self._typing_guard.restart()
 
     def on_resize(self) -> None:
         """Set the height of the text, which must be read from the start again: its lines have changed."""
@@ -131,8 +129,6 @@ class StartQuestionScreen(Dialog[int | None]):
                 yield make_strip([lead if number == 0 else Segment(" " * LABEL_WIDTH), *piece])
 
     def _hints(self) -> list[Hint]:
-        if not self._typing_guard.armed:
-            return [("…", "keys work once you stop typing")]
         take, close, page = (
             keys.bound_keys(self, name) for name in ("choose.take", "choose.close", "choose.page_down")
         )
@@ -140,13 +136,6 @@ class StartQuestionScreen(Dialog[int | None]):
             return [(page, "read to the end first")]
         hints = [(f"↑↓ {take}", "choose"), (close, "no")]
         return [(page, "more of the text"), *hints] if self._is_unread else hints
-
-    def _update_hints(self) -> None:
-        if not self.is_mounted:
-            return
-        self.query_one("#keys", KeyHints).set_hints(self._hints(), self._palette)
-        if not self._typing_guard.armed:
-            self.set_timer(max(0.05, self._typing_guard.left), self._update_hints)
 
     # ------------------------------------------------------------------------- reading
 
@@ -159,22 +148,17 @@ class StartQuestionScreen(Dialog[int | None]):
         top = page.scroll_offset.y
         if top <= self._lowest_row:  # nothing was skipped
             self._lowest_row = max(self._lowest_row, top + page.size.height)
-        self._update_hints()
+        self._typing_guard.update_hints()
 
     # ------------------------------------------------------------------------- answering
 
     def on_key(self, event: events.Key) -> None:
         """Ignore keys that were meant for the prompt."""
-        steering = not event.is_printable and event.key in self.active_bindings
-        if not self._typing_guard.accepts(steering=steering):
-            event.stop()
-            event.prevent_default()
-        self._update_hints()
+        self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:
         """Treat pasted text as typing."""
-        self._typing_guard.accepts(steering=False)
-        self._update_hints()
+        self._typing_guard.restart()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
         """Return the clicked answer."""
@@ -196,6 +180,6 @@ class StartQuestionScreen(Dialog[int | None]):
     def _answer(self, index: int) -> None:
         if self._question.answers[index].grants and self._is_unread:
             self._unread_notice = True
-            self._update_hints()
+            self._typing_guard.update_hints()
         else:
             self.dismiss(index)

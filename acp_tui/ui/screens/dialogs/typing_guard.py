@@ -1,0 +1,72 @@
+"""Ignores keys until a pause in typing, so that type-ahead never answers a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.ui.widgets.bar import KeyHints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual import events
+    from textual.screen import Screen
+
+    from acp_tui.ui.widgets.bar import Hint
+
+PAUSE_SECONDS = 0.4
+"""Seconds without a keystroke after which keys are accepted."""
+
+
+class TypingGuard:
+    """Watches the keystrokes of a dialog. Its hint line tells while keys are ignored."""
+
+    def __init__(
+        self, dialog: Screen[Any], hints: Callable[[], Sequence[Hint]], clock: Callable[[], float]
+    ) -> None:
+        """`hints` returns what the hint line shows while keys work."""
+        self._dialog = dialog
+        self._hints = hints
+        self._clock = clock
+        self._last = clock()
+        self._armed = False
+
+    def restart(self) -> None:
+        """Ignore keys until the next pause, because the user has not read what is shown now."""
+        self._last = self._clock()
+        self._armed = False
+        self.update_hints()
+
+    def filter_key(self, event: events.Key) -> None:
+        """Stop a key that must not act yet, before any binding sees it.
+
+        After an arrow or another navigation key the next key is accepted at once. After a key that may be
+        part of a word, it is accepted only after a pause: the `a` of `via` must not allow.
+        """
+        navigates = not event.is_printable and event.key in self._dialog.active_bindings
+        accepted = self._accepts_keys
+        self._armed = accepted and navigates
+        self._last = self._clock()
+        if not accepted:
+            event.stop()
+            event.prevent_default()
+        self.update_hints()
+
+    def hints(self) -> Sequence[Hint]:
+        """Return the keys that work now, or that none does."""
+        return self._hints() if self._accepts_keys else [("…", "keys work once you stop typing")]
+
+    def update_hints(self) -> None:
+        """Show which keys work, and update that when the pause ends."""
+        for line in self._dialog.query(KeyHints):  # none before the dialog is composed
+            line.set_hints(self.hints())
+            if not self._accepts_keys:
+                self._dialog.set_timer(max(0.05, self._seconds_left), self.update_hints)
+
+    @property
+    def _accepts_keys(self) -> bool:
+        return self._armed or self._seconds_left <= 0
+
+    @property
+    def _seconds_left(self) -> float:
+        return self._last + PAUSE_SECONDS - self._clock()
