@@ -30,7 +30,7 @@ class Launch:
     env: dict[str, str] = field(default_factory=dict)  # added to our own environment
     install_hint: str | None = None  # a command that installs the agent
     ad_hoc: bool = False  # from a command line, so that the name does not identify the agent
-    missing_file_is_empty: bool = False  # how reads of missing files are answered; see catalogue.toml
+    missing_file_is_empty: bool = False  # reads of missing files return an empty text; see catalogue.toml
 
 
 def launch_from_command(line: str) -> Launch:

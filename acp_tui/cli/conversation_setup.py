@@ -92,7 +92,7 @@ class ConversationSetup:
             self._notices.append(Noticed("info", sentence))
 
     def take_notices(self) -> list[str]:
-        """Return the notices about the folder's files, which `open` would add to the conversation."""
+        """Return the notices about the folder's files, and keep `open` from adding them."""
         taken, self._notices = self._notices, []
         return [notice.text for notice in taken]
 

@@ -35,7 +35,7 @@ class ProgressPrinter:
         """Print decisions, tool calls, notices and plan progress."""
         agent_gone = any(isinstance(event, AgentExited) for event in events)
         for event in events:
-            if isinstance(event, Decided) and event.by != "covered":  # the covering one was printed
+            if isinstance(event, Decided) and event.by != "covered":  # the earlier decision was printed
                 self._print(decision_text(event, event.subject or ""))
         for change in changes:
             if change.entry is None:
@@ -94,7 +94,7 @@ class TextOutput:
 
     def _print_progress(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
         if len(changes) == 1 and isinstance(changes[0].entry, AgentMessage):
-            return  # fast path: text that was printed on stdout
+            return  # fast path: the text is on stdout already
         self.flush()
         self._progress.print_progress(events, changes)
 

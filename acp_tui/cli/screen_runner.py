@@ -72,7 +72,7 @@ async def _run_async(app: AcpTui) -> None:
     loop = asyncio.get_running_loop()
 
     def on_end_signal(number: int, _frame: object) -> None:
-        """Shut down in order. Exit without cleanup after a delay, because a thread may hang.
+        """Shut down with all cleanup. After a delay, exit without it, because a thread may hang.
 
         In both cases the agents' watchers end the remaining processes.
         """

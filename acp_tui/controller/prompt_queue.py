@@ -139,7 +139,7 @@ class PromptQueue:
         try:
             await self._conversation.prompt(blocks)
         except UserError as error:
-            if not (isinstance(error, AgentGone) and error.exit.expected):  # then the user restarted it
+            if not (isinstance(error, AgentGone) and error.exit.expected):  # not if the user restarted it
                 self._failed(error, text)
         else:
             self._turn = None

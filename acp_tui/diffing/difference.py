@@ -33,7 +33,7 @@ class Difference:
         """The number of removed lines."""
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of the unified form, including one for each gap between hunks."""
+        """Yield the rows of the unified view, including one for each gap between hunks."""
         for number, hunk in enumerate(self.hunks):
             for note in hunk.notes:
                 yield Row("note", note)

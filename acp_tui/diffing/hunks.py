@@ -14,7 +14,7 @@ Kind = Literal["same", "removed", "added", "gap", "note", "more", "file"]
 
 
 class Row(NamedTuple):
-    """A row of the unified form."""
+    """A row of a difference in unified view: old and new lines in one column."""
 
     kind: Kind
     text: str

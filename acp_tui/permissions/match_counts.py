@@ -44,7 +44,7 @@ class Matches:
 
 
 class MatchCounts:
-    """The matches of rules, by the ids of the rules."""
+    """Counts the matches of each rule, by the rule's id."""
 
     def __init__(self, path: Path, kept_ids: Callable[[], Collection[str]]) -> None:
         """Start with an existing or missing file.

@@ -77,7 +77,7 @@ def strongest(rules: Iterable[Rule]) -> Rule | None:
 
 
 def is_sum_of_parts(subject: Subject) -> bool:
-    """Return True if a composite command is allowed when each of its parts is: the line does nothing else."""
+    """Return True if a composite command only runs its parts, so that it is allowed if all of them are."""
     known = {name for part in subject.parts for name in part.sensitive_names}
     places = [*subject.targets, *([subject.cwd] if subject.cwd else [])]
     files = {target.real for part in subject.parts for target in part.targets}

@@ -180,7 +180,7 @@ class RuleStore:
         return rule
 
     def _kept_ids(self) -> set[str]:
-        """Return the ids of the rules, and of those that can be restored. Raises `UserError`."""
+        """Return the ids of the saved rules, and of deleted ones that can be restored. Raises `UserError`."""
         try:
             content = self._content()
             entries = [*self._entries(content), *(change.get("before") for change in _changes(content))]

@@ -160,7 +160,7 @@ def _hunk(start: int, lines: list[str], path: str) -> Iterator[Hunk]:
     old: list[str] = []
     for line in lines:
         if _FILE_HEADER.match(line) and not line.startswith(("--- ", "+++ ")):
-            break  # the next file's
+            break  # the rest belongs to the next file
         if line[:1] in (" ", "-"):
             old.append(line[1:])
     if start > 0 and old:

@@ -139,7 +139,7 @@ def format_mention(path: str, lines: str = "") -> str:
     needs_quotes = any(char.isspace() for char in path) or path[-1:] in _SENTENCE_MARKS
     # Without quotes, the end of the name would be read as a line range.
     needs_quotes = needs_quotes or (not lines and re.fullmatch(_LINES, path) is not None)
-    # Escapes are read in quotes only. A backslash alone needs none.
+    # Only names in quotes have escapes. A backslash needs no quotes.
     needs_quotes = needs_quotes or name.replace(r"\\", "\\") != path
     return f'@"{name}"{lines}' if needs_quotes else f"@{path}{lines}"
 

@@ -16,5 +16,5 @@ class Change:
     """A change to the session. `reset` means that all entries were replaced."""
 
     kind: ChangeKind
-    entry: Entry | None = None  # that was added or updated
+    entry: Entry | None = None  # the one that was added or updated
     fact: str | None = None  # the attribute of `Session` that has a new value

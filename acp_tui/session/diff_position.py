@@ -26,7 +26,10 @@ def first_line(call: ToolCall, diff: Diff) -> int:
 
 
 def line_in_text(diff: Diff, text: str, *, applied: bool) -> int | None:
-    """Return the line of the diff in the text of its file, or None if it is ambiguous."""
+    """Return the line of the diff in the text of its file, or None if it is ambiguous.
+
+    The text is searched for the diff's old text first, or with `applied` for its new text.
+    """
     sides = (diff.new, diff.old) if applied else (diff.old, diff.new)
     for side in sides:
         if side and text.count(side) == 1:

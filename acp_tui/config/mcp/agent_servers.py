@@ -25,8 +25,8 @@ class UnsentServer(NamedTuple):
     """A server that the agent does not get."""
 
     server: Server
-    reason: str  # a sentence without a capital letter and a full stop
-    intended: bool = False  # whether that is what the user configured
+    reason: str  # as a clause
+    intended: bool = False  # whether the user configured it so
 
 
 class CannotSendError(Exception):

@@ -1,4 +1,4 @@
-"""Runs what must not stop halfway."""
+"""A decorator for work that must not be cancelled halfway."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def uninterrupted(
 ) -> Callable[Arguments, Coroutine[Any, Any, Result]]:
     """Make a coroutine function run to its end even if its caller is cancelled.
 
-    Files that were replaced without a record of it could not be restored.
+    Otherwise files could be replaced without a record, and could not be restored.
     """
 
     @wraps(work)

@@ -198,10 +198,10 @@ class RequestHandlers:
             )
             subject = await self._analyse(partial(read, cwd=self._target(folder)))
             named = subject.cwd
-            if named is not None and named.real != str(folder.real):  # a leading `cd` leads there
+            if named is not None and named.real != str(folder.real):  # because of a leading `cd`
                 try:
                     inner = stack.enter_context(await asyncio.to_thread(open_folder, named.path))
-                except Refusal:  # the shell will say so
+                except Refusal:  # let the shell report that the folder is missing
                     subject = await self._analyse(partial(read, cwd=self._target(folder), follow_cd=False))
                 else:
                     if str(inner.real) != named.real:
@@ -250,7 +250,7 @@ class RequestHandlers:
         if not verdict.allowed:
             why = (
                 "the user rejected it" if verdict.why.startswith("you answered") else verdict.why
-            )  # the agent reads it
+            )  # "you" would be the agent
             raise Refusal(NOT_ALLOWED, f"not allowed to {question.subject.description}: {why}")
 
 

@@ -36,18 +36,14 @@ class Question:
     options: list[PermissionOption]
     why: str  # why no rule and no policy answered it
     call: ToolCall | None = None  # permission: the merged tool call
-    other_session: str = (
-        ""  # the id of the session that asks, such as a subagent's, if it is not the shown one
-    )
-    whole_file_diffs: list[tuple[Diff, Diff]] = field(
-        default_factory=list
-    )  # its diffs, as those of whole files
+    other_session: str = ""  # the id of the session that asks, if it is another one, such as a subagent's
+    # Each diff of the call that shows a part of a file, with the same change as a diff of the whole file.
+    whole_file_diffs: list[tuple[Diff, Diff]] = field(default_factory=list)
     old_text: str | None = None  # write: the file's current text
     new_text: str | None = None  # write: its text if the write is allowed
     parts: tuple[PartVerdict, ...] = ()  # of a composite command
-    own_options: list[PermissionOption] = field(
-        default_factory=list
-    )  # "always" for kinds that the agent does not offer; never sent to it
+    # "Always" options of acp-tui, for kinds that the agent does not offer; never sent to the agent.
+    own_options: list[PermissionOption] = field(default_factory=list)
     offer: RuleOffer | None = None  # the rules for "always"; None until the user is asked
 
     def ladders(self, kind: str) -> list[tuple[Rule, ...]]:

@@ -26,7 +26,7 @@ class Redirection:
 
 @dataclass(slots=True)
 class Part:
-    """One command that the line may run. What a wrapper such as `sudo` or `env` runs is a part of its own."""
+    """One command that the line may run. What a wrapper such as `sudo` or `env` runs is a separate part."""
 
     words: tuple[Word, ...]
     redirections: tuple[Redirection, ...] = ()

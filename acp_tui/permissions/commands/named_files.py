@@ -33,7 +33,7 @@ _PATTERN_OPTIONS_OF = {
     "tree": {"-I", "-P"},
     "zip": {"-x"},
     "rg": {"-g", "--glob"},
-    # For other programs it may be short for `--ignore-case`.
+    # In other programs, `--ignore` may be short for `--ignore-case`.
     **{name: {"--ignore"} for name in ("ag", "ls", "pytest", "flake8")},
 }
 # Programs that change or run their arguments. Others may name `.git` or `HEAD` without a risk.
@@ -104,7 +104,7 @@ def sensitive_files(
 
 def _why(path: str, folder: str, context: PathContext, *, writes: bool = False) -> str | None:
     if not writes and "/" not in path and context.repository_of(folder) == folder:
-        # In a git directory every relative path is one of its files. Only the name itself counts.
+        # Every relative path in a git directory would be sensitive. Check only the name itself.
         folder = "/"
     if why := context.target(path, folder).sensitive:
         return why

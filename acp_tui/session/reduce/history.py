@@ -46,7 +46,7 @@ def is_history(session: Session, replay: Replay, event: Event, at: float) -> boo
     """Return True if an event is part of the replay. Call only for events with `EventRule.in_history`."""
     if _is_live(session, event):
         return False
-    if replay.expected or _is_of_user(event):  # no prompt was sent since, so it is an old one
+    if replay.expected or _is_of_user(event):  # no prompt was sent since the request
         return True
     return replay.began and not (session.history_complete and at - replay.last_at > LATE_PAUSE)
 

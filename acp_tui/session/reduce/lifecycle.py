@@ -45,7 +45,7 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
     process.stderr_tail = event.stderr_tail
     sentence = exit_sentence(event)
     tail = "\n".join(event.stderr_tail) or None
-    in_turn = session.reducer_state.prompts > 0  # then the end of the turn shows the error
+    in_turn = session.reducer_state.prompts > 0  # if so, the end of the turn shows the error
     error = None if event.expected else RpcError(0, sentence, tail)
     changes = [fact_changed("process"), *_end_everything(session, at, error)]
     if not event.expected and not in_turn:

@@ -105,7 +105,7 @@ class Baseline:
         await asyncio.to_thread(self._announce, list(paths), changed=False)
 
     async def mark_changed(self, paths: Iterable[Path | str]) -> None:
-        """List files as changed, even if they were never copied."""
+        """Record that files have changed, so that `changes` lists them even if they were never copied."""
         await asyncio.to_thread(self._announce, list(paths), changed=True)
 
     async def changes(self) -> list[FileChange]:

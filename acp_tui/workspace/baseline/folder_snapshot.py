@@ -213,7 +213,7 @@ class FolderSnapshot:
             return {
                 *filter(is_inside, self._git.records(*words, tree=GitWorkTree(self._top, self.root, copy)))
             }
-        except (OSError, GitError):  # its format needs the repository's configuration
+        except (OSError, GitError):  # the index cannot be read without the repository's configuration
             return set()
         finally:
             copy.unlink(missing_ok=True)
@@ -268,7 +268,7 @@ class FolderSnapshot:
             patterns = [f":(literal){os.fsdecode(name)}" for name in names[at : at + _NAMES_PER_COMMAND]]
             for record in self._git.records("ls-files", "--stage", "--", *patterns, tree=self._index_only):
                 fields, _, name = record.partition(b"\t")
-                if name in wanted:  # not one below it
+                if name in wanted:  # a pattern also matches the files below a folder
                     mode, blob, _stage = fields.decode().split()
                     found[name] = FileState(existed=True, blob=blob, mode=self._full_mode(name, int(mode, 8)))
         return found
@@ -299,7 +299,7 @@ class FolderSnapshot:
             os.fsencode(self._top), self._below_top(), skipped_paths=self._unknown
         )
         refreshed = ATTRIBUTES_FILE not in self._special
-        if refreshed:  # notes in the index which files have a new timestamp but the old content
+        if refreshed:  # update the timestamps of unchanged files in the index
             self._git.run("update-index", "-q", "--refresh", tree=self._tree, ok=(0, 1))
         else:
             self._forget_timestamps()

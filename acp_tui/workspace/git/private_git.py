@@ -283,7 +283,7 @@ class BlobWriter:
     def add(self, data: bytes) -> str:
         """Store a file's content and return its name."""
         name = blob_name(data)
-        if self._git.loose_file(name).exists():  # git would touch it, and it may be shared with the user's
+        if self._git.loose_file(name).exists():  # git would change its time, also for the user's hard link
             return name
         self._stream.write(b"blob\ndata %d\n" % len(data))
         self._stream.write(data)

@@ -229,7 +229,7 @@ def _global_attribute_files(git: PrivateGit, repository: Repository) -> list[Pat
             if key == b"core.attributesfile":
                 found.append(path)
             elif key.startswith((b"include.", b"includeif.")) and key.endswith(b".path"):
-                waiting.append(path)  # whatever its condition
+                waiting.append(path)  # conditions of `includeif` are ignored
     return found
 
 

@@ -145,7 +145,7 @@ class ScreenBuffer:
         self.column += width
 
     def _tab(self) -> None:
-        """Move to the next tab stop. Beyond the text, a tab is stored, so that printed files keep theirs."""
+        """Move to the next tab stop. At the end of a row, store a tab, so that printed files keep it."""
         if self.column >= self.width and self.autowrap:
             self._wrap()
         row = self.rows[self.line]
@@ -251,7 +251,7 @@ class ScreenBuffer:
 
     def _blank_above(self) -> None:
         if self._scrollback is not None and self._scrollback.open:
-            self._scrollback.append("\n", PLAIN)  # the rest of its last line has been erased
+            self._scrollback.append("\n", PLAIN)  # end the line whose rest has been erased
         self.rows[: self.line] = [Row() for _ in range(self.line)]
 
     def insert_characters(self, count: int) -> None:
