@@ -18,7 +18,7 @@ from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.permission.answer import Later, PermissionAnswer
 from acp_tui.ui.permission.calls_in_progress import names_nothing
 from acp_tui.ui.permission.dialog_hints import choice_hints, editor_hints, option_hints, reason_hints
-from acp_tui.ui.permission.option_wording import option_wording
+from acp_tui.ui.permission.option_rows import all_options, initial_selection, option_rows
 from acp_tui.ui.permission.question import action_phrase, question_bodies, raw_input
 from acp_tui.ui.permission.reason_line import ReasonLine
 from acp_tui.ui.permission.rule_editor import RuleEditor
@@ -28,7 +28,7 @@ from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.long_text import LongText
-from acp_tui.ui.widgets.select_list import Row, SelectList
+from acp_tui.ui.widgets.select_list import SelectList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,13 +43,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, Spans
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
+    from acp_tui.ui.widgets.select_list import Row
 
-_LETTERS = {
-    "allow_once": "permission.allow",
-    "allow_always": "permission.allow_always",
-    "reject_once": "permission.reject",
-    "reject_always": "permission.reject_always",
-}
 CHROME_ROWS = 5
 """Rows that are neither content nor options: borders, head, a blank row, keys."""
 ROOMY_HEIGHT = 30
@@ -93,7 +88,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._palette = palette
         self._agent = agent
         self._position = position
-        self._options = [*question.options, *question.own_options]
+        self._options = all_options(question)
         self._editor: RuleEditor | None = None  # open while the user edits the rules of an "always"
         self._edited: PermissionOption | None = None  # that "always", or the rejection with a reason
         self._reason_line: ReasonLine | None = None  # open while the user writes a reason
@@ -112,7 +107,8 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         with Vertical(id="dialog", classes="dangerous" if self.question.subject.dangerous else ""):
             yield Bar(self._head(), self._position_spans(), id="head")
             yield BodyScroller(self._bodies, id="what")
-            yield SelectList(self._rows(), self._palette, selected=self._initial_selection(), id="options")
+            selected = initial_selection(self.question)
+            yield SelectList(self._rows(), self._palette, selected=selected, id="options")
             yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
@@ -173,25 +169,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         return self.query_one("#options", SelectList)
 
     def _rows(self) -> list[Row]:
-        palette = self._palette
-        rows: list[Row] = []
-        for number, option in enumerate(self._options, 1):
-            digit = str(number) if number < 10 else " "
-            letter = keys.bound_keys(self, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
-            lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
-            words, note = option_wording(option, self.question)
-            text = [Segment(reveal_line(words), palette.text)]
-            kind = reveal_line(option.kind.replace("_", " "))
-            if not option.kind.endswith("_always") and kind != option.name.lower():
-                text.append(Segment(f"  {kind}", palette.dim))
-            rows.append(Row(lead, text, [Segment(reveal_line(note), palette.dim)] if note else None))
-        return rows
-
-    def _initial_selection(self) -> int:
-        """Return the index of the option to select at first, or -1. Never "always" or a dangerous "allow"."""
-        kinds = [option.kind for option in self._options]
-        wanted = ["reject_once"] if self.question.subject.dangerous else ["allow_once", "reject_once"]
-        return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)
+        return option_rows(self.question, self, self._palette)
 
     def _hints(self) -> Sequence[Hint]:
         if self._editor is not None:

@@ -1,0 +1,54 @@
+"""The rows for the options of a permission dialog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.session.invisible import reveal_line
+from acp_tui.ui.keys import bound_keys
+from acp_tui.ui.permission.option_wording import option_wording
+from acp_tui.ui.widgets.select_list import Row
+
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
+    from acp_tui.controller.requests.user_questions import Question
+    from acp_tui.session.state import PermissionOption
+    from acp_tui.ui.theme.palette import Palette
+
+_LETTERS = {
+    "allow_once": "permission.allow",
+    "allow_always": "permission.allow_always",
+    "reject_once": "permission.reject",
+    "reject_always": "permission.reject_always",
+}
+
+
+def all_options(question: Question) -> list[PermissionOption]:
+    """Return the agent's options, then those that acp-tui adds."""
+    return [*question.options, *question.own_options]
+
+
+def option_rows(question: Question, node: DOMNode, palette: Palette) -> list[Row]:
+    """Return a row for each option: its number, its key, and what it does."""
+    rows: list[Row] = []
+    for number, option in enumerate(all_options(question), 1):
+        digit = str(number) if number < 10 else " "
+        letter = bound_keys(node, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
+        lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
+        words, note = option_wording(option, question)
+        text = [Segment(reveal_line(words), palette.text)]
+        kind = reveal_line(option.kind.replace("_", " "))
+        if not option.kind.endswith("_always") and kind != option.name.lower():
+            text.append(Segment(f"  {kind}", palette.dim))
+        rows.append(Row(lead, text, [Segment(reveal_line(note), palette.dim)] if note else None))
+    return rows
+
+
+def initial_selection(question: Question) -> int:
+    """Return the index of the option to select at first, or -1. Never "always" or a dangerous "allow"."""
+    kinds: list[str] = [option.kind for option in all_options(question)]
+    wanted = ["reject_once"] if question.subject.dangerous else ["allow_once", "reject_once"]
+    return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)
