@@ -20,7 +20,7 @@ _RUNNING = frozenset({
 })  # fmt: skip
 # Options of subcommands that run a program or install hooks, with their abbreviations.
 _RISKY_OPTIONS = {
-    "clone": re.compile(r"-[A-Za-z]*u|--u|--te|--co(?!py)"),
+    "clone": re.compile(r"-[A-Za-z]*[cu]|--u|--te|--co(?!py)"),  # `-cNAME=VALUE`
     "grep": re.compile(r"-[A-Za-z]*O"),
     "init": re.compile(r"--te"),
     "rebase": re.compile(r"-[A-Za-z]*x|--ex"),

@@ -12,7 +12,8 @@ _FORMATTER = re.compile(r"-[A-Za-z]*w")
 _FD = re.compile(r"-[A-Za-z]*[xX].*", re.DOTALL)
 _MAKE = re.compile(
     r"-[A-Za-z]*E.*|-[A-Za-z]*f(?:-|/dev/.*)|--(?:make)?file=(?:-|/dev/.*)|-|/dev/.*"
-    r"|(?![A-Za-z][A-Za-z0-9_-]*=[\w./,+-]*\Z)[^-=][^=]*=.*",  # `x:=$(shell …)`, `x!=…`, `.SHELLFLAGS=…`
+    # `x:=$(shell …)`, `x!=…`, `.SHELLFLAGS=…`
+    r"|(?![A-Za-z][A-Za-z0-9_-]*=(?:[\w./,+-]*|[\w,+ -]*)\Z)[^-=][^=]*=.*",
     re.DOTALL,
 )
 # Short options, abbreviations and words that `risky_arguments` does not find.
@@ -20,6 +21,7 @@ _RISKY = {
     "find": re.compile(r"-(?:exec|ok)(?:dir)?|-fls|-fprint[0f]?|-delete|-files0-from"),
     "fd": _FD,
     "fdfind": _FD,
+    "go": re.compile(r"--?(?:toolexec|vettool)(?:=.*)?|--?(?:ld|gcc)\w*flags.*", re.DOTALL),  # `-extld=…`
     "make": _MAKE,
     "gmake": _MAKE,
     "npm": re.compile(r"--(?:scr|node-o).*", re.DOTALL),

@@ -77,6 +77,8 @@ def _option(program: str, word: str) -> str | None:
             return f"{name} may write a file"
         if program in _LISTED_FILES and name != "--" and "--files0-from".startswith(name):
             return f"{name} reads files that are listed in another file"
+        if program == "git" and name == "--check":  # an abbreviation for `tar`, `--checkpoint-action`
+            return None
         shortest = 1 if program == "git" else _SHORTEST_ABBREVIATION
         return f"{name} may run a program" if _is_one_of(name[2:], _RUNNING, shortest) else None
     if program in _SHORT_O_IS_HARMLESS:

@@ -19,8 +19,10 @@ _CHANGING = frozenset({
 })  # fmt: skip
 
 
-# `printf -v 'a[$(x)]'` and `test -v 'a[$(x)]'` run `x`, although it is quoted.
-_EVALUATING = frozenset({"[", "print", "printf", "test"})
+# `printf -v 'a[$(x)]'`, `test -v 'a[$(x)]'` and in zsh `exit 'a[$(x)]'` run `x`, although it is quoted.
+_EVALUATING = frozenset(
+    {"[", "break", "bye", "continue", "exit", "logout", "print", "printf", "return", "test"}
+)
 
 
 def evaluates(program: str, argument: str) -> str | None:
