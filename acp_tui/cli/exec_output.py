@@ -102,7 +102,7 @@ class TextOutput:
         self._stream.flush()
 
     def break_line(self) -> None:
-        """Begin a new line on a terminal, where the next message on stderr would continue the answer's."""
+        """Begin a new line on a terminal, to keep messages on stderr off the lines of the answer."""
         if self._is_terminal and not self._at_line_start:
             self._write("\n")
             self.flush()

@@ -67,7 +67,7 @@ class ProjectTrust:
         self.servers: list[Server] = []
         """The servers that may be given to the agent."""
         self.withheld: list[UnsentServer] = []
-        """The other servers of the folder."""
+        """The servers that the agent does not get, with the reason."""
         found = mcp.read_project_servers(cwd)
         self.problems = found.problems if self._trusted is not False else []
         """Files that could not be read, as sentences."""

@@ -231,7 +231,7 @@ def _matches(patterns: tuple[str, ...], path: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _compile(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return one regular expression for names and one for paths: a command may name a thousand files."""
+    """Return one regular expression for names and one for paths, which is fast even for a thousand files."""
     names = [pattern for pattern in patterns if "/" not in pattern]
     ends = [pattern for pattern in patterns if "/" in pattern and pattern[0] != "/"]
     whole = [pattern for pattern in patterns if pattern[0] == "/"]

@@ -247,7 +247,7 @@ class Conversation:
         await self.start()
 
     async def sign_in(self, method_id: str) -> None:
-        """Sign in by one of the agent's methods. It may wait for a browser forever; cancel it to stop."""
+        """Sign in by one of the agent's methods. There is no timeout: the user may have to use a browser."""
         await self._connection.authenticate(method_id)
 
     # ----------------------------------------------------------------- settings

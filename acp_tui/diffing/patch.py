@@ -74,7 +74,7 @@ class _Reader:
             self._notes.append(line)
 
     def _begin_file(self, path: str) -> None:
-        """Note the name of a file, except of the first, which is shown above the diff."""
+        """Add the name of a file to the notes, except for the first file, which is named above the diff."""
         if path not in ("/dev/null", self._file):
             self._file = path
             self._files += 1

@@ -44,7 +44,7 @@ def _one_line(*_: Any) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class EntryKind:
-    """One kind of entry. The functions take an entry of the kind first."""
+    """One kind of entry. The functions take an entry of the kind as their first argument."""
 
     title: str
     """Its name for users, e.g. as the title of the screen that shows one entry."""

@@ -122,7 +122,7 @@ def _decide(
 
 
 def _judge_part(part: Subject, policy: Policy, in_force: Sequence[Rule], project: str | None) -> PartVerdict:
-    """Decide about one part of a composite command as if it were a request of its own."""
+    """Decide about one part of a composite command as if it were a separate request."""
     decision = _decide(part, (), policy, in_force, project)
     if decision.answer != "ask" or decision.by == "rule":
         return PartVerdict(part, decision.answer, decision.why, decision.rule)

@@ -218,7 +218,7 @@ def become_subreaper() -> None:
 def watch(
     control: int, targets: Targets, children: ChildReaper, wakeup: int, *, wait_for_descendants: bool
 ) -> None:
-    """Wait until acp-tui is gone or the program (with `wait_for_descendants`, also its descendants) ended."""
+    """Wait until acp-tui or the program has ended, and with `wait_for_descendants` its descendants, too."""
     buffer = b""
     while not children.ended or (wait_for_descendants and (targets.groups or not children.childless)):
         ready, _, _ = select.select([control, wakeup], [], [])

@@ -74,7 +74,7 @@ class Review:
         self._round_began = len(self.decisions)
 
     def verdicts(self) -> dict[Path, Verb]:
-        """Return the last verdict on each file of which nothing is left to review."""
+        """Return the last verdict on each file that is completely reviewed."""
         verbs = {file.path: decision.verb for decision in self.decisions for file in decision.before}
         return {path: verb for path, verb in verbs.items() if path in self.files and self.files[path].done}
 
@@ -130,7 +130,7 @@ class Review:
         self.files[file.path] = file
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Remove these files, which no longer differ, except those that a decision is about."""
+        """Remove files that no longer differ, except those that were accepted or reverted."""
         decided = {file.path for decision in self.decisions for file in decision.before}
         for path in list(paths):
             if path not in decided:

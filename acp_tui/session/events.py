@@ -432,10 +432,10 @@ class FileBeforeWrite(Event):
 
 @dataclass(slots=True)
 class TerminalCreated(Event):
-    """A terminal appeared.
+    """A terminal was created.
 
-    `terminal/create` was answered, or the agent reported a terminal of its own in `_meta`. Client: the user
-    ran a command.
+    `terminal/create` was answered, or the agent reported its own terminal in `_meta`. Client: the user ran a
+    command.
     """
 
     terminal_id: str

@@ -1,6 +1,6 @@
 """Removes old sessions that exceed the limits on number and size.
 
-Also removes project snapshots that a killed acp-tui left in sessions that stay.
+Also removes project snapshots that a killed acp-tui left in sessions that are kept.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class PruneCandidate:
 
 
 def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
-    """Return the sessions to remove, oldest first: the newest `keep` stay if they fit into `max_bytes`."""
+    """Return the sessions to remove, oldest first: all but the newest `keep` that fit into `max_bytes`."""
     found: list[PruneCandidate] = []
     total = 0
     for position, session in enumerate(list_sessions(data_dir)):

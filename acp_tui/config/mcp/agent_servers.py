@@ -47,8 +47,8 @@ def servers_for_agent(
 ) -> tuple[list[dict[str, Any]], list[UnsentServer]]:
     """Return the servers to send to an agent, and the others with the reason.
 
-    `http` and `sse` say which transports the agent supports. Of several servers with one name, the last one
-    is sent.
+    `http` and `sse` say which transports the agent supports. If several servers have the same name, the last
+    one is sent.
     """
     environment = os.environ if environ is None else environ
     wanted = list(servers)

@@ -21,7 +21,7 @@ PROJECT_FILES = {
     ".vscode/mcp.json": "servers",
     ".gemini/settings.json": "mcpServers",
 }
-"""The files that are read, and the key with the servers in each. For one name, the first server is used."""
+"""The files that are read, and the key with the servers in each. The first server of a name is used."""
 MAX_SERVERS = 20
 """The maximum number of servers in a folder: the user is asked about each."""
 MAX_DEFINITION_CHARACTERS = 4_000

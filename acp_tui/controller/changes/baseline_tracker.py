@@ -149,7 +149,7 @@ class BaselineTracker:
         return self._largest
 
     async def revert(self, path: Path) -> None:
-        """Restore one file as it was. Raises `UserError`."""
+        """Restore one file as it was when the session began. Raises `UserError`."""
         await self._baseline.revert(path)
 
     async def close(self) -> None:

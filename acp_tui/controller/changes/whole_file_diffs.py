@@ -1,6 +1,6 @@
 """Expands an agent's diff of the replaced text to a diff of the whole file.
 
-Whoever allows a change needs to see the lines around it and its line number.
+A user who is asked to allow a change needs to see the lines around it and its line number.
 """
 
 from __future__ import annotations

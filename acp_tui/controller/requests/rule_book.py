@@ -86,14 +86,14 @@ class RuleBook:
     def undo(self) -> Rule:
         """Undo the last change, and return the rule as it was before.
 
-        After the changes made here, this undoes earlier changes of saved rules. Raises `UserError`.
+        Changes made here are undone first, then earlier changes of saved rules. Raises `UserError`.
         """
         return self._undo.pop()() if self._undo else self._store.undo()
 
     # ----------------------------------------------------------------- where a rule is kept
 
     def _move(self, rule: Rule, new: Rule) -> Rule:
-        """Replace a rule by one that is kept elsewhere, and return that."""
+        """Replace a rule by one that is kept in another list or file, and return the new one."""
         if new.scope == "session":
             restore = self._remove(rule)
             self.gate.session_rules.append(new)

@@ -14,7 +14,7 @@ STEPS = ("Understand the task", "Find the code", "Change it", "Test the change",
 
 @slash_command("plan", "A plan that progresses, an empty plan, or unstable kinds of plan", "[clear|kinds]")
 async def plan(turn: Turn) -> None:
-    """Send the plan after each step. Each update holds the whole plan, as the protocol requires."""
+    """Send the plan after each step. Each update contains the whole plan, as the protocol requires."""
     if turn.argument == "clear":
         await turn.send_plan((), 0)
         await turn.say("I sent an empty plan; your client should now show none.")

@@ -40,7 +40,7 @@ async def title(turn: Turn) -> None:
 
 @slash_command("commands", "Change the list of commands that the agent offers", "[few|all]")
 async def change_commands(turn: Turn) -> None:
-    """Offer fewer commands, or all of them. Each update holds the complete list."""
+    """Offer fewer commands, or all of them. Each update contains the complete list."""
     few = turn.argument == "few" or (turn.argument != "all" and not turn.session.few_commands)
     turn.session.few_commands = few
     offered = available_commands(few=few)

@@ -53,7 +53,7 @@ CURRENCY = "XTS"
 
 @dataclass
 class Settings:
-    """The current values of one session."""
+    """The current settings of one session."""
 
     mode: str = "ask"
     pace: str = "relaxed"

@@ -1,4 +1,4 @@
-"""Finds out whether a git command uses another repository than the workspace's own.
+"""Finds out whether a git command uses a repository other than the workspace's.
 
 A rule for git applies only to the workspace's repository. The configuration of another one may run programs,
 even on `git status`, and an agent that may write files can create one inside the workspace.

@@ -1,4 +1,4 @@
-"""Plain commands: those that every shell reads alike. An allow rule matches no others by their words.
+"""Plain commands: those that every shell reads alike. The words of an allow rule match only these.
 
 This is an allow-list of syntax. Anything else, such as an operator, an expansion, a glob, a backslash or an
 unusual space, makes the command *not plain*, and the user is asked.

@@ -1,4 +1,4 @@
-"""Commands of the shell itself: those that change what later commands do, and those that run arguments."""
+"""Shell builtins that change what later commands do, or that evaluate their arguments."""
 
 from __future__ import annotations
 

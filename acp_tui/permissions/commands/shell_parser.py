@@ -312,7 +312,7 @@ class _Parser:
         return character, character not in "*?["
 
     def quoted_text(self, end: int) -> str:
-        """Return the text between the quote here and the one at `end`, and move behind it."""
+        """Return the text between the current quote and the one at `end`, and move past the latter."""
         if end < 0:
             raise _CannotParseError("a quote is not closed")
         text = self.text[self.at + 1 : end]

@@ -156,7 +156,7 @@ def _runs_variable(step: Step, names: set[str]) -> bool:
 
 
 def _runs_words(step: Step) -> bool:
-    """Return True if the step runs its words or the files they name, such as a `$(curl …)` on its own."""
+    """Return True if the step runs a word, or the file it names: `$(curl …)`, `eval …`, `sh …`."""
     words = step.part.words
     if words and words[0].text.startswith(("$(", "`", "<(")):
         return True

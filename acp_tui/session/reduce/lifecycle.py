@@ -28,7 +28,7 @@ SETTING_METHODS = frozenset({"session/set_mode", "session/set_config_option", "s
 
 
 def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[Change]:
-    """Store the process, and end what was open in the last one."""
+    """Store the process, and end everything that the previous process left open."""
     is_restart = session.process is not None
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
     changes = _end_everything(session, at, RpcError(0, "The turn was interrupted; its end is not in the log"))

@@ -1,4 +1,4 @@
-"""The files before and after each turn, and restoring them as they were before one."""
+"""Copies of the files before and after each turn, and restoring the files from before a turn."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class TurnHistory:
             self._turns.remove(turn)
 
     async def changes_of(self, turn: Turn) -> list[TurnChange]:
-        """Return the files that a turn changed. For one that still runs: up to now."""
+        """Return the files that a turn changed; for a running turn, those changed so far."""
         await self.settled()
         after = turn.after or await self._baseline.checkpoint()
         return [TurnChange(*found) for found in await self._differences(turn.before, after)]
@@ -206,7 +206,7 @@ class TurnHistory:
             return result
 
     async def _check_idle(self) -> None:
-        """Raise `UserError` if a turn is running: its edits could be overwritten, or the other way round."""
+        """Raise `UserError` if a turn is running, because the agent may be editing the same files."""
         await self.settled()
         if self._turns and self._turns[-1].after is None:
             raise UserError("Files cannot be restored while the agent is working: stop it first.")

@@ -1,4 +1,4 @@
-"""Error answers to the agent's file requests, with the reason in words for it and the user."""
+"""Error answers to the agent's file requests, with a reason for the agent and the user."""
 
 from __future__ import annotations
 

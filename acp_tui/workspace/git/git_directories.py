@@ -43,7 +43,8 @@ def find_repository_folder(folder: str) -> str | None:
 def git_directory_reason(path: str | PurePath) -> str | None:
     """Return why changing this file may change or create a git directory; None if it cannot.
 
-    That is so for any file in a git directory, and for the usual entries of one beside a file called `HEAD`.
+    This applies to any file in a git directory. It also applies to names such as `objects` beside a file
+    called `HEAD`, since these could become a git directory.
     The reason can follow the file's name.
     """
     try:

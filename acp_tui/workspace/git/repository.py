@@ -45,7 +45,7 @@ def branch_name(folder: Path) -> str | None:
 
 
 def _git_dir(top: Path) -> Path | None:
-    """Return the git directory of a folder: `.git`, or what that file names in submodules and worktrees."""
+    """Return the git directory of a folder: `.git`, or what a file `.git` names (submodules, worktrees)."""
     git_dir = top / ".git"
     if pointer := _read_line(git_dir):
         if not pointer.startswith("gitdir:"):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.git.repository import Repository
 
 _FORBIDDEN = frozenset({b"", b".", b"..", GIT_DIRECTORY})
-"""Parts of a path that are never in an index made by git. An absolute path begins with an empty one."""
+"""Parts of a path that git never writes into an index. An absolute path begins with an empty part."""
 _REGULAR = frozenset({b"100644", b"100755", b"120000"})
 _CONVERTING = ("filter", "working-tree-encoding")
 """Attributes that can change a content without changing its size."""
@@ -124,7 +124,7 @@ def _remove_others(git: PrivateGit, tree: GitWorkTree, wanted: TrackedFiles) -> 
 
 
 def _share_objects(git: PrivateGit, objects: Path, blobs: Sequence[bytes]) -> dict[bytes, int]:
-    """Link the objects of the repository, and return the sizes of those blobs that are there."""
+    """Link the objects of the repository, and return the sizes in bytes of those blobs that exist."""
     stores = list(_object_stores(objects))
     own = git.directory / "objects"
     (own / "pack").mkdir(exist_ok=True)

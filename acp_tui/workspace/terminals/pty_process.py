@@ -186,8 +186,8 @@ class PtyProcess:
     def _on_hangup(self) -> None:
         """Handle a terminal that no process has open.
 
-        While the program runs, it may open it again. Closing our side would send it SIGHUP, although it may
-        only have redirected its output.
+        A running program may open it again. Closing our side would send it SIGHUP, although it may only have
+        redirected its output.
         """
         if self._process.returncode is not None:
             self.dispose()
