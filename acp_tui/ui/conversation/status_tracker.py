@@ -21,7 +21,7 @@ class StatusTracker:
         self.branch = ""
         self.policy = ""
         self.awaited = ""
-        """What is being waited for."""
+        """What the session waits for, or what the user can do; empty if there is nothing to say."""
         self.stuck = ""
         """Why there is no session, and which key to press; empty if there is one."""
         self.starting = False

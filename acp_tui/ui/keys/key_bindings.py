@@ -171,7 +171,7 @@ TABLE: tuple[Key, ...] = (
         "up",
         "up",
         "prompt",
-        "Line up; in an empty prompt: edit the last queued prompt, else previous prompts",
+        "Line up; in an empty prompt: edit the last queued prompt, or recall an earlier one",
     ),
     Key("prompt.down", "down", "down", "down", "prompt", "Line down, or a later prompt from the history"),
     Key("prompt.history", "ctrl+r", "search_history", "history", "prompt", "Search previous prompts", 12),
@@ -354,7 +354,9 @@ TABLE: tuple[Key, ...] = (
     # -- review
     Key("review.accept", "y", "accept", "accept", "review", "Accept the hunk or file", 1),
     Key("review.revert", "u", "revert", "revert", "review", "Revert the hunk or file on disk", 2),
-    Key("review.comment", "c", "comment", "comment", "review", "Comment on the line or lines, or edit it", 3),
+    Key(
+        "review.comment", "c", "comment", "comment", "review", "Comment on the lines, or edit the comment", 3
+    ),
     Key("review.range", "v", "range", "", "review", "Start or end a range of lines"),
     Key("review.edit", "e", "edit", "edit", "review", "Open the file in $EDITOR, at the line", 8),
     Key("review.undo", "Z", "undo", "undo", "review", "Undo the last decision", 4),

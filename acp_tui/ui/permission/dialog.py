@@ -152,7 +152,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         )
 
     def follow(self, changes: Sequence[Change]) -> None:
-        """Update the calls in progress if the question itself names nothing.
+        """Update the calls in progress if the question does not say what it is about.
 
         A new call restarts the pause before keys work, because the user has not read it yet.
         """
@@ -206,7 +206,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         """Drop keys that the typing guard rejects, before any binding sees them."""
         self._choice_needed = ""
         if self._editor is not None and event.key not in keys.active_keys(self, "rule.take"):
-            return  # changes a rule at most
+            return  # such keys change a rule at most, and answer nothing
         self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:
@@ -346,7 +346,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         return [option for option in self._options if option.kind == "reject_once"]
 
     def action_reason(self) -> None:
-        """Open the line for the reason of a rejection. It uses the selected one of several such options."""
+        """Open the line for the reason. The selected option rejects if it can, otherwise the first one."""
         found = self._rejections
         if not found:
             self.app.bell()

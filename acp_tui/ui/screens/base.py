@@ -28,7 +28,7 @@ class BaseScreen(Screen[None]):
     """True for the launcher, which leads to other screens."""
 
     mode: str | None = None
-    """The Textual mode of this screen; set by the app. None for the current one."""
+    """The Textual mode of this screen, set by the app. None stands for the app's current mode."""
 
     class Failed(Message):
         """The screen cannot be used; the app closes it and shows the error."""
@@ -84,7 +84,7 @@ class BaseScreen(Screen[None]):
         """Shut down what the screen owns. Called when it is replaced or the app ends."""
 
     def busy_reason(self) -> str | None:
-        """Return why the screen should not be left now, in a sentence; None if it may be."""
+        """Return why the screen should not be left now, in a sentence; None if it can be left."""
         return None
 
     def shows_session(self, session: str) -> bool:  # noqa: ARG002  # used by subclasses

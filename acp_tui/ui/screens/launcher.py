@@ -100,10 +100,10 @@ class LauncherScreen(BaseScreen):
         self._make_screen = make_screen
         self._folder = folder
         self._over = over
-        self._choices: LauncherChoices | None = None  # until they have been found
+        self._choices: LauncherChoices | None = None  # None until they have been found
         self._shown: list[AgentChoice | SessionChoice] = []
         self._query = ""
-        self._title_width = 0  # cells for the titles of agents
+        self._title_width = 0  # the width, in cells, of the column with the agents' titles
 
     def compose(self) -> ComposeResult:
         """Create the widgets from top to bottom."""
@@ -313,7 +313,7 @@ def _display_path(path: str) -> str:
 
 
 def _install_help(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
-    """Return the reason and the command that installs the agent. Only the command is copied."""
+    """Draw why the agent cannot start, and the command that installs it. Only the command is copied."""
     from acp_tui.ui.drawing.body import LinesBody
     from acp_tui.ui.drawing.text_layout import wrapped_lines
     from acp_tui.ui.widgets.long_text import LongText

@@ -60,7 +60,7 @@ async def test_esc_twice_lists_the_prompts_with_what_their_turns_changed(
         await run_turn(ui, project / "a.txt", "one\n")
         await run_turn(ui, project / "b.txt", "two\n")
         await open_list(ui)
-        await ui.sees("Go back to before a prompt", "changed 1 file +1 −1", "+1 −0")
+        await ui.sees("Rewind to before which prompt?", "changed 1 file +1 −1", "+1 −0")
 
 
 async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(

@@ -25,7 +25,7 @@ def test_the_files_are_restored_as_before_the_last_but_one_prompt(tmp_path: Path
             terminal.type(steps.replace("is written", r"\u0069s written") + "\r")  # only the agent says it
             terminal.wait_for(f"{name} is written", "idle")
         terminal.type(f"{ESC}{ESC}")
-        terminal.wait_for("Go back to before a prompt", "changed 1 file")
+        terminal.wait_for("Rewind to before which prompt?", "changed 1 file")
         terminal.type(f"{DOWN}\r")
         terminal.wait_for("What to restore")
         terminal.type("\r")

@@ -46,7 +46,7 @@ class AgentSettings:
             self.choose_option(setting)
 
     def choose_option(self, name: str | None = None) -> None:
-        """Let the user choose an option and its value. `name` is the id or category of an option."""
+        """Let the user choose a value of the option with this id or category, or first an option if None."""
         self._screen.run_worker(self._choose_option(name), group="choose", exclusive=True)
 
     async def _choose_option(self, name: str | None) -> None:

@@ -165,13 +165,13 @@ class ConversationScreen(SessionScreen):
         self._sign_in.offer(methods)
 
     def turn_failed(self, error: UserError, text: str) -> None:
-        """Put the prompt back. An answer of the agent is in the transcript already."""
+        """Put the prompt back into the input. Show the error if the transcript does not."""
         self._prompt_actions.restore_failed(text)
         if self.session.last_error is None and self.session.phase != "dead":
             self.show_error(error)
 
     def send_failed(self, error: UserError, text: str) -> None:
-        """Put the prompt back and show the error."""
+        """Put the prompt back into the input and show the error."""
         self._prompt_actions.restore_unsent(error, text)
 
     async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
@@ -229,7 +229,7 @@ class ConversationScreen(SessionScreen):
         return self._questions.shown is not None
 
     def awaited(self) -> str:
-        """Return what is being waited for, for the status line; empty if nothing is."""
+        """Return what the session waits for, or what the user can do; empty if there is nothing to say."""
         return self._readiness.awaited() or super().awaited()
 
     def _update_questions(self) -> None:
@@ -358,7 +358,7 @@ class ConversationScreen(SessionScreen):
         self._settings.choose_policy()
 
     def action_rules(self, rule_id: str | None = None) -> None:
-        """Open the list of permission rules, at the rule with an id if there is one."""
+        """Open the list of permission rules, with the given rule selected if there is one."""
         self._session_commands.open_rules(rule_id)
 
     def action_export(self) -> None:
@@ -379,7 +379,7 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- called by the app
 
     def busy_reason(self) -> str | None:
-        """Return why the screen should not be left during a turn, in a sentence; None if it may be."""
+        """Return why the screen should not be left during a turn, in a sentence; None if it can be left."""
         stop = keys.bound_keys(self, "turn.stop")
         return f"The agent is working: stop it first ({stop})." if self.session.working else None
 

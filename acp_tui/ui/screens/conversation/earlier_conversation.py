@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_CHARACTERS = 200_000
-"""Longer conversations lose their beginning, so that the agent has room to work."""
+"""The maximum length to attach. Longer conversations lose their beginning, to leave room in the context."""
 CONTINUED = (
     "This is a new session: the agent knows only what the prompt and its attachments say. "
     "The earlier session is kept and can be resumed."
@@ -41,7 +41,7 @@ class NewSession(Protocol):
 
 
 def prompt_with_earlier_conversation(session: Session, number: int) -> PromptDraft:
-    """Return a prompt to send in a new session, with everything before it attached as Markdown."""
+    """Return prompt `number`, from 1, to send in a new session, with everything before it as Markdown."""
     from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
 
     prompts = [at for at, entry in enumerate(session.entries) if isinstance(entry, UserMessage)]

@@ -32,7 +32,7 @@ class PromptActions:
 
     @property
     def can_send_again(self) -> bool:
-        """True if the last turn is over and did not do what it was meant to."""
+        """True if the last turn ended early or without an answer, and none is running."""
         session = self._context.session
         entries = reversed(session.entries)
         last = next((entry for entry in entries if isinstance(entry, (TurnEnd, UserMessage))), None)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.context import SessionContext
 
 MAX_AGENT_WIDTH = 40
-"""The maximum width of the agent's title in a question. The agent chooses it; it must not hide the rest."""
+"""The maximum width of the agent's title, which the agent chooses, so that the question stays visible."""
 
 MAX_SUBJECT_WIDTH = 200
-"""The maximum length of what was rejected in the prompt that gives the reason."""
+"""The maximum length of the request's description in the prompt that tells the agent why it was rejected."""
 
 
 class QuestionDialogs:
@@ -52,7 +52,7 @@ class QuestionDialogs:
         self._tell_agent = tell_agent
         self._focus_prompt = focus_prompt
         self.strip = QuestionStrip()
-        """Stands for the first question while the user writes."""
+        """Reminds the user of the first question while they write a prompt."""
         self._writing = False  # the user left the dialog to write a prompt
         self._dialog: PermissionScreen | None = None
         self._asked: PendingQuestion | None = None  # what the dialog shows
@@ -109,7 +109,7 @@ class QuestionDialogs:
         )
 
     def resume(self) -> bool:
-        """Open the question that was left to write a prompt; return False if there is none."""
+        """Reopen the question that the user left to write a prompt; return False if there is none."""
         waits, self._writing = self._writing, False
         if waits:
             self.update()

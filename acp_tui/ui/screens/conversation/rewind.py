@@ -50,7 +50,7 @@ class Rewind:
         self._new_session = new_session
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return the commands that make sense now."""
+        """Return the commands that are available now."""
         from acp_tui.ui.keys.palette_command import PaletteCommand
 
         conversation = self._runner.conversation
@@ -94,7 +94,7 @@ class Rewind:
 
         points = await conversation.rewind.points()
         choices = [Choice(str(point.number), _shorten(point.prompt), _summary(point)) for point in points]
-        title = "Go back to before a prompt"
+        title = "Rewind to before which prompt?"
         if conversation.rewind.incomplete:
             title += f" (the latest {len(points)})"
         chosen = await self._screen.ask(ChooseScreen(title, choices, self._context.palette))

@@ -33,7 +33,7 @@ class SessionCommands:
         self._new_session = new_session
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return the commands that make sense now."""
+        """Return the commands that are available now."""
         if self._new_session is not None:
             yield PaletteCommand("New session", self._open_new_session, "Session")
         if (conversation := self._runner.conversation) is not None and conversation.log_path is not None:
@@ -47,7 +47,7 @@ class SessionCommands:
             self._screen.post_message(self._screen.SwitchRequested(screen))
 
     def open_rules(self, rule_id: str | None = None) -> None:
-        """Open the list of permission rules, at the rule with an id if there is one."""
+        """Open the list of permission rules, with the given rule selected if there is one."""
         from acp_tui.ui.permission.rules_screen import RulesScreen
 
         if (conversation := self._runner.conversation) is not None:

@@ -31,14 +31,14 @@ class StopKey:
         user_commands: UserCommands,
         rewind: Callable[[], None],
     ) -> None:
-        """`rewind` is called when the key is pressed twice in an empty prompt of an idle agent."""
+        """`rewind` is called when the key is pressed twice while the prompt is empty and the agent idle."""
         self._screen = screen
         self._prompt = prompt
         self._runner = runner
         self._user_commands = user_commands
         self._rewind = rewind
         self._clock = time.monotonic
-        self._idle_press = -math.inf  # when it was pressed with nothing to close or stop
+        self._idle_press = -math.inf  # when the key was pressed with nothing to close or stop
 
     @property
     def label(self) -> str:

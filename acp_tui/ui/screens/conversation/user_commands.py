@@ -39,7 +39,7 @@ class UserCommands:
                 continue
             if change.kind == "added":
                 self._running.append(entry)
-                self._screen.refresh_bindings()  # Esc stops it
+                self._screen.refresh_bindings()  # Esc now stops the command
             if entry.ended_at is not None and any(each is entry for each in self._running):
                 self._running = [each for each in self._running if each is not entry]
                 self._screen.refresh_bindings()

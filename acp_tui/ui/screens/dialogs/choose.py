@@ -31,7 +31,7 @@ WIDTH = 72
 MIN_CHOICES_TO_FILTER = 4
 """With fewer choices there is no filter."""
 MAX_ROWS = 20
-"""Most rows of the list that are visible at once."""
+"""The maximum number of rows of the list that are visible at once."""
 
 
 class ChooseScreen(Dialog[str | None]):
@@ -141,7 +141,7 @@ class ChooseScreen(Dialog[str | None]):
         """Called after the filter has changed the rows."""
 
     def choose(self, value: str | None) -> None:
-        """Return a value and close; None: the user cancelled."""
+        """Close the dialog with this result; None means that the user cancelled."""
         self.dismiss(value)
 
     def _matches(self, query: str) -> list[Choice]:

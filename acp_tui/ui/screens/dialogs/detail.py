@@ -85,7 +85,7 @@ class DetailScreen(Dialog[None]):
         self.query_one("#head", Bar).show(right=position)
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll down by some lines; up if negative."""
+        """Scroll down by this number of lines; up if negative."""
         self.query_one(BodyScroller).scroll_relative(y=lines, animate=False)
 
     def action_page(self, step: int) -> None:

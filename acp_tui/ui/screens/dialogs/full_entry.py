@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 UPDATE_SECONDS = 0.1
-"""Seconds between updates."""
+"""Seconds between two updates of the page while the entry grows."""
 STEP_SECONDS, STEP_LINES = 0.05, 100
-"""Seconds and lines of a long entry that are measured before keys are processed again."""
+"""A long entry is measured in steps of `STEP_LINES`, for `STEP_SECONDS` before keys are processed again."""
 
 
 class FullEntryScreen(DetailScreen):
@@ -97,7 +97,7 @@ class MeasuredBody:
         return self._body.line(number)
 
     def copy_text(self) -> str:
-        """Return the text that is copied."""
+        """Return the source text of the whole body."""
         return self._body.copy_text()
 
     def update(self) -> bool:

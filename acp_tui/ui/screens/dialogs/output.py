@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 UPDATE_SECONDS = 0.1
-"""Seconds between updates."""
+"""Seconds between two updates of the page while the command runs."""
 
 
 class OutputScreen(DetailScreen):

@@ -37,7 +37,7 @@ class PaletteScreen(ChooseScreen):
         current = next(
             (str(n) for n, command in enumerate(commands) if command.current and command.preview), None
         )
-        # A list of commands starts with the most useful one, a list of values with the one in force.
+        # In a list of commands, the first one is selected; in a list of values, the current one.
         only_values = all(command.preview is not None for command in commands)
         super().__init__(title, choices, palette, current=current if only_values else None)
         self._commands = commands

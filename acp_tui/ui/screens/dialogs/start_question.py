@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.bar import Hint
 
 LABEL_WIDTH = 13
-"""Cells of the column with the names of facts."""
+"""The width, in cells, of the column with the labels of facts."""
 CHROME_ROWS = 6
 """Rows that are neither text nor answers: borders, head, two blank rows, keys."""
 
@@ -40,8 +40,8 @@ CHROME_ROWS = 6
 class StartQuestionScreen(Dialog[int | None]):
     """Returns the index of the chosen answer, or None if closed.
 
-    The first answer, which allows nothing, is selected at first. One that allows something counts only after
-    the whole text has been on the screen.
+    The first answer, which allows nothing, is selected at first. An answer that allows something is accepted
+    only after the whole text has been on the screen.
     """
 
     CSS = """
@@ -73,14 +73,14 @@ class StartQuestionScreen(Dialog[int | None]):
             yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
-        """Start to watch the keys and what has been shown."""
+        """Start to guard against type-ahead, and to track which rows have been shown."""
         self._fit()
         self.watch(self.query_one(BodyScroller), "scroll_y", self._on_scroll)
         self.call_after_refresh(self._on_scroll)
         self._typing_guard.restart()
 
     def on_resize(self) -> None:
-        """Set the height of the text, which must be read from the start again: its lines have changed."""
+        """Set the height of the text. Its lines have changed, so it must be shown from the start again."""
         self._fit()
         self._lowest_row = 0
         self.query_one(BodyScroller).scroll_home(animate=False)

@@ -13,7 +13,7 @@ from acp_tui.ui.widgets.input_line import InputLine
 
 
 class CommentLine(Horizontal):
-    """Hidden until `open` is called."""
+    """A labelled input for a comment. Hidden until `open` is called."""
 
     BINDINGS: ClassVar = keys.bindings("comment")
     DEFAULT_CSS = """
@@ -31,7 +31,7 @@ class CommentLine(Horizontal):
             self.text = text
 
     def open(self, label: str, text: str) -> None:
-        """Ask for a comment, starting with a text."""
+        """Show and focus the input, which contains this text at first."""
         self.remove_children()
         line = InputLine(select_on_focus=False)
         line.value = text

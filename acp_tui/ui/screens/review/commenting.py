@@ -31,7 +31,7 @@ class Commenting:
         self._replaced: Comment | None = None
 
     def begin(self, view: DiffView) -> Comment | None:
-        """Return the comment at the cursor, or an empty one on the chosen rows; None if there are none."""
+        """Return the comment at the cursor, or a new one on the chosen rows; None if they have no lines."""
         row = view.row
         if row is None or view.diff is None:
             return None
@@ -46,7 +46,7 @@ class Commenting:
         return self._draft
 
     def finish(self, text: str | None) -> None:
-        """Keep the comment; an empty text deletes it. None: the user cancelled."""
+        """Save the comment; an empty text deletes it, and None, if the user cancelled, changes nothing."""
         draft, replaced = self._draft, self._replaced
         self._draft = self._replaced = None
         if text is None or draft is None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def confirm_revert(screen: Screen[None], counts: Sequence[int], palette: Palette) -> bool:
-    """Ask whether to revert this many parts of each file. Call this in a worker."""
+    """Ask whether to revert. `counts` are the numbers of parts by file. Call this in a worker."""
     question = f"Revert {count_of(sum(counts), 'change')} in {count_of(len(counts), 'file')} on disk?"
     undo = keys.bound_keys(screen, "review.undo")
     dialog = ConfirmScreen(

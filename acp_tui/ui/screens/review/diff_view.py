@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PART_SIGN, RANGE_SIGN = "▎", "┃"
 """The marks before the rows of the current part, and before selected rows."""
 LINES_ABOVE = 2
-"""The number of lines kept visible above the cursor after it was moved."""
+"""The number of lines kept visible above the cursor when it moves."""
 
 
 class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -48,9 +48,9 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
         self.palette = palette
         self.diff: FileDiff | None = None
         self.cursor = 0
-        """The index of a row."""
+        """The index of the row with the cursor."""
         self.range_start: int | None = None
-        """The other end of the chosen rows, if the user chooses several."""
+        """The index of the row where the chosen range starts; None if only the cursor's row is chosen."""
         self.commenting = False
         """Whether a comment is being written, which has the focus."""
         self._message = ""
@@ -105,14 +105,14 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor = self.diff.first_row(part)
         rows = self.diff.rows_of(part)
         if rows:
-            top = self.diff.heights.top(rows[0]) if part else 0  # with the notes above the first part
+            top = self.diff.heights.top(rows[0]) if part else 0  # show the notes above the first part, too
             bottom = self.diff.heights.top(rows[-1]) + self.diff.heights[rows[-1]]
             self._show_lines(top, min(bottom, top + max(1, self.size.height)))
         self._show_cursor()
         self._moved()
 
     def move(self, step: int) -> None:
-        """Move the cursor by rows, skipping rows without an action."""
+        """Move the cursor by `step` rows, not counting headings and blank rows."""
         if self.diff is None:
             return
         at, rest = self.cursor, abs(step)

@@ -74,7 +74,7 @@ class FileDiff:
         author_of: Callable[[int], tuple[str, bool]],
         other_name: str = "",
     ) -> None:
-        """`author_of` returns how to name authors, and whether that is worth noticing.
+        """`author_of` returns a label for the authors of a part, and whether to highlight it.
 
         `other_name` is the earlier or the new name of a renamed file.
         """
@@ -106,7 +106,7 @@ class FileDiff:
         return range(rows[0], rows[-1] + 1) if rows else range(0)
 
     def strips(self, index: int, *, current: bool) -> list[Strip]:
-        """Draw a row, without the cells at its left. `current`: the cursor is in its part."""
+        """Draw a row, without the marks at its left. `current`: the cursor is in its part."""
         row = self.rows[index]
         if row.kind == "heading":
             return [self._heading(row, self._context.width - INDENT, current=current)]
@@ -258,9 +258,9 @@ def _notes(file: ChangedFile, part: Part) -> list[str]:
     if old.obstacle is not None:
         notes.append(f"The version from the start of the session is unknown: {old.obstacle}.")
     if now.obstacle is not None:
-        notes.append(f"It cannot be shown: {now.obstacle}.")
+        notes.append(f"The file cannot be shown: {now.obstacle}.")
     if obstacle := file.revert_obstacle():
-        notes.append(f"It cannot be reverted: {obstacle}.")
+        notes.append(f"The change cannot be reverted: {obstacle}.")
     if stat.S_ISLNK(old.mode) or stat.S_ISLNK(now.mode):
         notes += [f"{word} {_content_label(one)}" for word, one in (("was", old), ("is", now)) if one.exists]
     elif file.text is None and old.obstacle is None and now.obstacle is None:

@@ -47,7 +47,7 @@ class ListedFile:
 
 
 class ReviewFileList(PaneList, inherit_bindings=False):
-    """Files to review, then those that are reviewed. The screen binds the keys."""
+    """The files still to review, then the reviewed ones. The screen binds the keys."""
 
     MARKED_WITHOUT_FOCUS: ClassVar = True
 

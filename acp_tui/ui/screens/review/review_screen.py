@@ -210,7 +210,7 @@ class ReviewScreen(Dialog[None]):
             self._choose(Path(self.files.chosen))
 
     def _choose(self, path: Path, part: int = 0) -> None:
-        """Show a file."""
+        """Choose a file and show it, with the cursor on this part."""
         self.state.path = path
         self.update()
         self.view.go_to_part(part)
@@ -283,7 +283,7 @@ class ReviewScreen(Dialog[None]):
         await self._decide(self.review.revert)
 
     async def _decide(self, decide: Callable[[ChangedFile, Sequence[Part] | None], Awaitable[None]]) -> None:
-        # Keys pressed meanwhile wait, because this is awaited: each acts on what was shown to the user.
+        # Awaited in the key's action, so that the next key waits until the result is shown.
         file = self.state.file
         if file is None or self.state.path is None or not (parts := self.state.shown_parts(file)):
             return
@@ -439,6 +439,6 @@ class ReviewScreen(Dialog[None]):
         return super().check_action(action, parameters)
 
     def label_of(self, key_id: str) -> str | None:
-        """Return what the keys act on, for the footer."""
+        """Return the labels of accept and revert in the footer, which depend on the focus."""
         what = "" if self.view.has_focus else " file"
         return {"review.accept": f"accept{what}", "review.revert": f"revert{what}"}.get(key_id)

@@ -29,7 +29,7 @@ class ReviewState:
     def __init__(self, review: ConversationReview, path: Path | None) -> None:
         self._review = review
         self.path = path
-        """The chosen file."""
+        """The path of the chosen file; None if there is none."""
         self.filter = ReviewFilter()
 
     @property

@@ -48,7 +48,7 @@ class ReviewFilter:
 
     @property
     def value(self) -> str:
-        """The value by which the filter is chosen."""
+        """The value that identifies the filter in the list to choose from."""
         return "comments" if self.commented else f"turn {self.turn}" if self.turn is not None else "all"
 
 
@@ -82,7 +82,7 @@ def _short_prompt(prompts: Sequence[str], turn: int) -> str:
 
 
 def author_label(authors: int, *, name_turns: bool) -> tuple[str, bool]:
-    """Return who changed a part, and whether that is worth noticing. Empty if there is nothing to say."""
+    """Return a label that says who changed a part, which may be empty, and whether to highlight it."""
     turns = list(turns_of(authors))
     if authors & YOU:
         return ("also edited by you" if turns else "edited by you"), True

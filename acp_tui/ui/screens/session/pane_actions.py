@@ -27,7 +27,7 @@ MAX_COUNTED_FILES = 100
 MAX_COUNTED_SIZE = 500_000
 """Largest file, in characters, whose changed lines are counted."""
 MAX_NAMED = 3
-"""Files that a toast names."""
+"""The maximum number of files that a toast names."""
 SCAN_PAUSE_FACTOR = 4
 """After a scan of the changed files the next one waits this many times as long as the scan took."""
 

@@ -43,7 +43,7 @@ class ReplayScreen(SessionScreen):
         self.paused = False
         self._problems = problems
         self._clock: Timer | None = None
-        self._skipped_facts: set[str | None] = set()  # changed while fast-forwarding; None: an entry
+        self._skipped_facts: set[str | None] = set()  # while fast-forwarding; None: an entry
 
     def compose_bottom(self) -> Iterable[Widget]:
         """Return the player bar."""
@@ -76,7 +76,7 @@ class ReplayScreen(SessionScreen):
     def _fast_forward(self) -> None:
         """Play the rest as fast as possible.
 
-        It is drawn only once, at the end: drawing every step took seven times as long.
+        The result is drawn once, at the end. Drawing every step took seven times as long.
         """
         deadline = time.monotonic() + FAST_FORWARD_SLICE
         while not self.player.ended:
@@ -108,7 +108,7 @@ class ReplayScreen(SessionScreen):
         self.context.cwd = self.transcript.entry_layout.cwd = cwd
 
     def awaited(self) -> str:
-        """Return what is being waited for, for the status line; empty if nothing is."""
+        """Return what the session waits for, or that the agent has ended; empty in other phases."""
         return "the agent has ended" if self.session.phase == "dead" else super().awaited()
 
     def _update_clock(self) -> None:

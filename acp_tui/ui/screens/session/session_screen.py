@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 TOAST_ROWS = 8
-"""The number of empty rows below the transcript that is enough to show toasts there."""
+"""The minimum number of empty rows below the transcript for showing toasts there."""
 QUIT_CONFIRM_SECONDS = 2.0
 """Seconds within which a second Ctrl+C quits."""
 
@@ -143,7 +143,7 @@ class SessionScreen(BaseScreen):
         return False
 
     def awaited(self) -> str:
-        """Return what is being waited for, for the status line; empty if nothing is."""
+        """Return what the session waits for, or what the user can do; empty if there is nothing to say."""
         if self.session.phase == "connecting":
             return "starting" if self.session.agent is None else "opening a session"
         return "loading" if self.session.phase == "loading" else ""

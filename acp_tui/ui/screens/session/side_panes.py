@@ -97,7 +97,7 @@ class SidePanes:
             self.open(focus=True)
 
     def open_initially(self, name: str) -> None:
-        """Open the pane named in the settings, or none for `none`, if there is room beside the transcript."""
+        """Open the pane with this name if there is room beside the transcript; "none" opens none."""
         if self._panes is None and name != "none" and self._is_wide:
             self.open(focus=False, first=name)
 
