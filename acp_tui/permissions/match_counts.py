@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,9 @@ class MatchCounts:
     def read(self) -> dict[str, Matches]:
         """Return all matches: those in the file, and those of this process that are not written yet."""
         with self._file_lock:
-            saved = _matches(self._content())
+            saved: dict[str, Matches] = {}
+            with suppress(OSError):
+                saved = _matches(self._content())
             with self._lock:
                 return _sum(saved, self._unsaved)
 
@@ -112,10 +115,10 @@ class MatchCounts:
         return kept & unsaved.keys()
 
     def _content(self) -> dict[str, Any]:
-        """Return the content of the file; nothing if it is missing or damaged."""
+        """Return the content of the file; nothing if it is missing or damaged. Raises `OSError`."""
         try:
             content = json.loads(self._path.read_bytes())
-        except (OSError, ValueError, RecursionError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return {}
         return content if isinstance(content, dict) else {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -49,10 +50,9 @@ class FolderTrust:
     def folders(self) -> dict[str, TrustedFolder]:
         """Return what was decided about each folder, by its real path."""
         try:
-            content = json.loads(self._path.read_bytes())
+            return _folders(self._content())
         except (OSError, ValueError, RecursionError):
             return {}  # the user is asked again
-        return _folders(content if isinstance(content, dict) else {})
 
     def trust(self, folder: Path, *, trusted: bool) -> None:
         """Save whether a folder is trusted. Raises `OSError`."""
@@ -77,7 +77,7 @@ class FolderTrust:
     def forget(self, folder: Path) -> bool:
         """Forget everything about a folder. Return False if there was nothing. Raises `OSError`."""
         with self._lock():
-            folders = self.folders()
+            folders = self._folders_to_change()
             known = [path for path in (os.path.realpath(folder), str(folder)) if path in folders]
             if known:
                 self._write({path: saved for path, saved in folders.items() if path != known[0]})
@@ -85,9 +85,32 @@ class FolderTrust:
 
     def _change(self, folder: Path, change: Callable[[TrustedFolder], None]) -> None:
         with self._lock():
-            folders = self.folders()
+            folders = self._folders_to_change()
             change(folders.setdefault(os.path.realpath(folder), TrustedFolder()))
             self._write(folders)
+
+    def _folders_to_change(self) -> dict[str, TrustedFolder]:
+        """Return what is saved. A damaged file is renamed. Raises `OSError` if saving would lose answers."""
+        try:
+            content = self._content()
+        except (ValueError, RecursionError):
+            damaged = f"{self._path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}"
+            self._path.replace(self._path.with_name(damaged))
+            return {}
+        version = content.get("version")
+        if isinstance(version, int) and version > VERSION:
+            raise OSError(None, "it was written by a newer version of acp-tui")
+        return _folders(content)
+
+    def _content(self) -> dict[str, Any]:
+        """Return the content of the file; nothing if there is none. Raises `OSError` and `ValueError`."""
+        try:
+            content = json.loads(self._path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        if not isinstance(content, dict):
+            raise ValueError("not an object")  # noqa: TRY004 - as for invalid JSON
+        return content
 
     def _lock(self) -> AbstractContextManager[None]:
         private_directory(self._path.parent)

@@ -40,9 +40,12 @@ class JsonLinesFile:
     def read(self) -> list[Record]:
         """Return the records in order. Lines that are not JSON objects are skipped."""
         try:
-            lines = self._path.read_bytes().split(b"\n")
+            return self._records()
         except OSError:
             return []
+
+    def _records(self) -> list[Record]:
+        lines = self._path.read_bytes().split(b"\n")
         return [record for line in lines if (record := _record(line)) is not None]
 
     def append(self, record: Record) -> None:
@@ -70,7 +73,7 @@ class JsonLinesFile:
         """Condense the file to half its limit, so that this is seldom needed. Always keep the last record."""
         room = self._limit // 2
         kept: list[str] = []
-        for record in reversed(self._condense(self.read())):
+        for record in reversed(self._condense(self._records())):
             line = json.dumps(record) + "\n"
             room -= len(line)
             if room < 0 and kept:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from acp_tui.controller.requests.permission_gate import PermissionGate
 from acp_tui.controller.requests.rule_book import RuleBook
 from acp_tui.errors import UserError
+from acp_tui.permissions import rule_store
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import Rule, Scope
@@ -102,6 +105,25 @@ def test_a_rule_that_is_saved_already_stays_when_an_equal_one_is_undone(book: Ru
         "git": "disk",
         "equal": "disk",
     }
+
+
+def test_an_undo_that_fails_loses_no_rule_and_can_be_repeated(
+    book: RuleBook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [each.rule for each in book.rules()]
+    rule = rule_of(book, "project")
+    book.edit(rule, rule.evolve(scope="session", project=None))
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rule_store, "write_private", fail)
+        with pytest.raises(UserError, match="No space left"):
+            book.undo()
+    assert len(book.rules()) == len(before)
+    assert book.undo() == rule
+    assert [each.rule for each in book.rules()] == before
 
 
 def test_it_is_known_which_rules_apply(book: RuleBook) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import stat
 import subprocess
@@ -103,6 +104,26 @@ def test_matches_are_kept_if_they_cannot_be_written(path: Path) -> None:
     path.write_text(rules)
     store.matches.write()
     assert RuleStore(path).matches.read() == {rule.id: Matches(1, 5.0)}
+
+
+def test_matches_that_cannot_be_read_are_not_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = RuleStore(path)
+    rule = store.add(LS)
+    store.matches.add([rule], 5.0)
+    store.matches.write()
+    store.matches.add([rule], 6.0)
+    read = type(path).read_bytes
+
+    def fail(file: Path) -> bytes:
+        if file.name == "permission-matches.json":
+            raise OSError(errno.EMFILE, "Too many open files")
+        return read(file)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(path), "read_bytes", fail)
+        store.matches.write()
+    store.matches.write()
+    assert RuleStore(path).matches.read() == {rule.id: Matches(2, 6.0)}
 
 
 COUNTER = """

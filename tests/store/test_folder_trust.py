@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from typing import TYPE_CHECKING
 
@@ -63,3 +64,36 @@ def test_a_folder_can_be_forgotten(tmp_path: Path) -> None:
     assert store.forget(tmp_path)
     assert not store.forget(tmp_path)
     assert store.folders() == {}
+
+
+@pytest.mark.parametrize("content", ["", "[]"])
+def test_a_damaged_file_is_kept_under_another_name(tmp_path: Path, content: str) -> None:
+    (tmp_path / "trusted-folders.json").write_text(content)
+    FolderTrust(tmp_path).trust(tmp_path, trusted=True)
+    (aside,) = tmp_path.glob("trusted-folders.json.corrupt-*")
+    assert aside.read_text() == content
+    assert FolderTrust(tmp_path).folder(tmp_path).trusted
+
+
+def test_answers_that_cannot_be_read_are_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = FolderTrust(tmp_path)
+    store.trust(tmp_path / "a", trusted=False)
+
+    def fail(_: Path) -> bytes:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(tmp_path), "read_bytes", fail)
+        with pytest.raises(OSError, match="Too many open files"):
+            store.trust(tmp_path / "b", trusted=True)
+    assert store.folder(tmp_path / "a").trusted is False
+
+
+def test_the_answers_of_a_newer_version_are_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "trusted-folders.json"
+    file.write_text('{"version": 3, "folders": {"/x": {"trusted": false, "new": 1}}}')
+    with pytest.raises(OSError, match="newer version"):
+        FolderTrust(tmp_path).forget(tmp_path)
+    assert '"new": 1' in file.read_text()

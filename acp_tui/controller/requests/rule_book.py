@@ -88,7 +88,11 @@ class RuleBook:
 
         Changes made here are undone first, then earlier changes of saved rules. Raises `UserError`.
         """
-        return self._undo.pop()() if self._undo else self._store.undo()
+        if not self._undo:
+            return self._store.undo()
+        rule = self._undo[-1]()
+        self._undo.pop()  # only now: an undo that failed can be repeated
+        return rule
 
     # ----------------------------------------------------------------- where a rule is kept
 
@@ -99,8 +103,9 @@ class RuleBook:
             self.gate.session_rules.append(new)
 
             def undo() -> Rule:
+                old = restore()
                 self.gate.session_rules.remove(new)
-                return restore()
+                return old
 
         else:
             saved = self._store.add(new)
