@@ -10,6 +10,7 @@ from acp_tui.connection.errors import ConnectionFault, NotSupported, RequestFail
 from acp_tui.connection.params import build_params, mcp_servers, prompt_blocks
 from acp_tui.connection.rpc_connection import RpcConnection
 from acp_tui.protocol import draft
+from acp_tui.protocol.client_calls import STEERING
 from acp_tui.session.text import visible_json, visible_line
 
 if TYPE_CHECKING:
@@ -189,6 +190,18 @@ class AgentConnection(RpcConnection):
         if self.session.stop_reason is None and self.session.last_error is not None:
             raise RequestFailed(self.title, "session/prompt", self.session.last_error, self.stderr_tail())
         return self.session.stop_reason or "end_turn"
+
+    async def steer(self, session_id: str, blocks: Sequence[Mapping[str, Any]]) -> str:
+        """Send a message into the running turn, and return what the agent did with it.
+
+        The protocol's words are "injected", "promptRequired" (no turn runs), and "failed".
+        """
+        if not self._agent.can_steer:
+            raise NotSupported(f"{self.title} does not take messages during a turn.")
+        content = prompt_blocks(blocks, self.session.agent, self.title)
+        meta = {"steering": {"idleBehavior": "promptRequired"}}
+        result = await self.call(STEERING, {"sessionId": session_id, "prompt": content, "_meta": meta})
+        return str(_object(result).get("outcome"))
 
     async def cancel(self, session_id: str) -> None:
         """Ask the agent to stop the turn. It still answers the prompt."""

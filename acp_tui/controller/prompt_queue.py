@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import AgentGone
 from acp_tui.errors import UserError
-from acp_tui.session.events import Queued, QueuePaused, Unqueued
+from acp_tui.protocol.client_calls import TAKEN_OUTCOMES
+from acp_tui.session.events import Noticed, Queued, QueuePaused, Unqueued
 from acp_tui.store.secret_patterns import MASK
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class PromptQueue:
         self._conversation = conversation
         self._failed = failed
         self._turn: asyncio.Task[None] | None = None
+        self._steering = asyncio.Lock()  # held until the agent has said whether it takes a prompt
         self._ready = False
         self._numbers = count(1)
         self._restored = {prompt.id for prompt in conversation.session.queue}
@@ -45,7 +47,13 @@ class PromptQueue:
 
     @property
     def _can_send(self) -> bool:
-        return self._ready and not self.running and self._conversation.session.phase != "dead"
+        free = not self.running and not self._steering.locked()
+        return self._ready and free and self._conversation.session.phase != "dead"
+
+    @property
+    def _can_steer(self) -> bool:
+        agent = self._conversation.session.agent
+        return self.running and agent is not None and agent.can_steer
 
     def opened(self) -> None:
         """Send what was queued before the session was open, unless the queue is paused."""
@@ -65,12 +73,14 @@ class PromptQueue:
         else:
             self._queue(text, blocks)
 
-    def submit_first(self, text: str) -> None:
-        """Send a prompt, or put it at the front of the queue while a turn runs."""
+    async def submit_first(self, text: str) -> None:
+        """Send a prompt ahead of the queue: into the running turn if the agent supports it, else after it."""
         if self._can_send:
             self._send(text, None)
         else:
-            self._queue(text, None, first=True)
+            prompt = self._queue(text, None, first=True)
+            if self._can_steer:
+                await self._steer(prompt)
 
     def next(self) -> None:
         """Resume the queue and send its first prompt."""
@@ -80,13 +90,11 @@ class PromptQueue:
         if self._can_send and session.queue:
             prompt = session.queue[0]
             self._conversation.note(Unqueued(prompt.id))
-            if prompt.id in self._restored and MASK in json.dumps([prompt.text, prompt.blocks]):
-                self._failed(UserError(INCOMPLETE_PROMPT), prompt.text)
-            else:
+            if self._is_complete(prompt):
                 self._send(prompt.text, prompt.blocks)
 
     async def send_at_once(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Cancel the turn and send this prompt, or the first queued one if there is no text."""
+        """Send this prompt, or the first queued one if there is no text, as `send_now` does."""
         queue = self._conversation.session.queue
         if text:
             self._queue(text, blocks, first=True)
@@ -94,12 +102,17 @@ class PromptQueue:
             await self.send_now(queue[0].id)
 
     async def send_now(self, prompt_id: str) -> None:
-        """Cancel the turn and send this queued prompt next."""
+        """Send a queued prompt into the running turn, or cancel the turn if the agent does not support it."""
         prompt = self._waiting(prompt_id)
         if prompt is None:
             return
         self._conversation.note(Unqueued(prompt.id))
-        self._queue(prompt.text, prompt.blocks, first=True)
+        if not self._is_complete(prompt):
+            return
+        self._conversation.note(Queued(prompt.id, prompt.text, prompt.blocks, first=True))
+        if self._can_steer:
+            await self._steer(prompt)
+            return
         if self.running:
             await self.stop()
         self.next()
@@ -124,16 +137,42 @@ class PromptQueue:
         if self._turn is not None:
             await asyncio.wait([self._turn])
 
+    def _is_complete(self, prompt: QueuedPrompt) -> bool:
+        """Return False if secrets of a restored prompt are masked. The user is told, and gets it back."""
+        complete = prompt.id not in self._restored or MASK not in json.dumps([prompt.text, prompt.blocks])
+        if not complete:
+            self._failed(UserError(INCOMPLETE_PROMPT), prompt.text)
+        return complete
+
     def _waiting(self, prompt_id: str) -> QueuedPrompt | None:
         return next((one for one in self._conversation.session.queue if one.id == prompt_id), None)
 
-    def _queue(self, text: str, blocks: list[dict[str, Any]] | None, *, first: bool = False) -> None:
+    async def _steer(self, prompt: QueuedPrompt) -> None:
+        """Send a queued prompt into the running turn. It stays in the queue if the agent does not take it."""
+        async with self._steering:
+            if self._waiting(prompt.id) is not None and self.running:
+                with suppress(UserError):  # the transcript shows a call that failed, and an agent that died
+                    await self._offer(prompt)
+        if not self._conversation.session.queue_paused:
+            self.next()  # the turn may have ended meanwhile
+
+    async def _offer(self, prompt: QueuedPrompt) -> None:
+        outcome = await self._conversation.steer(_blocks_of(prompt.text, prompt.blocks))
+        if outcome in TAKEN_OUTCOMES:
+            self.remove(prompt.id)
+        elif outcome != "promptRequired":
+            title = self._conversation.launch.title
+            text = f"{title} did not take the prompt into the running turn. It stays in the queue."
+            self._conversation.note(Noticed("warning", text))
+
+    def _queue(self, text: str, blocks: list[dict[str, Any]] | None, *, first: bool = False) -> QueuedPrompt:
         taken = {prompt.id for prompt in self._conversation.session.queue}
         name = next(name for number in self._numbers if (name := f"queued-{number}") not in taken)
         self._conversation.note(Queued(name, text, blocks or [], first=first))
+        return next(prompt for prompt in self._conversation.session.queue if prompt.id == name)
 
     def _send(self, text: str, blocks: list[dict[str, Any]] | None) -> None:
-        self._turn = asyncio.create_task(self._hold(text, blocks or [{"type": "text", "text": text}]))
+        self._turn = asyncio.create_task(self._hold(text, _blocks_of(text, blocks)))
 
     async def _hold(self, text: str, blocks: list[dict[str, Any]]) -> None:
         try:
@@ -146,3 +185,7 @@ class PromptQueue:
             session = self._conversation.session
             if session.stop_reason == "end_turn" and not session.queue_paused:
                 self.next()
+
+
+def _blocks_of(text: str, blocks: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    return blocks or [{"type": "text", "text": text}]

@@ -16,6 +16,8 @@ from acp_tui.session import events as ev
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acp_tui.session.state import Content
+
 OpeningMethod = Literal["new", "load", "resume", "fork"]
 OPENING_METHODS: dict[str, OpeningMethod] = {
     "session/new": "new",
@@ -23,12 +25,16 @@ OPENING_METHODS: dict[str, OpeningMethod] = {
     "session/resume": "resume",
     "session/fork": "fork",
 }
+STEERING = "_session/steering"
+"""An extension: sends a message into the running turn. See `Agent.can_steer`."""
+TAKEN_OUTCOMES = ("injected", "startedNewTurn")
+"""The answers to it that mean that the agent has the message."""
 
 
 def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
     """Return the events of one of our requests."""
     if method == "session/prompt":
-        return [_prompt(params)]
+        return [ev.PromptSent(*_prompt(params))]
     if method == "initialize":
         version = values.raw(params, "protocolVersion") or ""
         return [ev.Initializing(values.integer(params, "protocolVersion") or version)]
@@ -41,13 +47,14 @@ def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
     ]
 
 
-def _prompt(params: dict[str, Any]) -> ev.PromptSent:
+def _prompt(params: dict[str, Any]) -> tuple[list[Content], str]:
+    """Return the contents of a prompt, and all its text as sent."""
     prompt = params.get("prompt")
     if isinstance(prompt, str):
-        return ev.PromptSent(read_blocks(prompt), prompt)
+        return read_blocks(prompt), prompt
     listed = values.items(prompt)
     texts = (values.obj(block).get("text") for block in listed)
-    return ev.PromptSent(read_blocks(listed), "".join(text for text in texts if isinstance(text, str)))
+    return read_blocks(listed), "".join(text for text in texts if isinstance(text, str))
 
 
 @dataclass(slots=True)
@@ -124,10 +131,17 @@ def _option_set(answer: AgentAnswer) -> list[ev.Event]:
     return [ev.ConfigOptionSet(option_id, value)]
 
 
+def _steered(answer: AgentAnswer) -> list[ev.Event]:
+    if answer.result.get("outcome") in TAKEN_OUTCOMES:
+        return [ev.Steered(*_prompt(answer.params))]
+    return [ev.Nothing(f"the answer to {STEERING}")]
+
+
 _ANSWERS: dict[str, Callable[[AgentAnswer], list[ev.Event]]] = {
     "authenticate": _signed_in,
     "logout": _signed_out,
     "session/set_mode": _mode_set,
     "session/set_model": _model_set,
     "session/set_config_option": _option_set,
+    STEERING: _steered,
 }

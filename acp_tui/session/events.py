@@ -146,6 +146,14 @@ class PromptSent(Event):
 
 
 @dataclass(slots=True)
+class Steered(Event):
+    """The agent took a message of the user into the running turn."""
+
+    contents: list[Content]
+    raw_text: str = ""  # raw: all its text, to recognise the agent's echo
+
+
+@dataclass(slots=True)
 class TurnAccepted(Event):
     """The prompt was accepted, and another message will end the turn. Only in the draft dialect."""
 

@@ -105,6 +105,8 @@ class Message(Entry):
 class UserMessage(Message):
     """A message of the user."""
 
+    steering: bool = False  # sent into a running turn, instead of beginning one
+
 
 @dataclass(kw_only=True, slots=True)
 class AgentMessage(Message):
@@ -378,6 +380,12 @@ class Agent:
         """Whether its sessions can be resumed."""
         return self.can("sessionCapabilities", "resume") or self.can("loadSession")
 
+    @property
+    def can_steer(self) -> bool:
+        """Whether it takes messages during a turn: an extension, which it advertises in `_meta`."""
+        steering = self.meta.get("steering")
+        return isinstance(steering, dict) and steering.get("supported") is True
+
 
 @dataclass(slots=True)
 class Mode:
@@ -578,6 +586,12 @@ class Session:
     def working(self) -> bool:
         """Whether a turn is running."""
         return self.phase == "prompting"
+
+    @property
+    def prompts(self) -> list[UserMessage]:
+        """The messages of the user that began a turn."""
+        messages = (entry for entry in self.entries if isinstance(entry, UserMessage))
+        return [message for message in messages if not message.steering]
 
     @property
     def mode_option(self) -> ConfigOption | None:

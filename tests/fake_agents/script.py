@@ -7,6 +7,7 @@ other prompt is sent back. OFFERS is a JSON object:
 - `history`: updates before the answer to `session/load`; `late_history`: updates after it
 - `loading`: steps before the answer to `session/load`
 - `turns`: the steps for certain prompts
+- `steering`: the outcome of every message sent into a running turn
 - `refuses`: methods that are answered with an error; `refuses_once`: the first time only
 """
 
@@ -104,13 +105,22 @@ class Turn:
         """Report the value of an environment variable."""
         self.agent.say(os.environ.get(name, ""))
 
+    def do_wait_for_steering(self) -> None:
+        """Wait for a message sent into the turn, and repeat its text."""
+        while "_session/steering" not in self.received:
+            self._handle_next()
+        self.agent.say(self.received.pop("_session/steering")["prompt"][0]["text"])
+
+    def _handle_next(self) -> None:
+        frame = self.agent.receive()
+        if frame is None:
+            sys.exit(0)
+        self.agent.handle(frame)
+
     def do_wait_for_cancel(self) -> None:
         """Wait until the client cancels the turn, and confirm that."""
         while "session/cancel" not in self.received:
-            frame = self.agent.receive()
-            if frame is None:
-                sys.exit(0)
-            self.agent.handle(frame)
+            self._handle_next()
         self.stop_reason = "cancelled"
 
     def do_leave_processes(self) -> None:
@@ -171,6 +181,12 @@ def main() -> None:
             getattr(turn, f"do_{name}")(*arguments)
         agent.end_turn(request, turn.stop_reason)
 
+    def steered(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+        agent.answer(request, {"outcome": offers["steering"]})
+
+    if "steering" in offers:
+        agent.meta = {"steering": {"supported": True}}
+        agent.handlers["_session/steering"] = recording(steered)
     agent.handlers["initialize"] = recording(ScriptedAgent.initialized)
     agent.handlers["session/prompt"] = prompted
     agent.handlers.update(dict.fromkeys(OPENING, recording(opened)))

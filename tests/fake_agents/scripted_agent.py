@@ -23,6 +23,7 @@ class ScriptedAgent:
     def __init__(self) -> None:
         self.capabilities: dict[str, Any] = {}
         self.version: Any = 1
+        self.meta: dict[str, Any] = {}
         self.auth_methods: list[dict[str, Any]] = []
         self.handlers: dict[str, Handler] = {
             "initialize": ScriptedAgent.initialized,
@@ -77,6 +78,7 @@ class ScriptedAgent:
                 "agentInfo": {"name": "scripted", "version": "1"},
                 "agentCapabilities": self.capabilities,
                 "authMethods": self.auth_methods,
+                "_meta": self.meta,
             },
         )
 

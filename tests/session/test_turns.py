@@ -100,6 +100,19 @@ def test_a_refusal_withdraws_the_entries_of_the_turn(talk: Talk) -> None:
     ]
 
 
+@pytest.mark.parametrize("outcome", ["injected", "promptRequired", "failed", None])
+def test_a_message_sent_into_a_turn_is_shown_once_the_agent_takes_it(talk: Talk, outcome: str | None) -> None:
+    prompt = talk.prompt("one")
+    message = {"prompt": [{"type": "text", "text": "two"}]}
+    talk.ask("_session/steering", message, {"outcome": outcome})
+    if outcome == "injected":
+        talk.echoes("two")
+    talk.end(prompt)
+    shown = [(entry.text, entry.turn, entry.steering) for entry in talk.all(UserMessage)]
+    assert shown == [("one", 1, False), ("two", 1, True)][: 2 if outcome == "injected" else 1]
+    assert [entry.text for entry in talk.session.prompts] == ["one"]
+
+
 def test_a_cancelled_turn_lasts_until_its_answer(talk: Talk) -> None:
     prompt = talk.prompt()
     talk.cancel()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from acp_tui.controller.changes.uninterrupted import uninterrupted
 from acp_tui.diffing.difference import compare_texts
 from acp_tui.session.events import Noticed
-from acp_tui.session.state import UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -45,7 +44,7 @@ class Rewind:
 
     async def begin_turn(self) -> None:
         """Copy the files that have changed so far, before a prompt is sent."""
-        number = len(self._prompts()) + 1
+        number = len(self._recorder.session.prompts) + 1
         self._points.pop(number, None)
         await self._turns.begin_turn(number)
 
@@ -77,7 +76,7 @@ class Rewind:
         return [self._points[turn.number] for turn in reversed(turns)]
 
     async def _point(self, turn: Turn) -> RewindPoint:
-        prompts = self._prompts()
+        prompts = self._recorder.session.prompts
         changes = await self._turns.changes_of(turn)
         counts = [await self._line_counts(change) for change in changes]
         return RewindPoint(
@@ -113,9 +112,6 @@ class Rewind:
         self._recorder.note(Noticed("info", f"{what}: {count} file{'' if count == 1 else 's'}."))
         for _, reason in result.failed:
             self._recorder.note(Noticed("warning", reason))
-
-    def _prompts(self) -> list[UserMessage]:
-        return [entry for entry in self._recorder.session.entries if isinstance(entry, UserMessage)]
 
     async def _line_counts(self, change: TurnChange) -> tuple[int, int]:
         old, new = [await self._baseline.text_of(state) for state in (change.before, change.after)]

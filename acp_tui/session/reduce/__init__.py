@@ -64,6 +64,7 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.Unqueued: EventRule(facts.unqueued),
     ev.QueuePaused: EventRule(facts.queue_paused),
     ev.PromptSent: EventRule(turns.prompt_sent),
+    ev.Steered: EventRule(turns.steered, "an answer to a message"),
     ev.TurnAccepted: EventRule(notices.ignore, "prompt accepted"),
     ev.TurnEnded: EventRule(turns.turn_ended, "end of turn"),
     ev.TurnFailed: EventRule(turns.turn_failed, "an error"),

@@ -27,9 +27,21 @@ def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Chang
     session.reducer_state.prompts += 1
     session.phase = "prompting"
     session.last_error = None
-    message = UserMessage(id=0, at=at, parts=[_part(content) for content in event.contents])
+    changes += _add_message(session, event, at)
+    return [*changes, fact_changed("phase"), fact_changed("turn")]
+
+
+def steered(session: Session, event: ev.Steered, at: float) -> list[Change]:
+    """Add the message that the agent took into the turn."""
+    return _add_message(session, event, at, steering=True)
+
+
+def _add_message(
+    session: Session, event: ev.PromptSent | ev.Steered, at: float, *, steering: bool = False
+) -> list[Change]:
+    parts = [_part(content) for content in event.contents]
     expect_echo(session, event.raw_text)
-    return [*changes, *add_entry(session, message, at), fact_changed("phase"), fact_changed("turn")]
+    return add_entry(session, UserMessage(id=0, at=at, parts=parts, steering=steering), at)
 
 
 def _part(content: Content) -> GrowingText | Content:

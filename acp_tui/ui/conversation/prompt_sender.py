@@ -52,9 +52,9 @@ class PromptSender:
             self._queue.submit(text)
 
     def submit_first(self, text: str) -> None:
-        """Send a prompt before those in the queue."""
+        """Send a prompt ahead of the queue: into the running turn, or after it."""
         if self._queue is not None:
-            self._queue.submit_first(text)
+            self._tasks.start(self._queue.submit_first(text))
 
     async def _submit_with(self, text: str, attachments: Sequence[Attachment]) -> None:
         blocks = await self._read_attachments(text, attachments)
@@ -62,7 +62,7 @@ class PromptSender:
             self._queue.submit(text, blocks)
 
     def send_now(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
-        """Cancel the turn and send this prompt; without text, the first queued one."""
+        """Send this prompt, or without text the first queued one, into the turn or after cancelling it."""
         if self._queue is not None:
             self._tasks.start(self._send_now_with(text, attachments))
 
@@ -87,7 +87,7 @@ class PromptSender:
     # ------------------------------------------------------------------------- the queue
 
     def send_queued_now(self, prompt_id: str) -> None:
-        """Cancel the turn and send a queued prompt."""
+        """Send a queued prompt into the turn, or after cancelling it."""
         if self._queue is not None:
             self._tasks.start(self._queue.send_now(prompt_id))
 

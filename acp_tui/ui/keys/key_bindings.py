@@ -162,7 +162,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "prompt",
-        "Stop the turn and send now: the prompt, or the first queued one",
+        "Send into the turn, or stop it first: the prompt, or the first queued one",
         8,
     ),
     Key(
@@ -215,7 +215,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "queue",
-        "Stop the turn and send the prompt now",
+        "Send the prompt into the turn, or stop it first",
         1,
     ),
     Key(

@@ -123,6 +123,8 @@ class Prompt(AttachingPrompt):
         """Number of prompts in the queue."""
         self.agent_busy = False
         """True while a turn runs, so that prompts are queued."""
+        self.send_now_stops = False
+        """True if sending now would stop the turn."""
         self._recall = Recall(lambda: self.history.entries() if self.history is not None else ())
         self._search: HistorySearch | None = None
         self._was_empty = True
@@ -351,7 +353,9 @@ class Prompt(AttachingPrompt):
         return True
 
     def label_of(self, key_id: str) -> str | None:
-        """Name what Enter does now, for the footer."""
+        """Name what a key does now, for the footer."""
+        if key_id == "prompt.send_now" and self.send_now_stops:
+            return "stop and send"
         if key_id != "prompt.send":
             return None
         return "run" if self._was_command else "queue" if self.agent_busy else None

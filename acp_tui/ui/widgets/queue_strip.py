@@ -69,6 +69,8 @@ class QueueStrip(Widget, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
         super().__init__(id=id)
+        self.send_now_stops = False
+        """True if sending now would stop the turn."""
         self._shown: list[tuple[str, str]] = []  # the id and the line of each prompt
         self._paused = False
         self._current = 0
@@ -132,6 +134,10 @@ class QueueStrip(Widget, can_focus=True):
         else:
             self._select(self._current + step)
             self.refresh()
+
+    def label_of(self, key_id: str) -> str | None:
+        """Say whether sending now stops the turn."""
+        return "stop and send" if key_id == "queue.send_now" and self.send_now_stops else None
 
     def action_edit(self) -> None:
         self._post(self.Edit)

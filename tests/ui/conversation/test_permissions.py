@@ -266,6 +266,22 @@ async def test_the_reason_of_a_rejection_is_the_next_prompt(open_ui: Open) -> No
         await ui.sees('you: "use uv"')
 
 
+async def test_the_reason_of_a_rejection_goes_into_the_turn_of_an_agent_that_can_be_steered(
+    open_ui: Open,
+) -> None:
+    async with open_ui("script", offers(steering="injected")) as ui:
+        await ui.send(*asks(), ["wait_for_steering"])
+        await ui.asked()
+        ui.screen.runner.prompts.submit("later")
+        await ui.press("t")
+        await ui.press(*"use uv", "enter")
+        reason = "I rejected your request (run `pytest -q`): use uv"
+        await ui.until(lambda: ui.prompts()[1:] == [reason, "later"])
+        assert reason in ui.said()[0]
+        assert [prompt.text for prompt in ui.session.prompts][1:] == ["later"]
+        await ui.sees('you: "use uv"')
+
+
 async def test_tab_moves_between_the_question_and_the_prompt(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(*asks())

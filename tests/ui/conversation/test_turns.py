@@ -157,9 +157,67 @@ async def test_send_now_stops_the_turn_and_precedes_the_queue(open_ui: Open) -> 
         await working(ui)
         await ui.send("later")
         ui.prompt.load("at once")
+        await ui.sees("Alt+S stop and send")
         await ui.press("alt+s")
         await ui.until(lambda: ui.prompts()[1:] == ["at once", "later"])
         assert ends(ui)[0].stop_reason == "cancelled"
+
+
+async def test_send_now_goes_into_the_turn_of_an_agent_that_can_be_steered(open_ui: Open) -> None:
+    async with open_ui("script", offers(steering="injected")) as ui:
+        await ui.send(["say", "begun. "], ["wait_for_steering"], ["wait_for_steering"])
+        await ui.until(lambda: ui.said())
+        await ui.send("queued")
+        await ui.send("later")
+        ui.prompt.load("at once")
+        await ui.sees("Alt+S send now")
+        await ui.press("alt+s")
+        await ui.until(lambda: ui.said()[-1] == "at once")
+        await ui.press("tab", "tab", "s")
+        await ui.until(lambda: ui.said() == ["begun. ", "at once", "later", "queued"])
+        assert [end.stop_reason for end in ends(ui)] == ["end_turn"] * 2
+        assert [prompt.text for prompt in ui.session.prompts][1:] == ["queued"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "notice"),
+    [("promptRequired", None), ("failed", "did not take the prompt into the running turn. It stays")],
+)
+async def test_a_prompt_that_is_not_taken_into_the_turn_is_sent_after_it(
+    open_ui: Open, outcome: str, notice: str | None
+) -> None:
+    async with open_ui("script", offers(steering=outcome)) as ui:
+        await ui.send(["say", "begun. "], ["wait_for_steering"], ["wait_for_file", "go"])
+        await ui.until(lambda: ui.said())
+        ui.prompt.load("at once")
+        await ui.press("alt+s")
+        await ui.until(lambda: ui.said() == ["begun. at once"])
+        assert ui.queue == ["at once"]
+        assert [text for text in ui.notices() if notice and notice in text] == ui.notices()
+        (ui.made[0].conversation.cwd / "go").touch()
+        await ui.until(lambda: ui.said()[1:] == ["at once"])
+        assert ends(ui)[0].stop_reason == "end_turn"
+
+
+async def test_a_steering_call_that_fails_keeps_the_prompt(open_ui: Open) -> None:
+    async with open_ui("script", offers(steering="", refuses=["_session/steering"])) as ui:
+        await ui.send(["say", "begun. "], ["wait_for_steering"], ["wait_for_cancel"])
+        await ui.until(lambda: ui.said())
+        ui.prompt.load("at once")
+        await ui.press("alt+s")
+        await ui.sees("_session/steering failed: The setting is locked")
+        assert ui.queue == ["at once"]
+
+
+async def test_an_agent_that_dies_before_it_takes_a_prompt_leaves_it_in_the_queue(open_ui: Open) -> None:
+    async with open_ui("script", offers(steering="injected")) as ui:
+        await ui.send(["say", "begun. "], ["wait_for_file", "go"], ["exit", 3])
+        await ui.until(lambda: ui.said())
+        ui.prompt.load("at once")
+        await ui.press("alt+s")
+        (ui.made[0].conversation.cwd / "go").touch()
+        await ui.until(lambda: ui.session.phase == "dead")
+        assert ui.queue == ["at once"]
 
 
 async def test_a_stopped_turn_pauses_the_queue_until_enter_in_an_empty_prompt(open_ui: Open) -> None:

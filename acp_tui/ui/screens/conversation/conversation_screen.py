@@ -201,6 +201,7 @@ class ConversationScreen(SessionScreen):
         if "phase" in facts and session.phase == "idle":
             gc_control.collect_and_freeze()
         self._prompt_actions.show_facts(facts)
+        self._queue_strip.send_now_stops = self.prompt.send_now_stops
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
         self._user_commands.show_changes(changes)

@@ -9,7 +9,6 @@ import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from acp_tui.session.attachment import CONVERSATION_URI
-from acp_tui.session.state import UserMessage
 from acp_tui.session.text import visible
 
 if TYPE_CHECKING:
@@ -44,14 +43,11 @@ def prompt_with_earlier_conversation(session: Session, number: int) -> PromptDra
     """Return prompt `number`, from 1, to send in a new session, with everything before it as Markdown."""
     from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
 
-    prompts = [at for at, entry in enumerate(session.entries) if isinstance(entry, UserMessage)]
-    at = prompts[number - 1]
-    prompt = session.entries[at]
-    assert isinstance(prompt, UserMessage)
+    prompt = session.prompts[number - 1]
     text, blocks = visible(prompt_text(prompt)), attachment_blocks(prompt)
     if number == 1:
         return PromptDraft(text, blocks)
-    resource = {"uri": CONVERSATION_URI, "text": _markdown(session, session.entries[:at])}
+    resource = {"uri": CONVERSATION_URI, "text": _markdown(session, session.entries[: prompt.id])}
     earlier = {"type": "resource", "resource": resource}
     return PromptDraft(f"{text}\n\n[earlier conversation]", [earlier, *blocks])
 

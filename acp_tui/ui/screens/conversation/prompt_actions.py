@@ -50,21 +50,28 @@ class PromptActions:
             self._runner.prompts.submit(text, self._prompt.attachments_in(text))
 
     def edit_sent(self, entry: Entry) -> bool:
-        """Put the prompt of the entry's turn into the input; return False for other kinds of entry."""
-        is_prompt = isinstance(entry, (UserMessage, TurnEnd))
-        if is_prompt:
+        """Put a message, or the prompt of a turn that has ended, into the input.
+
+        Return False for other kinds of entry.
+        """
+        if isinstance(entry, UserMessage):
+            self.edit(self._text_of(entry))
+        elif isinstance(entry, TurnEnd):
             self.edit(self._sent_prompt(entry.turn))
-        return is_prompt
+        else:
+            return False
+        return True
 
     def _sent_prompt(self, turn: int | None = None) -> str:
-        """Return the prompt of a turn, by default the last, with its attachments as mentions."""
+        """Return the prompt of a turn, by default the last."""
+        prompts = reversed(self._context.session.prompts)
+        prompt = next((prompt for prompt in prompts if turn in (None, prompt.turn)), None)
+        return self._text_of(prompt) if prompt is not None else ""
+
+    def _text_of(self, prompt: UserMessage) -> str:
+        """Return the text of a prompt with its attachments as mentions."""
         from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
 
-        entries = reversed(self._context.session.entries)
-        prompts = (entry for entry in entries if isinstance(entry, UserMessage))
-        prompt = next((entry for entry in prompts if turn in (None, entry.turn)), None)
-        if prompt is None:
-            return ""
         return self._prompt.restore_attachments(prompt_text(prompt), attachment_blocks(prompt))
 
     # ------------------------------------------------------------------------- the input
@@ -105,6 +112,8 @@ class PromptActions:
         """Pass what the prompt depends on from the session. `changed` are the names of the changed facts."""
         session = self._context.session
         self._prompt.agent_busy = session.phase != "idle"
+        can_steer = session.agent is not None and session.agent.can_steer
+        self._prompt.send_now_stops = session.working and not can_steer
         if "commands" in changed:
             self._prompt.commands = session.commands
         if "agent" in changed and session.agent is not None:

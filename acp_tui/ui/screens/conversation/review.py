@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import UserError
-from acp_tui.session.state import ToolCall, UserMessage
+from acp_tui.session.state import ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -73,7 +73,7 @@ class ReviewOpener:
             self._open.request_refresh()
 
     def _prompts(self) -> list[str]:
-        return [entry.text for entry in self._context.session.entries if isinstance(entry, UserMessage)]
+        return [prompt.text for prompt in self._context.session.prompts]
 
     def _save_comments(self) -> None:
         prepared = self._runner.prepared
