@@ -1,1 +1,1 @@
-"""The Textual app: screens, widgets, keys and themes. It reaches the engine as plain data only."""
+"""The Textual app: screens, widgets, keys and themes. Only this package imports Textual and Rich."""

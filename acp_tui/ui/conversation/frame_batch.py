@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
 
 FRAME_SECONDS = 1 / 30
-"""The minimum time between two frames."""
+"""The minimum number of seconds between two frames."""
 
 
 class FrameBatch:

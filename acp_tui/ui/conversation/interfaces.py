@@ -1,4 +1,4 @@
-"""What the runner of a conversation is given, and what it reports to."""
+"""Protocols that connect the runner of a conversation with the command line and the screen."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class PreparedConversation(Protocol):
 
 
 class ConversationView(Protocol):
-    """What the runner reports to: the screen."""
+    """The screen of a conversation, to which the runner reports."""
 
     def session_created(self, session: Session) -> None:
         """The session state exists. The agent does not run yet."""
@@ -114,4 +114,4 @@ class ConversationView(Protocol):
         """Ask the user a yes-or-no question."""
 
     def show_error(self, error: UserError) -> None:
-        """Show any other error."""
+        """Show an error that no other method reports."""

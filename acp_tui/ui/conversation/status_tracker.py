@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class StatusTracker:
-    """Builds `StatusFacts`, and keeps what is not part of the session."""
+    """Builds `StatusFacts`, and keeps those facts that are not part of the session."""
 
     def __init__(self, agent: str) -> None:
         self.agent = agent

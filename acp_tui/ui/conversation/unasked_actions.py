@@ -15,7 +15,7 @@ ANSWER_SOURCES = frozenset({"you", "rule", "policy"})
 
 
 class UnaskedActions:
-    """Looks for actions and questions. To be fast, it checks only new entries and open calls."""
+    """Tracks whether the agent has acted and whether it has asked. Checks only new entries and open calls."""
 
     def __init__(self) -> None:
         self._entries: list[Entry] | None = None
@@ -45,11 +45,11 @@ class UnaskedActions:
 
 
 def _is_decision(entry: Entry) -> bool:
-    """Return True if the agent asked, or acted through acp-tui, which asks."""
+    """Return True if the entry is a permission request, or reports how one was decided."""
     return isinstance(entry, Permission) or (isinstance(entry, Notice) and entry.source in ANSWER_SOURCES)
 
 
 def _has_acted(call: ToolCall, session: Session) -> bool:
-    """Return True for a completed action, but not in a loaded history, which lacks the questions."""
+    """Return True for a completed action. A loaded history does not count, because it lacks the questions."""
     in_history = session.phase == "loading" or 0 < call.turn <= session.replayed
     return not in_history and call.status == "completed" and call.kind in ACTING_KINDS

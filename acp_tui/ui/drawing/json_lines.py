@@ -22,7 +22,7 @@ INDENT = 4
 PREVIEW_LINES = 12
 """The maximum number of lines of a value in the transcript."""
 MAX_CHARACTERS = 100_000
-"""The maximum number of characters of a value on its own screen."""
+"""The maximum number of characters of a value on the screen that shows one entry."""
 
 
 def json_body(value: Any, context: DrawContext, *, label: str = "") -> LinesBody:

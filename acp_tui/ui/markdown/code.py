@@ -28,7 +28,7 @@ def fence_language(info: str) -> str:
 
 
 def code_lines(code: str, info: str, palette: Palette, width: int) -> list[Spans]:
-    """Draw a whole block."""
+    """Draw a whole code block, below the name of its language."""
     highlighter = Highlighter(fence_language(info), palette)
     lines = language_label(info, palette, width)
     for spans in highlighter.lines(code):

@@ -27,7 +27,7 @@ _TRAILING_PUNCTUATION = ".,;:!?'\"*_~"
 
 
 class Inline:
-    """Collects the lines of one paragraph. It has several if the text contains hard breaks."""
+    """Collects the lines of one paragraph. Only hard breaks start another line."""
 
     def __init__(self, palette: Palette, style: Style) -> None:
         self.lines: list[Spans] = [[]]

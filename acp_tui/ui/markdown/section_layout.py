@@ -56,7 +56,7 @@ class LayoutSettings:
         return self.strip([Segment(QUOTE_BAR, self.palette.quote_bar)], self.indent(section))
 
     def strip(self, spans: Iterable[Segment], indent: int = 0) -> Strip:
-        """Make a line for the screen."""
+        """Return a line with the prefix and the indent, cut to the full width."""
         inside = [Segment(" " * indent, self.palette.text)] if indent else []
         strip = Strip([*self.prefix, *inside, *spans])
         # An emoji sequence that changes its style in the middle is wider than it was measured.
@@ -88,7 +88,7 @@ class TextLayout:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the lines are in memory."""
+        """True if the drawn lines are in memory, or if there are none."""
         return bool(self._strips) or not self.height
 
     def draw(self, references: References, table_start: Table | None, open_line: OpenLine | None) -> None:

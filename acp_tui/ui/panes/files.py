@@ -82,7 +82,7 @@ class FilesPane(Pane):
         return (self._changes or {}).get(path)
 
     def touched_file(self, path: str) -> TouchedFile | None:
-        """Return what tool calls mention of a file."""
+        """Return what tool calls report about a file; None if they do not mention it."""
         return self._touched_files.files.get(path)
 
     def is_affected(self, changes: Iterable[Change]) -> bool:

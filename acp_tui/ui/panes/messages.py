@@ -24,7 +24,7 @@ class PaneItemAction(Message):
 
 
 class PanesAction(Message):
-    """A request that concerns all panes together."""
+    """A request to leave, close or zoom the panes."""
 
     def __init__(self, action: PanesActionName) -> None:
         super().__init__()

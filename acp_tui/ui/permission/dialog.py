@@ -346,7 +346,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         return [option for option in self._options if option.kind == "reject_once"]
 
     def action_reason(self) -> None:
-        """Open the line for the reason. The selected option rejects if it can, otherwise the first one."""
+        """Open the line for the reason. If several options reject, the selected one is used."""
         found = self._rejections
         if not found:
             self.app.bell()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 LABEL_WIDTH = 13
-"""The width of the column with the names of facts, in cells."""
+"""The width, in cells, of the column with the labels of facts."""
 MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
 """The number of characters shown of the beginning and of the end of a long command."""
 MAX_RAW = 100_000
@@ -207,7 +207,7 @@ def _shortened_command(text: str) -> str:
 
 
 def _original_command(question: Question) -> str | None:
-    """Return the command in the raw input if it differs from the one shown, which has no `bash -lc`."""
+    """Return the command in the raw input, such as `bash -lc …`, if it differs from the one shown."""
     given = question.call.raw_input if question.call is not None else None
     command = given.get("command") if isinstance(given, dict) and "args" not in given else None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):

@@ -120,7 +120,7 @@ class RuleEditor(Vertical, can_focus=True):
         yield BodyScroller(self._effect, id="effect")
 
     def on_mount(self) -> None:
-        """Leave the focus to this widget."""
+        """Keep the focus on this widget, which has the keys, by making its parts unfocusable."""
         for page in self.query(BodyScroller):
             page.can_focus = False
         self.query_one(SelectList).can_focus = False

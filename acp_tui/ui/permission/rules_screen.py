@@ -202,7 +202,7 @@ class RulesScreen(Dialog[None]):
         self._tell(f"Restored: {describe_rule(rule)}.")
 
     def _change(self, change: Callable[[], object], message: str) -> None:
-        """Make a change, show the rules as they are then, and say what happened."""
+        """Make a change, show the changed rules, and say what happened."""
         try:
             change()
         except UserError as error:

@@ -44,7 +44,7 @@ BLOCKED_SECONDS = 1.0
 
 
 class SignalledApp(Protocol):
-    """What the driver calls on the app."""
+    """The app, as the driver sees it."""
 
     def shut_down(self, signal_number: int) -> None:
         """Exit because of a signal."""
@@ -118,7 +118,7 @@ class TerminalDriver(LinuxDriver):
             self._writer_thread.write(data)
 
     def disable_input(self) -> None:
-        """Stop reading, unless another program uses the terminal: then the system would suspend acp-tui."""
+        """Stop reading, unless another program uses the terminal: the system would then suspend acp-tui."""
         if self._writer_thread is not None:
             super().disable_input()
 

@@ -17,12 +17,12 @@ SCREEN_LIMIT = 250
 
 
 def in_tmux(environ: Mapping[str, str]) -> bool:
-    """Return True if we run inside tmux."""
+    """Return True if acp-tui runs inside tmux."""
     return bool(environ.get("TMUX"))
 
 
 def in_screen(environ: Mapping[str, str]) -> bool:
-    """Return True if we run inside GNU screen."""
+    """Return True if acp-tui runs inside GNU screen."""
     return bool(environ.get("STY")) and not in_tmux(environ)
 
 

@@ -30,7 +30,7 @@ class ResilientApp(App[int]):
         error_containment.install()
         super().__init__(ansi_color=ansi_color)
         self.failure: Exception | None = None
-        """The error that ended the app."""
+        """The error that ended the app; None if none did."""
         self.has_drawn = False
         """True once the first frame is complete."""
         self._error_counts: Counter[tuple[str, int, str]] = Counter()

@@ -1,4 +1,5 @@
 """The transcript: one widget for the whole conversation, drawn line by line.
 
-`view` is the widget, `transcript` adds the keys. May import `entries`, `drawing`, `theme` and `terminal`.
+`view` is the widget, and `transcript` adds the keys. The modules may import `entries`, `drawing`, `theme` and
+`terminal`.
 """

@@ -124,7 +124,7 @@ class EntryLayout:
             block.forget()
 
     def remeasure(self, entry_id: int) -> None:
-        """Measure an entry again whose body has replaced itself."""
+        """Measure an entry again after its body failed and was replaced by the raw content."""
         index = self.index_of(entry_id)
         if index is not None:
             self.blocks[index].painted.clear()

@@ -48,7 +48,7 @@ class StatusFacts:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of the line in one style."""
+    """A part of the status line in one style."""
 
     text: str
     style: str = "dim"  # a field of `Palette`
@@ -154,7 +154,7 @@ def _phase(facts: StatusFacts, now: float) -> Piece:
 
 
 def _working(facts: StatusFacts, now: float, since: float) -> Piece:
-    """Show the time spent; after a silence, show the agent's last message instead."""
+    """Return the time worked; after a silence, the agent's last message and the time since then."""
     heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
     if now - heard_at < SILENCE_SECONDS:
         return Piece(f"● working {format_clock(now - since)}", "success", "phase")

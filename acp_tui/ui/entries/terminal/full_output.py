@@ -1,4 +1,4 @@
-"""The full output of a terminal, followed live, for a screen of its own."""
+"""The full output of a terminal, followed live, for the screen that shows only this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shows what is known of a conversation before its agent runs."""
+"""Shows what is known about a conversation before its agent runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ConversationLoader:
         Args:
             screen: The conversation's screen.
             prompt: Its prompt.
-            prompt_actions: What moves texts into the prompt.
+            prompt_actions: Moves texts into the prompt.
             runner: Sends the first prompt.
             first_prompt: Sent as soon as the session is open.
             draft: Put into the prompt instead of the saved draft; it continues an earlier conversation.

@@ -109,7 +109,7 @@ class PromptActions:
         self._screen.notify(str(error), severity="warning", timeout=10, markup=False)
 
     def show_facts(self, changed: set[str | None]) -> None:
-        """Pass what the prompt depends on from the session. `changed` are the names of the changed facts."""
+        """Pass facts of the session to the prompt. `changed` are the names of the changed facts."""
         session = self._context.session
         self._prompt.agent_busy = session.phase != "idle"
         can_steer = session.agent is not None and session.agent.can_steer

@@ -1,4 +1,4 @@
-"""What the status line says while the agent is not ready, and which key helps."""
+"""What the status line says while the agent is not ready, including the key to press."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AgentReadiness:
-    """Words the states in which the agent takes no prompt: not open, not signed in, ended, stopping."""
+    """Tells the status line why the agent accepts no prompt: not open, not signed in, ended, stopping."""
 
     def __init__(self, screen: SessionScreen, status: StatusTracker, runner: ConversationRunner) -> None:
         self._screen = screen
@@ -46,7 +46,7 @@ class AgentReadiness:
             self._screen.update_status()
 
     def awaited(self) -> str:
-        """Return what is being waited for; empty if nothing is."""
+        """Return what the session waits for, or what the user can do; empty if the agent is ready."""
         session = self._screen.session
         if self._runner.signing_in:
             return f"signing in · {keys.bound_keys(self._screen, 'turn.stop')} cancels"

@@ -62,7 +62,7 @@ class Rewind:
             yield PaletteCommand("Undo rewind of files", self._undo, "Session", word="restore")
 
     def open(self) -> None:
-        """Let the user choose a prompt, and restore the files as they were before it."""
+        """Let the user choose a prompt, and restore the files, the conversation or both from before it."""
         self._screen.run_worker(self._rewind(), group="choose", exclusive=True)
 
     def _undo(self) -> None:

@@ -57,7 +57,7 @@ class SessionCommands:
             )
 
     def open_rules_of(self, entry: Entry) -> bool:
-        """Open the list at the rule behind an automatic answer; return False if the entry is none."""
+        """Open the list at the rule that decided the entry; return False if no rule did."""
         from acp_tui.session.state import Notice, Permission
 
         if not (isinstance(entry, Permission | Notice) and entry.rule_ids):

@@ -59,7 +59,7 @@ class DetailScreen(Dialog[None]):
         self.call_after_refresh(self._show_position)
 
     def on_resize(self) -> None:
-        """Show the new position."""
+        """Show the position again, because lines wrap at the new width."""
         self.call_after_refresh(self._show_position)
 
     def _bodies(self, width: int) -> Sequence[Body]:

@@ -19,7 +19,7 @@ PAUSE_SECONDS = 0.4
 
 
 class TypingGuard:
-    """Watches the keystrokes of a dialog. Its hint line tells while keys are ignored."""
+    """Watches the keystrokes of a dialog, and says in its hint line when keys are ignored."""
 
     def __init__(
         self, dialog: Screen[Any], hints: Callable[[], Sequence[Hint]], clock: Callable[[], float]
@@ -53,11 +53,11 @@ class TypingGuard:
         self.update_hints()
 
     def hints(self) -> Sequence[Hint]:
-        """Return the keys that work now, or that none does."""
+        """Return the hints for the keys that work now; while keys are ignored, a hint that says so."""
         return self._hints() if self._accepts_keys else [("…", "keys work once you stop typing")]
 
     def update_hints(self) -> None:
-        """Show which keys work, and update that when the pause ends."""
+        """Show which keys work now, and show it again when the pause ends."""
         for line in self._dialog.query(KeyHints):  # none before the dialog is composed
             line.set_hints(self.hints())
             if not self._accepts_keys:

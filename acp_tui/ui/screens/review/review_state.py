@@ -92,7 +92,7 @@ class ReviewState:
         return "Nothing has changed since the session began."
 
     def head(self, prompts: Sequence[str], palette: Palette) -> tuple[Spans, Spans]:
-        """Return the filter and the progress."""
+        """Return the left and right part of the top line: the filter, and the progress."""
         review, model = self._review, self._review.model
         left: Spans = [Segment("Changes", palette.strong)]
         if not self.filter.shows_all:
@@ -105,7 +105,7 @@ class ReviewState:
         return left, right
 
     def title(self, part: int, palette: Palette) -> tuple[Spans, Spans]:
-        """Return the name of the chosen file, and the position of a part in it."""
+        """Return the left and right part of the line above the diff. `part` is the part with the cursor."""
         if self.path is None:
             return [], []
         left: Spans = [Segment(reveal_line(self._review.name(self.path)), palette.strong)]
