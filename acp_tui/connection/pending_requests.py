@@ -13,7 +13,7 @@ from acp_tui.errors import Refusal
 from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_CANCELLED
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
+    from collections.abc import Awaitable, Callable
 
     Serve = Callable[[str, dict[str, Any], int | str], Awaitable[dict[str, Any] | None]]
 
@@ -47,8 +47,6 @@ class AgentRequest:
     """A request from the agent that has not been answered."""
 
     id: int | str
-    method: str
-    session_id: Any
     withdrawn: bool = False
     task: asyncio.Task[dict[str, Any] | None] | None = None
     answered: asyncio.Event = field(default_factory=asyncio.Event)
@@ -71,12 +69,11 @@ class PendingRequests:
         self._serve = serve
         self._open: dict[int | str, AgentRequest] = {}
 
-    def register(self, request_id: int | str, method: str, params: Any) -> bool:
+    def register(self, request_id: int | str) -> bool:
         """Add a request. Return False if its id is already pending: it must not be answered twice."""
         if request_id in self._open:
             return False
-        session_id = params.get("sessionId") if isinstance(params, dict) else None
-        request = AgentRequest(request_id, method, session_id)
+        request = AgentRequest(request_id)
         self._open[request_id] = request
         CURRENT_REQUEST.set(request)
         return True
@@ -98,24 +95,14 @@ class PendingRequests:
         if request is not None:
             request.answered.set()
 
-    async def answer_pending(
-        self, session_id: str | None = None, methods: Collection[str] | None = None
-    ) -> None:
-        """Cancel pending requests and wait until their answers are written.
-
-        `session_id` and `methods` limit this to one session and to some methods.
-        """
-        chosen = [
-            request
-            for request in self._open.values()
-            if (session_id is None or request.session_id == session_id)
-            and (methods is None or request.method in methods)
-        ]
-        for request in chosen:
+    async def answer_pending(self) -> None:
+        """Cancel all requests and wait until their answers are written."""
+        pending = list(self._open.values())
+        for request in pending:
             request.withdraw()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_WRITE_SECONDS):
-                for request in chosen:
+                for request in pending:
                     await request.answered.wait()
 
     async def handle(self, method: str, params: Any, _is_notification: bool) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTranspor
 from acp_tui.protocol.errors import read_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Coroutine
+    from collections.abc import Callable, Coroutine
 
     from acp.connection import Connection
 
@@ -159,11 +159,9 @@ class RpcConnection:
             params = {"requestId": sent.request_id}
             self._transport.post({"jsonrpc": "2.0", "method": "$/cancel_request", "params": params})
 
-    async def answer_pending(
-        self, session_id: str | None = None, methods: Collection[str] | None = None
-    ) -> None:
-        """Cancel the agent's pending requests (of one session, of some methods) and write their answers."""
-        await self._incoming.answer_pending(session_id, methods)
+    async def answer_pending(self) -> None:
+        """Cancel the agent's pending requests and wait until their answers are written."""
+        await self._incoming.answer_pending()
 
     # ----------------------------------------------------------------- the end
 

@@ -120,14 +120,14 @@ class WireTransport:
                 self._receive_from_batch(item)
 
     def _receive_request(self, frame: dict[str, Any]) -> None:
-        request_id, method, params = frame["id"], frame["method"], frame.get("params")
+        request_id, method = frame["id"], frame["method"]
         if not isinstance(request_id, int | str) or isinstance(request_id, bool):
             return  # no valid id to answer to; already observed
         if not isinstance(method, str):
             error = {"code": INVALID_REQUEST, "message": "Invalid request"}
             with contextlib.suppress(ConnectionError):
                 self.post({"jsonrpc": "2.0", "id": request_id, "error": error})
-        elif self._incoming.register(request_id, method, params):
+        elif self._incoming.register(request_id):
             self._for_sdk.append(frame)
 
     def _receive_answer(self, frame: dict[str, Any]) -> None:

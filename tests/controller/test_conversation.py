@@ -19,7 +19,6 @@ from acp_tui.app_context import AppContext
 from acp_tui.config.mcp import from_json_file
 from acp_tui.connection.errors import AgentGone, ConnectionFault, NotSupported, RequestFailed
 from acp_tui.controller import Answer, SignInNeeded
-from acp_tui.errors import UserError
 from acp_tui.protocol.fold import Fold
 from acp_tui.session.state import Diff, Elicitation, Permission, Terminal, ToolCall, UserMessage
 from acp_tui.session.text import MAX_KEPT_PER_END
@@ -192,11 +191,9 @@ async def test_updates_of_another_session_are_not_shown(converse: Converse) -> N
     assert chat.said() == "for us"
 
 
-async def test_requests_fail_before_the_agent_is_started(converse: Converse) -> None:
-    chat = converse()
-    for call in (chat.conversation.open_new, chat.conversation.cancel):
-        with pytest.raises((NotSupported, AssertionError, UserError)):
-            await call()
+async def test_a_turn_cannot_be_stopped_before_the_agent_is_started(converse: Converse) -> None:
+    with pytest.raises(NotSupported, match="has not been started"):
+        await converse().conversation.cancel()
 
 
 async def test_starting_a_missing_program_fails(converse: Converse) -> None:

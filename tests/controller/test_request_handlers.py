@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +12,7 @@ from acp_tui.controller.requests import request_handlers
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.subject_reader import subject_of_call
 from tests.support.scripted_conversation import ScriptedUser
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -207,16 +207,17 @@ async def test_a_program_with_a_space_in_its_path_is_not_split(converse: Convers
 async def test_subjects_are_read_in_a_thread_and_in_order(
     converse: Converse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    user = ScriptedUser("allow_once", "allow_once")
+    chat = converse("asks_at_once", "2", question_handler=user)
     threads: list[threading.Thread] = []
 
     def read(*args: Any) -> Subject:
         threads.append(threading.current_thread())
-        time.sleep(0.2 if len(threads) == 1 else 0)
+        if len(threads) == 1:  # the second request waits meanwhile
+            wait_until(lambda: len(chat.session.permissions) == 2)
         return subject_of_call(*args)
 
     monkeypatch.setattr(request_handlers, "subject_of_call", read)
-    user = ScriptedUser("allow_once", "allow_once")
-    chat = converse("asks_at_once", "2", question_handler=user)
     await chat.open()
     await chat.prompt()
     assert threading.main_thread() not in threads
