@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.entry_kinds.blocks import Code, ContentBlock, FileDiff, FileList, Fold, Headline
 from acp_tui.entry_kinds.messages import MEDIA_KINDS
@@ -22,7 +22,7 @@ from acp_tui.entry_labels import (
 )
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import reveal_line
-from acp_tui.session.state import Content, Diff, TerminalRef
+from acp_tui.session.state import Content, Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible, visible_json, visible_line
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 UNFOLDED_KINDS = ("edit", "delete", "move", "execute")
 """Calls that change or run something start unfolded."""
+ShownContent = Content | Diff | Terminal
 STATUS_WORDS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
 
 
@@ -147,25 +148,47 @@ def _parts(call: ToolCall, context: TextContext) -> Iterator[Part]:
     title = call_title(call, context.cwd)
     if command and visible_line(command) != title and not terminals & context.session.terminals.keys():
         yield Code(command, "sh")
-    shown = [part for item in call.content if (part := _part(item, call, context)) is not None]
-    yield from shown
+    shown = [*shown_content(call, context.session)]
+    yield from (_part(item, call, context) for item in shown)
     if not shown:
-        for label, value in (("input", call.raw_input), ("output", call.raw_output)):
-            if value not in (None, {}, "") and not (label == "input" and command):
-                yield Code(visible(value) if isinstance(value, str) else visible_json(value), label=label)
+        for label, value in raw_values(call):
+            yield Code(visible(value) if isinstance(value, str) else visible_json(value), label=label)
 
 
-def _part(item: ToolContent, call: ToolCall, context: TextContext) -> Part | None:
+def _part(item: ShownContent, call: ToolCall, context: TextContext) -> Part:
     if isinstance(item, Diff):
         change = file_change(item, call.kind)
         label = f"{relative_path(item.path, context.cwd)}{f' ({change})' if change else ''}"
         return FileDiff(item, label, first_line(call, item))
-    if isinstance(item, TerminalRef):
-        terminal = context.session.terminals.get(item.terminal_id)
-        return terminal_part(terminal, context.cwd) if terminal is not None else None
-    if item.kind == "text" and (not item.text.strip() or repeats_raw_input(item, call)):
-        return None
+    if isinstance(item, Terminal):
+        return terminal_part(item, context.cwd)
     return ContentBlock(item, verbatim=True)
+
+
+# --------------------------------------------------------------------------- content that is shown
+
+
+def shown_content(call: ToolCall, session: Session) -> Iterator[ShownContent]:
+    """Yield the content to show. Omits unknown terminals, blank texts and copies of the raw input."""
+    for item in call.content:
+        if isinstance(item, TerminalRef):
+            if (terminal := session.terminals.get(item.terminal_id)) is not None:
+                yield terminal
+        elif isinstance(item, Diff) or item.kind != "text" or _adds_text(item, call):
+            yield item
+
+
+def _adds_text(item: Content, call: ToolCall) -> bool:
+    return bool(item.text.strip()) and not repeats_raw_input(item, call)
+
+
+def raw_values(call: ToolCall) -> Iterator[tuple[Literal["input", "output"], Any]]:
+    """Yield the raw input and output, to show if there is no content. A command is shown as such instead."""
+    empty: tuple[object, ...] = (None, {}, "")
+    if call.raw_input not in empty and not (call.kind == "execute" and call_command(call)):
+        yield "input", call.raw_input
+    if call.raw_output not in empty:
+        yield "output", call.raw_output
 
 
 # --------------------------------------------------------------------------- files

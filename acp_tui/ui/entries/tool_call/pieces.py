@@ -1,4 +1,4 @@
-"""What a tool call shows below its headline, in order."""
+"""What the screen shows of a tool call below its headline, in order."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich.cells import cell_len
 
-from acp_tui.entry_kinds.tool_call import other_locations, title_names
+from acp_tui.entry_kinds.tool_call import other_locations, raw_values, shown_content, title_names
 from acp_tui.entry_labels import (
     call_command,
     call_title,
     file_change,
     relative_path,
-    repeats_raw_input,
     terminal_command,
 )
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import reveal_line
-from acp_tui.session.state import Diff, Terminal, TerminalRef
+from acp_tui.session.state import Diff, Terminal
 from acp_tui.session.text import visible_line
 from acp_tui.ui.entries.terminal.terminal import runs_elsewhere
 from acp_tui.ui.entries.tool_call.text_content import FAILURE_MESSAGE
@@ -25,7 +24,8 @@ from acp_tui.ui.entries.tool_call.text_content import FAILURE_MESSAGE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.session.state import ToolCall, ToolContent
+    from acp_tui.entry_kinds.tool_call import ShownContent
+    from acp_tui.session.state import ToolCall
     from acp_tui.ui.drawing.body import DrawContext
 
 RESERVED_WIDTH = 24
@@ -59,47 +59,37 @@ def pieces(call: ToolCall, context: DrawContext) -> Iterator[Piece]:
         yield Piece("locations", locations)
     several = sum(isinstance(item, Diff) for item in call.content) > 1
     empty = True
-    for item in call.content:
-        piece = _piece(item, call, context, several=several)
-        if piece is None:
-            continue
-        command = _command_piece(call, context, piece)
-        if command is not None and (empty or piece.sort == "terminal"):
+    for item in shown_content(call, context.session):
+        command = _command_piece(call, context, item)
+        if command is not None and (empty or isinstance(item, Terminal)):
             yield command
         empty = False
-        yield piece
+        yield _piece(item, call, context, several=several)
     if empty:
-        if call.kind == "execute" and call_command(call):
-            if (command := _command_piece(call, context)) is not None:
-                yield command
-        elif call.raw_input not in (None, {}, ""):
-            yield Piece("input", call.raw_input, "input")
-        if call.raw_output not in (None, {}, ""):
-            yield Piece("output", call.raw_output, "output")
+        if call_command(call) and (command := _command_piece(call, context)) is not None:
+            yield command
+        for label, value in raw_values(call):
+            yield Piece(label, value, label)
 
 
-def _piece(item: ToolContent, call: ToolCall, context: DrawContext, *, several: bool) -> Piece | None:
+def _piece(item: ShownContent, call: ToolCall, context: DrawContext, *, several: bool) -> Piece:
     if isinstance(item, Diff):
         named_in_title = not several and title_names(call, item.path, context.cwd)
         label = "" if named_in_title else relative_path(item.path, context.cwd)
         if label and (change := file_change(item, call.kind)):
             label = f"{label}  ({change})"
         return Piece("diff", item, label, first_line(call, item))
-    if isinstance(item, TerminalRef):
-        terminal = context.session.terminals.get(item.terminal_id)
-        return Piece("terminal", terminal) if terminal is not None else None
-    if item.kind == "text" and (not item.text.strip() or repeats_raw_input(item, call)):
-        return None
+    if isinstance(item, Terminal):
+        return Piece("terminal", item)
     failure = call.status == "failed" and call.kind != "execute"
     return Piece("content", item, FAILURE_MESSAGE if failure else call.kind)
 
 
-def _command_piece(call: ToolCall, context: DrawContext, shown: Piece | None = None) -> Piece | None:
+def _command_piece(call: ToolCall, context: DrawContext, shown: ShownContent | None = None) -> Piece | None:
     """Return the command and its directory, unless the headline shows all of the command."""
-    if shown is not None and shown.sort == "terminal":
-        terminal: Terminal = shown.what
-        command = terminal_command(terminal, context.cwd) or call_command(call)
-        where = relative_path(terminal.cwd, context.cwd) if runs_elsewhere(terminal, context) else ""
+    if isinstance(shown, Terminal):
+        command = terminal_command(shown, context.cwd) or call_command(call)
+        where = relative_path(shown.cwd, context.cwd) if runs_elsewhere(shown, context) else ""
     elif call.kind == "execute":
         command, given = call_command(call), call.raw_input
         cwd = visible_line(str(given.get("cwd") or "")) if isinstance(given, dict) else ""
