@@ -200,8 +200,8 @@ def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
             if _share_widget(action, other) or (works_everywhere and _comes_before(action, other)):
                 return f"{name} was bound to {what}; bind that to another key"
             if _comes_before(action, other):
-                return f"{name} no longer reaches {what} there"
+                return f'in "{SCOPES[action.scope].title}" {name} no longer runs {what}'
             if other.id not in keymap and _comes_before(other, action):
                 where = "everywhere" if other.priority else f'in "{SCOPES[other.scope].title}"'
-                return f"{where} {name} is still {what}"
+                return f"{where} {name} still runs {what}"
     return None

@@ -175,7 +175,7 @@ class Rewind:
     def _preview(self, plan: Sequence[RewindStep], point: RewindPoint) -> str:
         lines = [f'Before "{_shorten(point.prompt)}":', ""]
         for step in plan[:MAX_FILES_LISTED]:
-            what = _WORDS.get(step.kind, "restore the mode of")
+            what = _WORDS.get(step.kind, "restore the file mode")
             if step.obstacle is not None:
                 what = f"stays ({reveal_line(step.obstacle)})"
             lines.append(f"  {self._name(step.path)}: {what}")

@@ -51,7 +51,7 @@ class SignIn:
             return
         method = methods[int(chosen)]
         if method.kind == "env_var":
-            names = ", ".join(map(visible_line, method.vars)) or "the variable it names"
+            names = ", ".join(map(visible_line, method.vars)) or "the required variables"
             self._screen.notify(
                 f"Set {names} in the environment and restart acp-tui.", timeout=10, markup=False
             )
