@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server
 
 TRUST_TEXT = (
-    "Files in this folder choose programs to run on your computer. They are ignored until you trust it."
+    "Files in this folder choose programs to run on your computer. "
+    "They are ignored until you trust the folder."
 )
 ONE_BY_ONE = " Each MCP server is shown to you before it is used."
 NOT_TRUSTED = "you have not trusted this folder"

@@ -68,7 +68,7 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
             joined.make_unclear("a command before it changes the shell")
         elif any(_may_place_files(other.words) for other in _run_before(joined_commands, at)):
             if _uses_git_elsewhere(joined.words, command.cwd, context):
-                joined.make_unclear("a command before it may put another repository there")
+                joined.make_unclear("a command before it may create another repository in its folder")
             elif _may_follow_links(joined.words):
                 joined.make_unclear("a command before it may put links where its paths lead")
         part = _read_part(joined, command, context)
