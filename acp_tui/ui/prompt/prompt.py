@@ -21,7 +21,6 @@ from acp_tui.ui.prompt.attaching_prompt import AttachingPrompt
 from acp_tui.ui.prompt.command_menu import CommandMenu
 from acp_tui.ui.prompt.completion_list import CompletionList
 from acp_tui.ui.prompt.history_recall import Recall
-from acp_tui.ui.terminal import extra_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,10 +135,6 @@ class Prompt(AttachingPrompt):
         with Horizontal(classes="prompt--line"):
             yield Static(MARKERS[False], classes="prompt--marker", markup=False)
             yield self._editor
-
-    def on_mount(self) -> None:
-        """Register extra keys. Otherwise Alt+Enter would send the prompt."""
-        extra_keys.register_extra_keys()
 
     # ------------------------------------------------------------------------- content
 

@@ -24,6 +24,7 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from acp_tui.ui.terminal import output_sanitizer
 from acp_tui.ui.terminal.error_containment import report_error
+from acp_tui.ui.terminal.extra_keys import register_extra_keys
 from acp_tui.ui.terminal.paste_parser import PasteParser
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ class TerminalDriver(LinuxDriver):
 
     def run_input_thread(self) -> None:
         """Read input and post it as events until the app stops or the terminal closes."""
+        register_extra_keys()
         parser = PasteParser(XTermParser(self._debug))
         decode = getincrementaldecoder("utf-8")("replace").decode
         while not self.exit_event.is_set():

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from string import ascii_lowercase
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS  # Textual 8.2.8: not extensible otherwise
 
-
-class _ExtraKey(StrEnum):
-    ALT_ENTER = "alt+enter"
+_NAMES = ("enter", *ascii_lowercase)
+_AltKey = StrEnum("_AltKey", {name: f"alt+{name}" for name in _NAMES})  # type: ignore[misc]  # not a literal
 
 
 def register_extra_keys() -> None:
-    """Make Textual recognise Alt+Enter.
+    """Make Textual recognise Alt+Enter, and Alt with a letter.
 
     Terminals without the Kitty keyboard protocol send Escape followed by the key's character. Textual reads
-    that as Enter, so Alt+Enter would send the prompt instead of inserting a newline.
+    Alt+Enter as Enter, which would send the prompt, and types the "s" of Alt+S into the prompt.
     """
     if isinstance(ANSI_SEQUENCES_KEYS, dict):
-        ANSI_SEQUENCES_KEYS["\x1b\r"] = (_ExtraKey.ALT_ENTER,)
-        ANSI_SEQUENCES_KEYS["\x1b\n"] = (_ExtraKey.ALT_ENTER,)
+        ANSI_SEQUENCES_KEYS["\x1b\r"] = ANSI_SEQUENCES_KEYS["\x1b\n"] = (_AltKey["enter"],)
+        for letter in ascii_lowercase:
+            ANSI_SEQUENCES_KEYS.setdefault(f"\x1b{letter}", (_AltKey[letter],))

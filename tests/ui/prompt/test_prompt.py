@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from textual._xterm_parser import XTermParser
-from textual.events import Key
 
 from acp_tui.ui.prompt import Prompt
 from tests.support.waiting import until
@@ -33,12 +31,6 @@ async def test_these_keys_insert_a_line_break(key: str) -> None:
         await pilot.pause()
         assert app.prompt.text == "a\nb"
         assert not app.messages_of(Prompt.Submitted)
-
-
-async def test_escape_and_return_in_one_sequence_are_alt_enter() -> None:
-    async with PromptApp().run_test():
-        keys = [event.key for event in XTermParser().feed("\x1b\r") if isinstance(event, Key)]
-        assert keys == ["alt+enter"]
 
 
 async def test_enter_in_an_empty_prompt_resumes_the_queue() -> None:

@@ -48,6 +48,8 @@ def test_keys_arriving_together_keep_their_order(tmp_path: Path) -> None:
         terminal.wait_for("idle")
         terminal.type("teh\x7f\x7fhe first\rand the\x15the second\r")
         terminal.wait_for("┃ the first", "┃ the second")
+        terminal.type("two\x1b\rlines\x1bs")  # Alt+Enter and Alt+S, as most terminals send them
+        terminal.wait_for("┃ two", "┃ lines")
         assert terminal.quit() == 0
 
 
