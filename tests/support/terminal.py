@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -15,6 +16,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
 from tests.support.leftovers import MARK, processes_with
 from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
@@ -29,6 +31,9 @@ ESCAPES = re.compile(
 )
 """Complete escape sequences."""
 QUIT = "\x11"  # Ctrl+Q
+ESC = "\x1b[27u"  # as terminals with the Kitty keyboard protocol send it: complete, whatever follows
+DOWN, DELETE = "\x1b[B", "\x1b[3~"
+F2, SHIFT_F4 = "\x1bOQ", "\x1b[1;2S"
 MODES_ON = (b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[?1000h", b"\x1b[?2004h")
 MODES_OFF = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 """Alternate screen, hidden cursor, mouse reports and bracketed paste, turned on and off."""
@@ -45,6 +50,8 @@ class Terminal:
         self._read_until = 0
         self._master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (30, 100))
+        self._emulator = TerminalEmulator(100, 30, styles=False)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.before = termios.tcgetattr(slave)
         self.process = subprocess.Popen(
             [*self.program, *args],
@@ -85,6 +92,13 @@ class Terminal:
         self.until(lambda: all(text in self.new_text() for text in texts), " and ".join(map(repr, texts)))
         self._read_until = len(self.raw)
 
+    def sees(self, *texts: str) -> None:
+        """Read until all of these texts are on the screen at the same time, each within one line."""
+        self.until(
+            lambda: all(text in self.screen for text in texts),
+            f"{' and '.join(map(repr, texts))} on the screen",
+        )
+
     def new_text(self) -> str:
         """Return what was written since the last `wait_for`, without escape sequences."""
         return ESCAPES.sub(b"", self.raw[self._read_until :]).decode(errors="replace")
@@ -94,7 +108,7 @@ class Terminal:
         wait_until(
             condition,
             between=lambda: self._read(0.05),
-            describe=lambda: f"{what}; the end of the output: {self.raw[-3000:]!r}",
+            describe=lambda: f"{what}; the screen:\n{self.screen}\nthe output: {self.raw[-3000:]!r}",
         )
 
     def quit(self) -> int:
@@ -123,11 +137,17 @@ class Terminal:
     def resize(self, columns: int, rows: int) -> None:
         """Resize the window."""
         termios.tcsetwinsize(self._slave, (rows, columns))
+        self._emulator = TerminalEmulator(columns, rows, styles=False)
 
     def hang_up(self) -> None:
         """Close the window."""
         os.close(self._master)
         self._master = -1
+
+    @property
+    def screen(self) -> str:
+        """The text on the screen, below what was written before the program switched to its own screen."""
+        return self._emulator.text()
 
     @property
     def hung_up(self) -> bool:
@@ -155,6 +175,7 @@ class Terminal:
         except OSError:  # end of file on Linux
             return False
         self.raw += data
+        self._emulator.feed(self._decoder.decode(data))
         return bool(data)
 
 

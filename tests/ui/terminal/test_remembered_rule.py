@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from tests.support.conversation_ui import agent
 from tests.support.terminal import Terminal
+from tests.support.trust_steps import (
+    BY_RULE,
+    always_allow_edits_in_src,
+    revoke_the_only_rule,
+    wait_for_edit_question,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-ESC, DOWN, DELETE, SHIFT_F4 = "\x1b[27u", "\x1b[B", "\x1b[3~", "\x1b[1;2S"
-BY_RULE = "allowed by rule: edit anything in src/ · this project · scripted"
 
 
 def ask_for_edit(terminal: Terminal, project: Path, name: str) -> None:
@@ -26,30 +29,20 @@ def test_an_always_for_a_folder_is_remembered_until_it_is_revoked(tmp_path: Path
     (project / "src").mkdir(parents=True)
     command = ("--command", agent("script"))
     with Terminal(*command, cwd=project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         ask_for_edit(terminal, project, "a.py")
-        terminal.wait_for("asks to change a file", "reject with reason")
-        terminal.type("A")
-        terminal.wait_for("edit anything in src/", "allow and remember")
-        terminal.type(DOWN)
-        terminal.wait_for("Editing src/** will be allowed without asking")
-        terminal.type("\r")
-        terminal.wait_for("idle")
+        always_allow_edits_in_src(terminal)
+        terminal.sees("allowed: Edit a.py", "idle")
         ask_for_edit(terminal, project, "b.py")
-        terminal.wait_for(BY_RULE, "idle")
+        terminal.sees(BY_RULE, "idle")
         assert terminal.quit() == 0
     with Terminal(*command, cwd=project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         ask_for_edit(terminal, project, "c.py")
-        terminal.wait_for(BY_RULE, "idle")
-        terminal.type(SHIFT_F4)
-        terminal.wait_for("Permission rules", "src/")
-        terminal.type(DELETE)
-        terminal.wait_for("Revoked")
-        terminal.type(ESC)
-        terminal.wait_for("idle")
+        terminal.sees(BY_RULE, "idle")
+        revoke_the_only_rule(terminal)
         ask_for_edit(terminal, project, "d.py")
-        terminal.wait_for("asks to change a file", "reject with reason")
+        wait_for_edit_question(terminal)
         terminal.type("r")
-        terminal.wait_for("idle")
+        terminal.sees("rejected: Edit", "idle")
         assert terminal.quit() == 0
