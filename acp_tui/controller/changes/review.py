@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.controller.changes.review_loader import ReviewLoader
@@ -22,7 +23,6 @@ from acp_tui.workspace.files.write_target import UnwritableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from acp_tui.controller.changes.baseline_tracker import BaselineTracker
     from acp_tui.review.changed_file import ChangedFile, FileVersion
@@ -70,8 +70,10 @@ class ConversationReview:
         """
         changes = {change.path: change for change in await self._baseline.changes()}
         self.listed = changes
-        self.model.forget(path for path in list(self.model.files) if path not in changes)
-        stale = await asyncio.to_thread(self._stale, sorted({*changes, *self.model.files}, key=str))
+        commented = {Path(comment.path) for comment in self.comments}
+        self.model.forget(self.model.files.keys() - changes.keys() - commented)
+        paths = {*changes, *self.model.files, *commented}
+        stale = await asyncio.to_thread(self._stale, sorted(paths, key=str))
         updated()
         if stale:
             await self._load([stale.pop(stale.index(first) if first in stale else 0)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.ui.screens.review.diff_view import DiffView
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from tests.ui.review.test_review import CHANGED, change_both, numbered, open_review, project, run_turn
 
@@ -38,6 +39,7 @@ async def test_several_lines_are_commented_together(open_ui: Open, project: Path
         await change_both(ui, project)
         await ui.press("v", "down", "down", "c")
         await ui.sees("Comment on lines 5-6")
+        await ui.pilot.click(DiffView)  # the focus stays in the comment
         await ui.press(*"Both?", "enter")
         await ui.until(lambda: bool(ui.made[0].conversation.review.comments))
         [comment] = ui.made[0].conversation.review.comments
@@ -93,6 +95,12 @@ async def test_a_comment_on_changed_code_is_outdated(open_ui: Open, project: Pat
         await ui.press("escape")
         await run_turn(ui, (project / "a.txt", CHANGED.replace("five\n", "5\n", 1)))
         await open_review(ui)
+        await ui.sees("Comment on line 5", "why five  outdated")
+        await ui.press("escape")
+        (project / "a.txt").write_text(numbered())
+        await open_review(ui)
+        await ui.sees("No longer changed", "a.txt", "●1")
+        await ui.press("tab", "end")
         await ui.sees("Comment on line 5", "why five  outdated")
 
 

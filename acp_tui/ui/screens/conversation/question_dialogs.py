@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.text import visible_line
@@ -14,6 +14,8 @@ from acp_tui.ui.widgets.question_strip import QuestionStrip
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from textual.screen import Screen
+
     from acp_tui.session.change import Change
     from acp_tui.ui.conversation.interfaces import StartAnswer, StartQuestion
     from acp_tui.ui.conversation.pending_questions import PendingQuestion, PendingQuestions
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.permission.dialog import PermissionScreen
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.session.context import SessionContext
+
+Answered = TypeVar("Answered")
 
 MAX_AGENT_WIDTH = 40
 """The maximum width of the agent's title, which the agent chooses, so that the question stays visible."""
@@ -144,24 +148,23 @@ class QuestionDialogs:
         """Ask a question before the agent starts."""
         from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
 
-        answer: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
-
-        def on_close(chosen: int | None) -> None:
-            if not answer.done():
-                answer.set_result(chosen)
-
-        self._screen.open_dialog(StartQuestionScreen(question, self._context.palette), on_close)
-        return question.answers[await answer or 0]
+        answer = await self._ask(StartQuestionScreen(question, self._context.palette))
+        return question.answers[answer or 0]
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
         """Ask a yes-or-no question."""
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
-        answer: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
+        answer = await self._ask(ConfirmScreen(question, self._context.palette, yes=yes, no=no))
+        return bool(answer)
 
-        def on_close(result: bool | None) -> None:
+    async def _ask(self, dialog: Screen[Answered]) -> Answered | None:
+        """Open a dialog and return its result. Unlike `BaseScreen.ask`, this needs no worker."""
+        answer: asyncio.Future[Answered | None] = asyncio.get_running_loop().create_future()
+
+        def on_close(result: Answered | None) -> None:
             if not answer.done():
                 answer.set_result(result)
 
-        self._screen.open_dialog(ConfirmScreen(question, self._context.palette, yes=yes, no=no), on_close)
-        return bool(await answer)
+        self._screen.open_dialog(dialog, on_close)
+        return await answer

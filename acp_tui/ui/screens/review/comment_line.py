@@ -39,6 +39,10 @@ class CommentLine(Horizontal):
         self.add_class("shown")
         self.screen.set_focus(line)
 
+    def take_focus(self) -> None:
+        """Focus the text."""
+        self.screen.set_focus(self.query_one(InputLine))
+
     @property
     def shown(self) -> bool:
         """True while the line is visible."""

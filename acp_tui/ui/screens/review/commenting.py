@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.review.comments import Comment
+from acp_tui.review.text_change import split_lines
 from acp_tui.ui.screens.review.file_diff import display_lines
 
 if TYPE_CHECKING:
@@ -63,8 +64,13 @@ class Commenting:
         lines: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
         for path in {comment.path for comment in review.comments}:
             file = review.model.files.get(Path(path))
-            if file is not None and file.text is not None:
+            if file is None or (file.done and file.path in review.model.verdicts()):
+                continue
+            if file.text is not None:
                 lines[path] = (display_lines(file.text.old), display_lines(file.text.new))
+            else:  # it no longer differs, or is no text
+                data = file.now.data if file.now.is_text else None
+                lines[path] = (unchanged := display_lines(split_lines(data or b"")), unchanged)
         review.comments = [
             comment.follow(*lines[comment.path]) if comment.path in lines else comment
             for comment in review.comments

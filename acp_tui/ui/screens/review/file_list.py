@@ -40,10 +40,15 @@ class ListedFile:
 
     path: Path
     name: str
-    kind: FileKind
+    kind: FileKind | None  # None if it does not differ
     counts: tuple[int, int] | None = None  # added and removed lines; None if unknown or not a text
     comments: int = 0
     verdict: Verb | None = None  # for a file that is reviewed
+
+    @property
+    def open(self) -> bool:
+        """Whether something is left to review."""
+        return self.kind is not None and self.verdict is None
 
 
 class ReviewFileList(PaneList, inherit_bindings=False):
@@ -61,13 +66,17 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         if (*files, note) == self._shown:
             return
         self._shown = (*files, note)
-        left = [file for file in files if file.verdict is None]
+        left = [file for file in files if file.open]
         done = [file for file in files if file.verdict is not None]
+        unchanged = [file for file in files if not file.open and file.verdict is None]
         items = [heading_item("To review", self.palette, f"{len(left):,}", first=True)]
         items += [self._item(file) for file in left]
         if done:
             items.append(heading_item("Reviewed", self.palette, f"{len(done):,}"))
             items += [self._item(file) for file in done]
+        if unchanged:
+            items.append(heading_item("No longer changed", self.palette, f"{len(unchanged):,}"))
+            items += [self._item(file) for file in unchanged]
         if note:
             items.append(text_item(f"\n{note}", self.palette.dim))
         self.show(items)
@@ -82,20 +91,22 @@ class ReviewFileList(PaneList, inherit_bindings=False):
 
     def _row(self, file: ListedFile, width: int) -> Strip:
         palette = self.palette
-        letter = Segment(f"{STATUS_LETTERS[file.kind]} ", self._style(file.kind))
+        letter = Segment("  ")
         if file.verdict is not None:
             letter = Segment(f"{VERDICT_SIGNS[file.verdict]} ", palette.dim)
+        elif file.kind is not None:
+            letter = Segment(f"{STATUS_LETTERS[file.kind]} ", self._style(file.kind))
         right: Spans = []
         if file.comments:
             right.append(Segment(f" {COMMENT_SIGN}{file.comments}", palette.accent))
-        if file.counts is not None and file.verdict is None:
+        if file.counts is not None and file.open:
             for count, style in line_counts(*file.counts, palette):
                 right += [Segment(" "), Segment(count, style)]
         room = width - RIGHT_MARGIN - cell_len(letter.text) - sum(span.cell_length for span in right)
         if room < MIN_NAME_CELLS:
             room, right = width - RIGHT_MARGIN - cell_len(letter.text), []
         name = shorten_path(reveal_line(file.name), max(MIN_NAME_CELLS, room))
-        text = palette.text if file.verdict is None else palette.dim
+        text = palette.text if file.open else palette.dim
         return justified_line([letter, Segment(name, text)], right, width)
 
     def _style(self, kind: FileKind) -> Style:

@@ -8,29 +8,28 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.containers import Horizontal, Vertical
 
-from acp_tui.errors import UserError
 from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.screens.repeated_job import RepeatedJob
 from acp_tui.ui.screens.review.comment_line import CommentLine
 from acp_tui.ui.screens.review.commenting import Commenting
+from acp_tui.ui.screens.review.deciding import Deciding
 from acp_tui.ui.screens.review.diff_view import DiffView
 from acp_tui.ui.screens.review.file_diff import FileDiff, lines_label
 from acp_tui.ui.screens.review.file_list import ReviewFileList
-from acp_tui.ui.screens.review.refresher import Refresher
 from acp_tui.ui.screens.review.review_state import ReviewState
-from acp_tui.ui.screens.review.selection import ReviewFilter, author_label, count_of
+from acp_tui.ui.screens.review.selection import author_label, count_of
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
+    from textual import events
     from textual.app import ComposeResult
 
     from acp_tui.controller.changes.review import ConversationReview
-    from acp_tui.review.changed_file import ChangedFile, Part
+    from acp_tui.errors import UserError
     from acp_tui.ui.screens.review.review_context import ReviewContext
     from acp_tui.ui.theme.palette import Palette
 
@@ -61,8 +60,10 @@ class ReviewScreen(Dialog[None]):
         self.palette = palette
         self.context = context
         self.state = ReviewState(review, first)
-        self._refresher = Refresher(self, review, self._loaded, self.show_error)
+        self._refreshing = RepeatedJob(self, self._refresh, self.show_error)
+        self._compared = False  # with the disk
         self._commenting = Commenting(review, context.save_comments)
+        self._deciding = Deciding(review, self.state, self._show_decided, self._decision_failed)
         self._shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -113,7 +114,14 @@ class ReviewScreen(Dialog[None]):
 
     def request_refresh(self) -> None:
         """Compare with the disk soon."""
-        self._refresher.request(self.state.path)
+        self._refreshing.request()
+
+    async def _refresh(self) -> None:
+        try:
+            await self.review.refresh(self._loaded, self.state.path)
+        finally:
+            self._compared = True
+            self._loaded()
 
     def _focus_changed(self, focused: bool) -> None:
         if focused:  # the user may have edited files elsewhere
@@ -152,25 +160,16 @@ class ReviewScreen(Dialog[None]):
         comments = [one for one in self.review.comments if one.path == str(self.state.path)]
         parts = self.state.shown_parts(file) if file is not None else ()
         undo_key = keys.bound_keys(self, "review.undo")
-        message = self.state.message(undo_key, compared=self._refresher.compared)
+        message = self.state.message(undo_key, compared=self._compared)
         other_name = self.state.other_name()
-        shown = (
-            file,
-            tuple(parts),
-            tuple(comments),
-            width,
-            other_name,
-            message,
-        )
+        shown = (file, tuple(parts), tuple(comments), width, other_name, message)
         if shown == self._shown:
             return
-        moved = not self._shown or self._shown[0] is None or self.state.path != self.view_path
+        on_page = self.view.diff.file.path if self.view.diff is not None else None
+        moved = not self._shown or self._shown[0] is None or self.state.path != on_page
         self._shown = shown
         if file is None or not (parts or comments):
-            self.view.show(
-                None,
-                message,
-            )
+            self.view.show(None, message)
             return
         name_turns = self.state.turn_count > 1
         diff = FileDiff(
@@ -184,11 +183,6 @@ class ReviewScreen(Dialog[None]):
         self.view.show(diff)
         if moved:
             self.view.go_to_part(0)
-
-    @property
-    def view_path(self) -> Path | None:
-        """The path of the file on the page."""
-        return self.view.diff.file.path if self.view.diff is not None else None
 
     def show_head(self) -> None:
         """Show the progress, and the position in the file."""
@@ -231,7 +225,7 @@ class ReviewScreen(Dialog[None]):
         self._go_to_file(step)
 
     def _go_to_file(self, step: int, *, last_part: bool = False) -> None:
-        paths = [file.path for file in self.state.listed_files() if file.verdict is None]
+        paths = [file.path for file in self.state.listed_files() if file.open]
         if not paths:
             return
         if self.state.path in paths:
@@ -258,9 +252,11 @@ class ReviewScreen(Dialog[None]):
         self.view.page(step)
 
     def action_end(self, step: int) -> None:
-        """Move the cursor to the first (-1) or last (1) row."""
-        if self.view.diff is not None:
-            self.view.move(step * len(self.view.diff.rows))
+        """Move the cursor, or the choice in the list, to the first (-1) or last (1) row."""
+        if self.view.has_focus:
+            self.view.move(step * len(self.view.diff.rows) if self.view.diff is not None else 0)
+        elif paths := [file.path for file in self.state.listed_files()]:
+            self._choose(paths[0 if step < 0 else -1])
 
     def action_switch(self) -> None:
         """Move the focus to the other side."""
@@ -276,64 +272,16 @@ class ReviewScreen(Dialog[None]):
 
     async def action_accept(self) -> None:
         """Accept the hunk, or the file if the list has the focus."""
-        await self._decide(self.review.accept)
+        await self._deciding.accept(self.view.part, whole_file=not self.view.has_focus)
 
     async def action_revert(self) -> None:
         """Revert the hunk, or the file if the list has the focus."""
-        await self._decide(self.review.revert)
-
-    async def _decide(self, decide: Callable[[ChangedFile, Sequence[Part] | None], Awaitable[None]]) -> None:
-        # Awaited in the key's action, so that the next key waits until the result is shown.
-        file = self.state.file
-        if file is None or self.state.path is None or not (parts := self.state.shown_parts(file)):
-            return
-        part, paths = self.view.part, self.state.open_paths()
-        chosen = [parts[min(part, len(parts) - 1)]] if self.view.has_focus else parts
-        try:
-            await decide(file, None if len(chosen) == len(file.parts) else chosen)
-        except UserError as error:
-            self.show_error(error)
-            self.request_refresh()
-        self._commenting.follow_lines()
-        self._advance(part, paths)
-
-    def _advance(self, part: int, paths: list[Path]) -> None:
-        """Go to the hunk after a decided one, else to the next file."""
-        file = self.state.file
-        parts = self.state.shown_parts(file) if file is not None else ()
-        if parts:
-            self._choose_current(min(part, len(parts) - 1))
-            return
-        open_paths = set(self.state.open_paths())
-        at = paths.index(self.state.path) if self.state.path in paths else 0
-        following = [path for path in [*paths[at:], *paths[:at]] if path in open_paths]
-        if following:
-            self._choose(following[0])
-        else:
-            self.update()
-
-    def _choose_current(self, part: int) -> None:
-        self.update()
-        self.view.go_to_part(part)
+        await self._deciding.revert(self.view.part, whole_file=not self.view.has_focus)
 
     async def action_undo(self) -> None:
         """Undo the last decision, and show its change."""
-        try:
-            decision = await self.review.undo()
-        except UserError as error:
-            self.show_error(error)
-            self.request_refresh()
-            return
-        if decision is None:
+        if not await self._deciding.undo():
             self.notify("There is no decision to undo.", timeout=3)
-            return
-        self._commenting.follow_lines()
-        file = decision.before[0]
-        if file.path not in self.state.open_paths():
-            self.state.filter = ReviewFilter()
-        shown = list(self.state.shown_parts(file))
-        part = file.parts[decision.first_part] if file.parts else None
-        self._choose(file.path, shown.index(part) if part in shown else 0)
 
     def action_revert_all(self) -> None:
         """Revert everything that is shown, after a confirmation."""
@@ -342,18 +290,19 @@ class ReviewScreen(Dialog[None]):
     async def _revert_all(self) -> None:
         from acp_tui.ui.screens.review.dialogs import confirm_revert
 
-        files = [file for path in self.state.open_paths() if (file := self.review.model.files.get(path))]
-        chosen = [(file, self.state.shown_parts(file)) for file in files]
-        if not chosen or not await confirm_revert(self, [len(parts) for _, parts in chosen], self.palette):
-            return
-        try:
-            reverted = await self.review.revert_all(
-                (file, None if len(parts) == len(file.parts) else parts) for file, parts in chosen
-            )
-            self.notify(f"{count_of(reverted, 'file')} reverted.", timeout=4)
-        except UserError as error:
-            self.show_error(error)
+        chosen = self._deciding.everything_shown()
+        if chosen and await confirm_revert(self, [len(parts) for _, parts in chosen], self.palette):
+            if reverted := await self._deciding.revert_all(chosen):
+                self.notify(f"{count_of(reverted, 'file')} reverted.", timeout=4)
+            self.request_refresh()
+
+    def _decision_failed(self, error: UserError) -> None:
+        self.show_error(error)
         self.request_refresh()
+
+    def _show_decided(self, path: Path, part: int) -> None:
+        self._commenting.follow_lines()
+        self._choose(path, part)
 
     # ------------------------------------------------------------------------- other keys
 
@@ -392,6 +341,12 @@ class ReviewScreen(Dialog[None]):
         self.view.commenting = True
         self.query_one(CommentLine).open(f"Comment on {lines_label(comment)}", comment.text)
         self.refresh_bindings()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Keep the focus in the comment: no other key would work after a click elsewhere."""
+        line = self.query_one(CommentLine)
+        if line.shown and line not in event.widget.ancestors:
+            line.take_focus()
 
     @on(CommentLine.Closed)
     def _comment_closed(self, event: CommentLine.Closed) -> None:

@@ -61,14 +61,21 @@ class ReviewState:
         ]
 
     def listed_files(self) -> list[ListedFile]:
-        """Return the files still to review, then the reviewed ones."""
+        """Return the files still to review, then the reviewed ones, then others with comments."""
         review, model = self._review, self._review.model
-        verdicts = model.verdicts() if self.filter.shows_all else {}
+        verdicts = model.verdicts() if self.filter.turn is None else {}
+        commented = {path for path in model.files if str(path) in self.commented}
+        if self.filter.commented:
+            verdicts = {path: verdict for path, verdict in verdicts.items() if path in commented}
+        open_paths = self.open_paths()
+        unchanged = commented - verdicts.keys() - {*open_paths} if self.filter.turn is None else ()
         listed = []
-        for path in [*self.open_paths(), *sorted(verdicts)]:
+        for path in [*open_paths, *sorted(verdicts), *sorted(unchanged)]:
             file = model.files.get(path)
             counts = (file.text.added, file.text.removed) if file is not None and file.text else None
-            kind = file.kind if file is not None else review.listed[path].kind
+            kind = file.kind if file is not None and not file.done else None
+            if file is None:
+                kind = review.listed[path].kind
             count = sum(comment.path == str(path) for comment in review.comments)
             listed.append(ListedFile(path, review.name(path), kind, counts, count, verdicts.get(path)))
         return listed

@@ -11,6 +11,7 @@ from acp_tui.errors import UserError
 from acp_tui.session.state import Diff
 from acp_tui.session.text import visible, visible_line
 from acp_tui.ui import keys
+from acp_tui.ui.screens.repeated_job import RepeatedJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +50,7 @@ class PaneActions:
         self._context = context
         self._edit_file = edit_file
         self._choose_option = choose_option
-        self._scan_requested = False
-        self._scanning = False
+        self._scanning = RepeatedJob(screen, self._scan, screen.notify_error)
 
     def run(self, event: PaneItemAction) -> None:
         """Run the requested action."""
@@ -96,25 +96,14 @@ class PaneActions:
     # ------------------------------------------------------------------------- the list of changed files
 
     def request_scan(self) -> None:
-        """Scan the workspace soon. Requests during a scan cause one more scan."""
-        self._scan_requested = True
-        if not self._scanning and self._context.conversation is not None:
-            self._scanning = True
-            self._screen.run_worker(self._scan_while_requested(), group="scan")
+        """Scan the workspace soon."""
+        self._scanning.request()
 
-    async def _scan_while_requested(self) -> None:
-        try:
-            while self._scan_requested and self._context.conversation is not None:
-                self._scan_requested = False
-                began = time.monotonic()
-                await self._scan(self._context.conversation)
-                await asyncio.sleep((time.monotonic() - began) * SCAN_PAUSE_FACTOR)
-        except UserError as error:
-            self._screen.notify_error(error)
-        finally:
-            self._scanning = False
-
-    async def _scan(self, conversation: Conversation) -> None:
+    async def _scan(self) -> None:
+        conversation = self._context.conversation
+        if conversation is None:
+            return
+        began = time.monotonic()
         changes = await conversation.changes()
         counts: dict[str, Counts] = {}
         for change in changes[:MAX_COUNTED_FILES]:
@@ -122,6 +111,7 @@ class PaneActions:
                 counts[str(change.path)] = found
         accepted = {str(path) for path in await asyncio.to_thread(conversation.review.accepted)}
         self._files_pane().show_changes(changes, counts, accepted)
+        await asyncio.sleep((time.monotonic() - began) * SCAN_PAUSE_FACTOR)
 
     async def _count_lines(self, conversation: Conversation, change: FileChange) -> Counts | None:
         from acp_tui.diffing import compare_texts
