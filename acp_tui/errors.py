@@ -14,7 +14,7 @@ class UserError(Exception):
 
 
 class Refusal(Exception):  # noqa: N818  # an answer rather than a fault
-    """A request of the agent is answered with this JSON-RPC error."""
+    """The JSON-RPC error with which a request of the agent is answered."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)

@@ -71,7 +71,7 @@ class ProjectTrust:
         """The servers that the agent does not get, with the reason."""
         found = mcp.read_project_servers(cwd)
         self.problems = found.problems if self._trusted is not False else []
-        """Files that could not be read, as sentences."""
+        """A sentence for each file that could not be read."""
         self._found = found.servers
         self._candidates = self._usable(found.servers)
 

@@ -49,7 +49,7 @@ class Log:
 
 @dataclass(slots=True)
 class Workspace:
-    """Settings of the files that agents can access."""
+    """Settings for the files that agents can access."""
 
     additional_directories: list[Path] = field(default_factory=list)
     sensitive: list[str] = field(default_factory=list)  # patterns in addition to the built-in ones
@@ -132,7 +132,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "workspace.max_rewind_turns": validators.count,
     "workspace.max_rewind_bytes": validators.size,
 }
-"""The validator of every key with a single value. `mcp_servers`, `agents` and `keys` contain entries."""
+"""The validator of every key with a single value, unlike the tables `mcp_servers`, `agents` and `keys`."""
 
 SECTIONS = {key.partition(".")[0] for key in VALIDATORS if "." in key}
 TABLE_KEYS = frozenset({"mcp_servers", "agents", "keys"})

@@ -182,7 +182,7 @@ def group_blocks(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 def _mark_missing_newline(
     hunks: list[Hunk], blocks: list[Block], old: int, new: int, *, old_open: bool
 ) -> None:
-    """Mark the last change, which contains the last line because the line ends differ."""
+    """Mark the missing newline in the last change. It contains the last line, since the line ends differ."""
     last = blocks[-1]
     change = list(hunks[-1].changes)[-1]
     if old_open and last.i_end == old:

@@ -147,7 +147,7 @@ _SENTENCE_ENDS = {
     "greater_than_equal": "is too small",
     "less_than_equal": "is too large",
 }
-"""By pydantic's error type. For any other, the value is not in the schema."""
+"""Ends of sentences about a value, by pydantic's error type. Other types use a general sentence."""
 
 
 def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:

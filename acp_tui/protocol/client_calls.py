@@ -28,7 +28,7 @@ OPENING_METHODS: dict[str, OpeningMethod] = {
 STEERING = "_session/steering"
 """An extension: sends a message into the running turn. See `Agent.can_steer`."""
 TAKEN_OUTCOMES = ("injected", "startedNewTurn")
-"""The answers to it that mean that the agent has the message."""
+"""The outcomes in the answer to `STEERING` that mean that the agent has the message."""
 
 
 def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.diffing.line_diff import Block
 
 YOU = 1
-"""The user, or another program between turns."""
+"""The bit that stands for the user, or for another program that wrote between turns."""
 
 
 def turn_bit(number: int) -> int:

@@ -117,7 +117,7 @@ class CallFailed(Event):
 
 @dataclass(slots=True)
 class SignedIn(Event):
-    """`authenticate` was answered without an error. Some agents answer so even if it failed."""
+    """`authenticate` was answered without an error. Some agents do that even if the sign-in failed."""
 
     method_id: str
 
@@ -183,7 +183,7 @@ class CancelSent(Event):
 
 @dataclass(slots=True)
 class TextChunk(Event):
-    """A part of a text message. There are many of these, so it is kept small."""
+    """A part of a text message. There are many chunks, so the event has few fields."""
 
     speaker: Speaker
     text: str  # raw

@@ -201,7 +201,7 @@ MAX_KEPT_PER_END = 256 * 1024
 class TerminalText:
     """Raw terminal output. If it is long, only its beginning and its end are kept.
 
-    It is not safe to display, but input for the terminal emulator.
+    It is input for the terminal emulator, and not safe to display.
     """
 
     __slots__ = ("_head", "_head_length", "_skipped", "_tail", "_tail_length", "total")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 LOCK_TIMEOUT_SECONDS = 0.05
-"""How long to wait for another process that writes to the same file. Short, because a key press waits too."""
+"""Seconds to wait for another process that writes to the same file. Short, because key presses wait, too."""
 
 
 class JsonLinesFile:

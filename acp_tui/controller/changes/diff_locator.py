@@ -40,7 +40,7 @@ class DiffLocator:
                     task.add_done_callback(self._tasks.discard)
 
     def _is_new(self, diff: Diff, call: ToolCall) -> bool:
-        """Return True once before the call is done and once after: agents repeat a diff with every update."""
+        """Return True once while the call runs, and once after it. Agents repeat a diff with every update."""
         if diff.line is not None or diff.patch is not None or not diff.old or diff.new is None:
             return False
         key = (call.id, call.done, diff.path, diff.old, diff.new)

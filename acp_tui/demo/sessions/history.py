@@ -16,7 +16,7 @@ _REPLAYED = frozenset(
         "plan",
     }
 )
-"""Other updates (commands, modes, usage …) describe state; on load the current state is sent instead."""
+"""The kinds of updates that are replayed. Others describe state; on load the current state is sent."""
 
 
 class History:

@@ -186,7 +186,7 @@ class _ListingRun:
     # ---- with git
 
     def _list_repository(self, folder: Path, repository: Repository, prefix: str) -> bool:
-        """List with git, without the repository's configuration. False: git ignores the whole folder."""
+        """List with git, without the repository's configuration. Return False if git ignores the folder."""
         with tempfile.TemporaryDirectory(prefix="acp-tui-") as scratch:
             self._git = git = PrivateGit(Path(scratch) / "git", self._reaper, seconds=TIME_LIMIT_SECONDS)
             git.create()
