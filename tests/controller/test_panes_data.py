@@ -73,7 +73,7 @@ async def test_a_file_without_a_copy_cannot_be_reverted(converse: Converse) -> N
     change = FileChange(Path("/nowhere/file"), "modified", "it was changed before acp-tui could copy it")
     found = await chat.conversation.versions(change)
     why = "it was changed before acp-tui could copy it"
-    assert found.revert_obstacle == f"Its earlier content is unknown: {why}."
+    assert found.revert_obstacle == f"The earlier content of the file is unknown: {why}."
     with pytest.raises(UserError, match="cannot be reverted"):
         await chat.conversation.review.revert_to_start(change.path)
 

@@ -116,10 +116,10 @@ class BaselineTracker:
             old = None if change.kind == "added" else await self._baseline.original_content(change.path)
             now = await asyncio.to_thread(read_content, bytes(change.path), self._largest)
         except (GitError, NotCopiedError) as reason:
-            return FileVersions(revert_obstacle=f"It cannot be shown: {reason}.")
+            return FileVersions(revert_obstacle=f"The file cannot be shown: {reason}.")
         if old is None and change.kind != "added":
             why = change.revert_obstacle or "it was not copied"
-            return FileVersions(revert_obstacle=f"Its earlier content is unknown: {why}.")
+            return FileVersions(revert_obstacle=f"The earlier content of the file is unknown: {why}.")
         try:
             return FileVersions(
                 old.decode() if old is not None else None, now.data.decode() if now is not None else None
