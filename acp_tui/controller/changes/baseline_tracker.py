@@ -84,7 +84,7 @@ class BaselineTracker:
         await self._baseline.copy_before_change(paths)
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """Copy the files that tool calls are about to change. Already changed files are listed without one.
+        """Copy the files that tool calls are about to change. Files that already changed are only listed.
 
         With `history`, the calls ran before the baseline was taken, so their files count as unchanged.
         """
