@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acp_tui.errors import UserError
+from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.baseline.limits import Limits
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
 from tests.workspace.projects import fill, repository, snapshot, taken
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from acp_tui.workspace.baseline.checkpoint import Checkpoint
     from acp_tui.workspace.baseline.turn_history import RewindStep
 
 
@@ -149,6 +151,23 @@ async def test_a_rewind_is_no_edit_of_the_user_for_the_next_one(project: Path) -
     await run_turn(history, 2, write(project, {"a.txt": "a2\n"}))
     await history.rewind(2)
     assert [step.edited_between_turns for step in await history.plan_rewind(1)] == [False]
+
+
+async def test_an_edit_during_a_rewind_is_not_overwritten(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = await history_of(project)
+    await run_turn(history, 1, write(project, {"a.txt": "a1\n", "sub/b.txt": "b1\n"}))
+    restore = Baseline.restore
+
+    async def restore_and_edit(baseline: Baseline, path: Path, checkpoint: Checkpoint | None) -> None:
+        await restore(baseline, path, checkpoint)
+        fill(project, {"sub/b.txt": "mine\n"})
+
+    monkeypatch.setattr(Baseline, "restore", restore_and_edit)
+    result = await history.rewind(1)
+    assert [path.name for path, _ in result.failed] == ["b.txt"]
+    assert (project / "sub/b.txt").read_text() == "mine\n"
 
 
 async def test_nothing_is_restored_while_a_turn_runs(project: Path) -> None:

@@ -199,11 +199,12 @@ class ConversationReview:
         Returns the number of reverted files. If some cannot be reverted, reverts the others, then raises
         `UserError`.
         """
+        chosen = list(shown)
         problems: list[str] = []
         reverted: dict[Path, Sequence[Part] | None] = {}
         async with self._decision_lock, self._disk_lock:
             # New files are removed first: folders may have been in their place.
-            for file, parts in sorted(shown, key=lambda each: each[0].old.exists):
+            for file, parts in sorted(chosen, key=lambda each: each[0].old.exists):
                 if file.done:
                     continue
                 try:
@@ -216,7 +217,8 @@ class ConversationReview:
                 except UserError as error:
                     problems.append(str(error))
             if reverted:
-                self.model.record(self.model.revert_all(reverted))
+                in_order = {file.path: reverted[file.path] for file, _ in chosen if file.path in reverted}
+                self.model.record(self.model.revert_all(in_order))
         if problems:
             more = f" ({len(problems) - 1} more files were not reverted either)" if len(problems) > 1 else ""
             raise UserError(f"{problems[0]}{more}")

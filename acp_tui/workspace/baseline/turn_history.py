@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from acp_tui.errors import UserError
 from acp_tui.workspace.baseline.file_change import FileState
+from acp_tui.workspace.baseline.file_content import signature
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -219,6 +220,9 @@ class TurnHistory:
         states = await self._baseline.states_at(target, paths)
         # New files are removed first: folders may have been in their place.
         for path in sorted(paths, key=lambda each: states[each].existed):
+            if await asyncio.to_thread(_differs_from, now, path):
+                result.failed.append((path, f"{path} was not restored: it has changed in the meantime."))
+                continue
             try:
                 await self._baseline.restore(path, target)
             except UserError as error:
@@ -252,6 +256,16 @@ def _paths(*checkpoints: Checkpoint) -> list[Path]:
 def _untouched(path: Path, old: Checkpoint, new: Checkpoint) -> bool:
     """Return True if both checkpoints list the file, and it was not changed between them."""
     return path in old.files and path in new.files and old.signatures[path] == new.signatures[path]
+
+
+def _differs_from(checkpoint: Checkpoint, path: Path) -> bool:
+    """Return True if a file was changed or created after it was copied for a checkpoint."""
+    state = checkpoint.files.get(path)
+    if state is None:
+        return False
+    if state.existed:
+        return signature(bytes(path)) != checkpoint.signatures[path]
+    return path.is_symlink() or path.is_file()
 
 
 def _obstacle(now: FileState, then: FileState) -> str | None:

@@ -98,6 +98,7 @@ async def test_cancelling_the_preview_changes_nothing(open_ui: Open, project: Pa
     ("keys", "kept", "message"),
     [
         (("enter",), "mine\n", "No file was restored."),
+        (("escape",), "mine\n", "No file was restored."),
         (("down", "enter"), "original\n", "Files restored as they were before prompt 1"),
     ],
 )
@@ -110,7 +111,7 @@ async def test_edits_between_turns_are_overwritten_only_if_the_user_agrees(
         await open_list(ui)
         await choose(ui, "files")
         await confirm(ui)
-        await ui.sees("a.txt was edited after that turn, but not by the agent.")
+        await ui.sees("Overwrite a.txt?", "It was edited after that turn, but not by the agent.")
         await ui.press(*keys)
         await ui.sees(message)
         assert (project / "a.txt").read_text() == kept

@@ -9,6 +9,7 @@ from acp_tui.errors import UserError
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Choice
 from acp_tui.session.text import visible_line
+from acp_tui.ui.drawing.wrap import shorten_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,11 +25,17 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.turn_history import RewindStep
 
 MAX_FILES_LISTED = 8
+MAX_NAME_WIDTH = 40
+"""The maximum width of a file's name in a question."""
 _MAX_PROMPT_CHARACTERS = 60
 _PARTS = [
     Choice("files", "Files", "the conversation continues"),
     Choice("conversation", "Conversation", "a new session starts with the earlier conversation as text"),
     Choice("both", "Files and conversation", ""),
+]
+_EDIT_CHOICES = [
+    Choice("keep", "Keep the file as it is", "It was edited after that turn, but not by the agent."),
+    Choice("overwrite", "Overwrite these edits", ""),
 ]
 _WORDS = {"restore": "restore", "create": "restore (deleted since)", "delete": "delete (new since)"}
 
@@ -135,16 +142,12 @@ class Rewind:
             preview += "\n\nThis cannot be undone once the new session is open."
         if not await self._confirm(preview, yes="Restore the files", no="Cancel"):
             return False
-        overwrite: set[Path] = set()
-        keep: set[Path] = set()
-        for step in steps:
-            if step.edited_between_turns:
-                question = f"{self._name(step.path)} was edited after that turn, but not by the agent."
-                yes = await self._confirm(question, yes="Overwrite these edits", no="Keep the file as it is")
-                (overwrite if yes else keep).add(step.path)
-        if len(keep) == len(steps):
+        answers = await self._ask_about_edits([step.path for step in steps if step.edited_between_turns])
+        keep = {path for path, answer in answers.items() if answer == "keep"}
+        overwrite = answers.keys() - keep
+        if len(keep) == len(steps) or None in answers.values():
             self._screen.notify("No file was restored.", timeout=3)
-            return True
+            return None not in answers.values()
         result = await conversation.rewind.restore_files(point.number, overwrite=overwrite, keep=keep)
         restored = _files(len(result.restored))
         if result.failed:
@@ -154,6 +157,20 @@ class Rewind:
             return False
         self._screen.notify(f"{restored} restored. The agent is not told about it.", markup=False)
         return True
+
+    async def _ask_about_edits(self, paths: Sequence[Path]) -> dict[Path, str | None]:
+        """Ask whether to keep or overwrite each edited file. The last answer is None if cancelled."""
+        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+
+        answers: dict[Path, str | None] = {}
+        for number, path in enumerate(paths, 1):
+            position = f" ({number} of {len(paths)})" if len(paths) > 1 else ""
+            name = shorten_path(self._name(path), MAX_NAME_WIDTH)
+            dialog = ChooseScreen(f"Overwrite {name}?{position}", _EDIT_CHOICES, self._context.palette)
+            answers[path] = await self._screen.ask(dialog)
+            if answers[path] is None:
+                break
+        return answers
 
     async def _undo_rewind(self) -> None:
         conversation = self._runner.conversation
