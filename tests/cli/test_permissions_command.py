@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.cli import main
+from acp_tui.config.settings import config_file
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import Rule
 
@@ -213,6 +214,20 @@ def test_explain_uses_the_given_workspace_folders(tmp_path: Path, capsys: pytest
         capsys, "explain", "edit", path, *options, "--add-dir", str(tmp_path / "more")
     )
     assert "may contain passwords" in output(capsys, "explain", "read", ".env", *options)
+
+
+def test_explain_asks_about_what_a_conversation_would_ask_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    RuleStore().add(GIT)
+    for name in (".git", "inner/.git"):
+        (tmp_path / "project" / name).mkdir(parents=True)
+    config_file().parent.mkdir(parents=True, exist_ok=True)
+    config_file().write_text('[workspace]\nsensitive = ["*.secret"]\n')
+    monkeypatch.chdir(tmp_path / "project")
+    text = output(capsys, "explain", "execute", "cd inner && git status", "--policy", "ask")
+    assert "inner, which is a separate repository" in text
+    assert "workspace.sensitive" in output(capsys, "explain", "read", "a.secret", "--policy", "yolo")
 
 
 def test_explain_accepts_rules_and_an_agent(capsys: pytest.CaptureFixture[str]) -> None:

@@ -276,13 +276,19 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
 
 
 def _path_context(args: argparse.Namespace) -> PathContext:
-    from acp_tui.permissions.subject import PathContext
+    """Return the context that a conversation in this folder would have."""
+    from acp_tui.config.settings import load
+    from acp_tui.workspace.files.file_access import FileAccess
+    from acp_tui.workspace.files.path_context import path_context
+    from acp_tui.workspace.files.roots import Roots
 
-    roots = [os.path.realpath(directory) for directory in (args.cwd, *args.add_dir)]
-    for root in roots:
-        if not Path(root).is_dir():
-            raise UserError(f"The directory {root} does not exist.", exit_code=2)
-    return PathContext(cwd=roots[0], roots=roots, resolve=os.path.realpath)
+    cwd, *directories = (Path(os.path.realpath(directory)) for directory in (args.cwd, *args.add_dir))
+    for directory in (cwd, *directories):
+        if not directory.is_dir():
+            raise UserError(f"The directory {directory} does not exist.", exit_code=2)
+    workspace = load(cwd).workspace
+    roots = Roots(cwd, [*workspace.additional_directories, *directories])
+    return path_context(FileAccess(roots, workspace.sensitive))
 
 
 def _subject(kind: str, text: str, context: PathContext) -> Subject:

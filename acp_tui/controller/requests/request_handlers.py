@@ -6,7 +6,6 @@ There is one method per protocol method. Parameters are read leniently; a missin
 from __future__ import annotations
 
 import asyncio
-import os
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,7 @@ from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
 from acp_tui.controller.requests.request_params import Params
 from acp_tui.controller.requests.user_questions import Question
 from acp_tui.errors import Refusal
-from acp_tui.permissions.subject import PathContext, Target
+from acp_tui.permissions.subject import Target
 from acp_tui.permissions.subject_reader import (
     subject_of_call,
     subject_of_command,
@@ -27,9 +26,8 @@ from acp_tui.permissions.subject_reader import (
 from acp_tui.protocol.content import line_ends
 from acp_tui.session.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_ALLOWED, RESOURCE_NOT_FOUND
 from acp_tui.session.events import FileBeforeWrite
-from acp_tui.workspace.files.open_folder import open_folder, path_identity
-from acp_tui.workspace.git.git_directories import find_repository_folder
-from acp_tui.workspace.terminals.environment import terminal_environment
+from acp_tui.workspace.files.open_folder import open_folder
+from acp_tui.workspace.files.path_context import path_context
 from acp_tui.workspace.terminals.terminals import is_command_line
 
 if TYPE_CHECKING:
@@ -66,15 +64,7 @@ class RequestHandlers:
         self._gate = gate
         self._files = files
         self._cwd = str(files.roots.cwd)
-        self._path_context = PathContext(
-            self._cwd,
-            [str(directory) for directory in files.roots.directories],
-            os.path.realpath,
-            files.sensitive,
-            terminal_environment({}),
-            path_identity,
-            find_repository_folder,
-        )
+        self._path_context = path_context(files)
         self._terminals = terminals
         self._keep = keep
         self._note = note
