@@ -56,7 +56,8 @@ def _is_for(rule: Rule, agent: AgentIdentity | None) -> bool:
     if agent is None:
         return False
     if rule.agent == agent.id:
-        return rule.agent_name in (None, agent.name)
+        # The agent chooses its name, and must not get rid of a reject rule by another one.
+        return rule.decision == "reject" or rule.agent_name in (None, agent.name)
     return rule.decision == "reject" and rule.agent == agent.program  # see `rule_migration`
 
 

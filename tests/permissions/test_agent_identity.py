@@ -63,6 +63,12 @@ def test_an_ad_hoc_agent_with_another_name_is_another_agent() -> None:
     assert not applies(rule, agent=identity_of(launch(*CLAUDE)), project=None)
 
 
+def test_a_reject_rule_cannot_be_avoided_by_another_name() -> None:
+    rule = rule_for(identity_of(launch(*CLAUDE), "Claude Code")).evolve(decision="reject")
+    assert applies(rule, agent=identity_of(launch(*CLAUDE), "Kimi"), project=None)
+    assert not applies(rule, agent=identity_of(launch(*KIMI), "Claude Code"), project=None)
+
+
 def test_a_known_agent_is_identified_by_its_id() -> None:
     catalogued = identity_of(Launch("claude-code", "Claude Code", ["npx", "x"]), "any name")
     rule = rule_for(catalogued)
