@@ -230,7 +230,7 @@ def test_a_hanging_thread_does_not_prevent_the_end(tmp_path: Path, home: Path) -
     (tmp_path / "sitecustomize.py").write_text(
         "import threading\n"
         "from acp_tui.cli import screen_runner as screen\n"
-        "screen.GRACE = 0.5\n"
+        "screen.SHUTDOWN_GRACE_SECONDS = 0.5\n"
         "threading.Thread(target=threading.Event().wait).start()\n"
     )
     paths = f"{tmp_path}{os.pathsep}{REPOSITORY}"
