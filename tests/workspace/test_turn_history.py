@@ -140,8 +140,11 @@ async def test_an_undo_is_refused_when_a_restored_file_was_edited_since(project:
     await run_turn(history, 1, write(project, {"a.txt": "a1\n"}))
     await history.rewind(1)
     fill(project, {"a.txt": "mine\n"})
+    replaced = await history.replaced_files()
     with pytest.raises(UserError, match=r"cannot be undone: .*a\.txt has changed since"):
         await history.undo_rewind()
+    with pytest.raises(UserError, match=r"cannot be undone: .*a\.txt has changed since"):
+        await (await history_of(project)).put_back(replaced, 1_000_000)
     assert (project / "a.txt").read_text() == "mine\n"
 
 
@@ -267,7 +270,11 @@ async def test_going_back_and_undoing_it_are_exact(
     number = data.draw(st.integers(1, len(turns)))
     await history.rewind(number)
     assert snapshot(project) == before[number - 1]
-    await history.undo_rewind()
+    if data.draw(st.booleans(), label="in the next session"):
+        replaced = await history.replaced_files()
+        await (await history_of(project)).put_back(replaced, 1_000_000)
+    else:
+        await history.undo_rewind()
     assert snapshot(project) == last
 
 

@@ -11,11 +11,12 @@ from acp_tui.diffing.difference import compare_texts
 from acp_tui.session.events import Noticed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from acp_tui.controller.changes.baseline_tracker import BaselineTracker
     from acp_tui.controller.recorder import Recorder
+    from acp_tui.workspace.baseline.replaced_files import ReplacedFile
     from acp_tui.workspace.baseline.turn_history import RewindResult, RewindStep, Turn, TurnChange
 
 MAX_CHARACTERS_TO_COUNT = 1_000_000
@@ -41,6 +42,8 @@ class Rewind:
         self._baseline = baseline
         self._turns = baseline.turns
         self._points: dict[int, RewindPoint] = {}  # of turns that have ended, by number
+        self.replaced_earlier: Sequence[ReplacedFile] = ()
+        """The files that a rewind in the earlier session replaced, if this session continues it."""
 
     async def begin_turn(self) -> None:
         """Copy the files that have changed so far, before a prompt is sent."""
@@ -65,7 +68,7 @@ class Rewind:
     @property
     def can_undo(self) -> bool:
         """Whether the last rewind can be undone."""
-        return self._turns.can_undo
+        return self._turns.can_undo or bool(self.replaced_earlier)
 
     async def points(self) -> list[RewindPoint]:
         """Return the prompts before which the files can be restored, the latest first."""
@@ -103,9 +106,17 @@ class Rewind:
     @uninterrupted
     async def undo(self) -> RewindResult:
         """Undo the last rewind, and add a notice to the session. Raises `UserError`."""
-        result = await self._turns.undo_rewind()
+        if self._turns.can_undo or not self.replaced_earlier:
+            result = await self._turns.undo_rewind()
+        else:
+            result = await self._turns.put_back(self.replaced_earlier, self._baseline.max_file_size)
+            self.replaced_earlier = ()
         self._report("The last rewind was undone", result)
         return result
+
+    async def replaced_files(self) -> list[ReplacedFile]:
+        """Return the files that the last rewind replaced, for `replaced_earlier`. Raises `UserError`."""
+        return await self._turns.replaced_files()
 
     def _report(self, what: str, result: RewindResult) -> None:
         count = len(result.restored)

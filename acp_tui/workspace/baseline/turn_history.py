@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 from acp_tui.errors import UserError
 from acp_tui.workspace.baseline.file_change import FileState
-from acp_tui.workspace.baseline.file_content import signature
+from acp_tui.workspace.baseline.file_content import FileContent, signature
+from acp_tui.workspace.baseline.replaced_files import ReplacedFile, put_back
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from acp_tui.workspace.baseline.baseline import Baseline
     from acp_tui.workspace.baseline.checkpoint import Checkpoint
@@ -205,6 +206,39 @@ class TurnHistory:
             failed = [path for path, _ in result.failed]
             self._undo = (before, failed, after) if failed else None
             return result
+
+    async def replaced_files(self) -> list[ReplacedFile]:
+        """Return the files that the last rewind replaced. Raises `UserError` if they exceed the limit."""
+        if self._undo is None:
+            return []
+        before, paths, after = self._undo
+        sides = [await self._contents_at(checkpoint, paths) for checkpoint in (before, after)]
+        files = [ReplacedFile(path, *(side[path] for side in sides)) for path in paths]
+        if sum(file.size for file in files) > self._limits.size:
+            raise UserError("The rewind cannot be undone in the new session: the files are too large.")
+        return files
+
+    async def _contents_at(
+        self, checkpoint: Checkpoint, paths: Sequence[Path]
+    ) -> dict[Path, FileContent | None]:
+        states = await self._baseline.states_at(checkpoint, paths)
+        blobs = {state.blob for state in states.values() if state.blob is not None}
+        contents = await self._baseline.contents(blobs)
+        if len(contents) < len(blobs):
+            raise UserError("The copies of the restored files cannot be read.")
+        return {
+            path: FileContent(contents[state.blob], state.mode) if state.blob is not None else None
+            for path, state in states.items()
+        }
+
+    async def put_back(self, files: Sequence[ReplacedFile], max_size: int) -> RewindResult:
+        """Undo a rewind that an earlier session made (see `replaced_files.put_back`). Raises `UserError`."""
+        async with self._lock:
+            await self._check_idle()
+            now = await self._baseline.checkpoint()
+            restored = await asyncio.to_thread(put_back, files, max_size)
+            self._turns.append(Turn(0, now, await self._baseline.checkpoint()))
+            return RewindResult(restored)
 
     async def _check_idle(self) -> None:
         """Raise `UserError` if a turn is running, because the agent may be editing the same files."""

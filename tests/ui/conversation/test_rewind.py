@@ -142,7 +142,7 @@ async def test_a_new_session_gets_the_conversation_before_the_prompt_as_text(
         await open_list(ui)
         await choose(ui, part)
         if part == "both":
-            await ui.sees("a.txt: restore", "This cannot be undone once the new session is open.")
+            await ui.sees("a.txt: restore")
             await confirm(ui)
         await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen) and ui.session is not old)
         await ui.until(lambda: ui.session.phase == "idle" and ui.prompt.text)
@@ -155,3 +155,7 @@ async def test_a_new_session_gets_the_conversation_before_the_prompt_as_text(
         attached = "".join(part.text or "" if isinstance(part, Content) else str(part) for part in sent.parts)
         assert "remember the word xylophone" in attached
         assert "write_file" not in attached
+        if part == "both":
+            await ui.press("ctrl+p", *"undo rewind", "enter")
+            await ui.sees("The last rewind was undone: 1 file.")
+            assert (project / "a.txt").read_text() == "one\n"

@@ -12,9 +12,12 @@ from acp_tui.session.attachment import CONVERSATION_URI
 from acp_tui.session.text import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.theme.palette import Palette
+    from acp_tui.workspace.baseline.replaced_files import ReplacedFile
 
 MAX_CHARACTERS = 200_000
 """The maximum length to attach. Longer conversations lose their beginning, to leave room in the context."""
@@ -26,10 +29,11 @@ _OMITTED = "(The beginning of the conversation is omitted.)\n\n"
 
 
 class PromptDraft(NamedTuple):
-    """A prompt that has not been sent, and the content blocks of its attachments."""
+    """A prompt for a new session that has not been sent."""
 
     text: str
-    blocks: list[dict[str, Any]]
+    blocks: list[dict[str, Any]]  # the content of its attachments
+    replaced: Sequence[ReplacedFile] = ()  # by the rewind that led to the new session
 
 
 class NewSession(Protocol):

@@ -86,7 +86,8 @@ class PromptActions:
         from acp_tui.session.events import Noticed
         from acp_tui.ui.screens.conversation.earlier_conversation import CONTINUED
 
-        self.edit(self._prompt.restore_attachments(*draft))
+        self.edit(self._prompt.restore_attachments(draft.text, draft.blocks))
+        conversation.rewind.replaced_earlier = draft.replaced
         conversation.note(Noticed("info", CONTINUED))
 
     def edit_queued(self, queued: QueuedPrompt | None) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from acp_tui.controller.changes.rewind import Rewind as FileRewind
     from acp_tui.controller.changes.rewind import RewindPoint
     from acp_tui.controller.conversation import Conversation
     from acp_tui.ui.conversation.runner import ConversationRunner
@@ -85,14 +86,12 @@ class Rewind:
             what = await self._choose_what() if point is not None else None
             if point is None or what is None:
                 return
-            undoable = what == "files"
-            if not undoable and (reason := self._screen.busy_reason()):
+            if what != "files" and (reason := self._screen.busy_reason()):
                 self._screen.notify(reason, markup=False)
                 return
-            if what != "conversation" and not await self._restore(conversation, point, undoable=undoable):
-                return
-            if what != "files":
-                self._continue_before(point)
+            restored = what == "conversation" or await self._restore(conversation, point)
+            if restored and what != "files":
+                await self._continue_before(point, conversation.rewind if what == "both" else None)
         except UserError as error:
             self._screen.notify_error(error)
 
@@ -114,8 +113,11 @@ class Rewind:
             return "files"
         return await self._screen.ask(ChooseScreen("What to restore", _PARTS, self._context.palette))
 
-    def _continue_before(self, point: RewindPoint) -> None:
-        """Open a new session, with the prompt to edit and what was said before it."""
+    async def _continue_before(self, point: RewindPoint, files: FileRewind | None) -> None:
+        """Open a new session, with the prompt to edit and what was said before it.
+
+        With `files`, the last rewind of files can be undone in the new session.
+        """
         from acp_tui.ui.screens.conversation.earlier_conversation import prompt_with_earlier_conversation
 
         assert self._new_session is not None
@@ -123,10 +125,15 @@ class Rewind:
             self._screen.notify(reason, markup=False)
             return
         draft = prompt_with_earlier_conversation(self._context.session, point.number)
+        if files is not None:
+            try:
+                draft = draft._replace(replaced=await files.replaced_files())
+            except UserError as error:
+                self._screen.notify_error(error)
         screen = self._new_session(self._screen.palette, draft)
         self._screen.post_message(self._screen.SwitchRequested(screen))
 
-    async def _restore(self, conversation: Conversation, point: RewindPoint, *, undoable: bool) -> bool:
+    async def _restore(self, conversation: Conversation, point: RewindPoint) -> bool:
         """Restore the files. Return False if the user chose not to, or some of them could not be restored."""
         plan = await conversation.rewind.plan(point.number)
         steps = [step for step in plan if step.obstacle is None]
@@ -137,10 +144,7 @@ class Rewind:
             first = f"{self._name(plan[0].path)}: {plan[0].obstacle}"
             self._screen.notify(f"No file can be restored. {first}.", severity="warning", markup=False)
             return True
-        preview = self._preview(plan, point)
-        if not undoable:
-            preview += "\n\nThis cannot be undone once the new session is open."
-        if not await self._confirm(preview, yes="Restore the files", no="Cancel"):
+        if not await self._confirm(self._preview(plan, point), yes="Restore the files", no="Cancel"):
             return False
         answers = await self._ask_about_edits([step.path for step in steps if step.edited_between_turns])
         keep = {path for path, answer in answers.items() if answer == "keep"}
