@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,10 +10,13 @@ import pytest
 from acp_tui.controller.requests.permission_gate import PermissionGate
 from acp_tui.controller.requests.user_questions import Question
 from acp_tui.permissions.agent_identity import AgentIdentity
+from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.subject_reader import subject_of_call
 from acp_tui.session.state import PermissionOption
+from acp_tui.store.locks import file_lock
 from tests.support.permissions import PLACE, PROJECT, call_of
 from tests.support.scripted_conversation import RememberingUser, ScriptedUser
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from acp_tui.session.events import Event
@@ -79,3 +83,16 @@ async def test_always_is_sent_if_no_rule_can_remember_it() -> None:
     assert verdict.option is not None
     assert verdict.option.kind == "allow_always"
     assert permission_gate.session_rules == []
+
+
+async def test_the_event_loop_goes_on_while_another_process_changes_the_rules() -> None:
+    permission_gate, _ = gate(RememberingUser("allow_always"))
+    store = permission_gate.rule_store = RuleStore()
+    asked = question(EDIT, option("allow_once"), option("allow_always"))
+    store.path.parent.mkdir(parents=True, exist_ok=True)
+    with file_lock(store.path.with_name(f"{store.path.name}.lock"), timeout=0):
+        answer = asyncio.ensure_future(permission_gate.answer(asked))
+        await until(lambda: asked.offer is not None)
+        assert not answer.done()
+    await answer
+    assert [rule.path for rule in store.rules()] == ["src/app.py"]

@@ -5,6 +5,7 @@ Each answer is recorded as a `Decided` event before it is sent to the agent.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -130,7 +131,7 @@ class PermissionGate:
         answer: Answer = await question_handler.ask(question)
         if answer.option is None:
             return Verdict(None, None, "dismissed without an answer")
-        rule_ids = [self._remember(rule) for rule in answer.rules]
+        rule_ids = [await self._remember(rule) for rule in answer.rules]
         saved = " and ".join(describe_rule(rule) for rule in answer.rules)
         noun = "new rule" if len(answer.rules) == 1 else "new rules"
         why = f"you answered; {noun}: {saved}" if saved else "you answered"
@@ -164,11 +165,11 @@ class PermissionGate:
             self.rule_store.matches.add(decision.rules, self.clock())
         return [rule.id for rule in decision.rules if rule.id]
 
-    def _remember(self, rule: Rule) -> str:
+    async def _remember(self, rule: Rule) -> str:
         """Add a rule and return its id."""
         if rule.scope != "session" and self.rule_store is not None:
-            try:
-                return self.rule_store.add(rule).id
+            try:  # in a thread: another process may hold the lock
+                return (await asyncio.to_thread(self.rule_store.add, rule)).id
             except UserError as error:  # the answer applies nevertheless
                 self.note(Noticed("warning", f"{error} The rule applies to this session only."))
         rule = with_id(rule)
