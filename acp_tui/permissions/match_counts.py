@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.errors import UserError
+from acp_tui.permissions.rules import is_time
 from acp_tui.store.locks import file_lock
 
 if TYPE_CHECKING:
@@ -143,4 +144,4 @@ def _is_valid(entry: Any) -> bool:
     if not (isinstance(entry, list) and len(entry) == 2):
         return False
     count, last = entry
-    return type(count) is int and count >= 0 and type(last) in (int, float)
+    return type(count) is int and count >= 0 and is_time(last)

@@ -64,6 +64,8 @@ class Rule:
 
 # --------------------------------------------------------------------------- saving
 
+YEAR_10000 = 253_402_300_800
+"""Its beginning, in seconds since the epoch: later times cannot be shown."""
 _FIELDS = (
     *("decision", "kind", "path", "command", "exact", "server", "tool", "scope", "project", "agent"),
     *("agent_name", "agent_line", "id", "created", "origin"),
@@ -94,7 +96,14 @@ def from_dict(data: object) -> Rule | None:
         command=tuple(command) if command is not None else None,
         unknown={name: value for name, value in data.items() if name not in _FIELDS},
     )
+    if not is_time(rule.created):
+        rule = rule.evolve(created=0.0)
     return rule if (rule.scope == "project") == (rule.project is not None) else None
+
+
+def is_time(value: object) -> bool:
+    """Return True for seconds since the epoch that can be shown as a date."""
+    return isinstance(value, int | float) and 0 <= value < YEAR_10000
 
 
 def _has_only_strings(data: dict[str, Any]) -> bool:

@@ -36,6 +36,16 @@ def test_the_list_numbers_remembered_answers(capsys: pytest.CaptureFixture[str])
     assert second.startswith("  2  always reject editing src/** everywhere, for demo  (")
 
 
+@pytest.mark.parametrize("time", ["1e400", "NaN", "1e30"])
+def test_a_rule_with_an_impossible_time_is_listed(time: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rule = RuleStore().add(GIT.evolve(created=1.0))
+    file = RuleStore().path
+    file.write_text(file.read_text().replace("1.0", time))
+    matches = f'{{"version": 1, "matches": {{"{rule.id}": [1, {time}]}}}}'
+    file.with_name("permission-matches.json").write_text(matches)
+    assert "1970-01-01, no match yet)" in output(capsys, "list")
+
+
 def test_an_unused_rule_is_marked_in_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     RuleStore().add(GIT.evolve(agent="launch.py"))
     assert main(["permissions", "list"]) == 0
