@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -104,6 +105,11 @@ class ReviewScreen(Dialog[None]):
         """The page on the right."""
         return self.query_one(DiffView)
 
+    @property
+    def _on_page(self) -> bool:
+        """Whether the page has the focus. `has_focus` is late: a key typed at once would come first."""
+        return self.focused is self.view
+
     def _use_palette(self, palette: Palette) -> None:
         self.palette = self.view.palette = palette
         self.files.use_palette(palette)
@@ -171,15 +177,9 @@ class ReviewScreen(Dialog[None]):
         if file is None or not (parts or comments):
             self.view.show(None, message)
             return
-        name_turns = self.state.turn_count > 1
-        diff = FileDiff(
-            file,
-            parts,
-            comments,
-            DrawContext(width, self.palette, self.context.session, cwd=self.context.cwd, full=True),
-            lambda authors: author_label(authors, name_turns=name_turns),
-            other_name,
-        )
+        drawing = DrawContext(width, self.palette, self.context.session, cwd=self.context.cwd, full=True)
+        name_authors = partial(author_label, name_turns=self.state.turn_count > 1)
+        diff = FileDiff(file, parts, comments, drawing, name_authors, other_name)
         self.view.show(diff)
         if moved:
             self.view.go_to_part(0)
@@ -189,17 +189,14 @@ class ReviewScreen(Dialog[None]):
         self.query_one("#head", Bar).show(*self.state.head(self.context.prompts(), self.palette))
         self._show_title()
 
+    @on(DiffView.Moved)
     def _show_title(self) -> None:
         self.query_one("#title", Bar).show(*self.state.title(self.view.part, self.palette))
 
     # ------------------------------------------------------------------------- moving
 
-    @on(DiffView.Moved)
-    def _cursor_moved(self) -> None:
-        self._show_title()
-
     @on(ReviewFileList.Chosen)
-    def _file_clicked(self) -> None:
+    def _choose_from_list(self) -> None:
         if self.files.chosen is not None:
             self._choose(Path(self.files.chosen))
 
@@ -240,12 +237,12 @@ class ReviewScreen(Dialog[None]):
 
     def action_move(self, step: int) -> None:
         """Move the cursor, or the choice in the list."""
-        if self.view.has_focus:
+        if self._on_page:
             self.view.move(step)
             return
         self.files.move(step)
-        if self.files.chosen is not None and self.files.chosen != str(self.state.path):
-            self._choose(Path(self.files.chosen))
+        if self.files.chosen not in (None, str(self.state.path)):
+            self._choose_from_list()
 
     def action_page(self, step: int) -> None:
         """Move the cursor by a page."""
@@ -253,14 +250,14 @@ class ReviewScreen(Dialog[None]):
 
     def action_end(self, step: int) -> None:
         """Move the cursor, or the choice in the list, to the first (-1) or last (1) row."""
-        if self.view.has_focus:
+        if self._on_page:
             self.view.move(step * len(self.view.diff.rows) if self.view.diff is not None else 0)
         elif paths := [file.path for file in self.state.listed_files()]:
             self._choose(paths[0 if step < 0 else -1])
 
     def action_switch(self) -> None:
         """Move the focus to the other side."""
-        self.set_focus(self.files if self.view.has_focus else self.view)
+        self.set_focus(self.files if self._on_page else self.view)
         self.refresh_bindings()
 
     def action_open(self) -> None:
@@ -272,11 +269,11 @@ class ReviewScreen(Dialog[None]):
 
     async def action_accept(self) -> None:
         """Accept the hunk, or the file if the list has the focus."""
-        await self._deciding.accept(self.view.part, whole_file=not self.view.has_focus)
+        await self._deciding.accept(self.view.part, whole_file=not self._on_page)
 
     async def action_revert(self) -> None:
         """Revert the hunk, or the file if the list has the focus."""
-        await self._deciding.revert(self.view.part, whole_file=not self.view.has_focus)
+        await self._deciding.revert(self.view.part, whole_file=not self._on_page)
 
     async def action_undo(self) -> None:
         """Undo the last decision, and show its change."""
@@ -388,12 +385,12 @@ class ReviewScreen(Dialog[None]):
             case "accept" | "revert":
                 return self.state.file is not None and bool(self.state.shown_parts(self.state.file))
             case "comment" | "range":
-                return self.view.has_focus and self.view.row is not None
+                return self._on_page and self.view.row is not None
             case "open":
-                return self.files.has_focus
+                return not self._on_page
         return super().check_action(action, parameters)
 
     def label_of(self, key_id: str) -> str | None:
         """Return the labels of accept and revert in the footer, which depend on the focus."""
-        what = "" if self.view.has_focus else " file"
+        what = "" if self._on_page else " file"
         return {"review.accept": f"accept{what}", "review.revert": f"revert{what}"}.get(key_id)
