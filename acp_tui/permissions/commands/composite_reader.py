@@ -32,7 +32,10 @@ _READERS = frozenset({
     *("uniq", "wc", "which"),
 })  # fmt: skip
 _GIT_READERS = frozenset({"blame", "describe", "diff", "log", "ls-files", "rev-parse", "show", "status"})
-_KEEPING_FILES = _GIT_READERS | {"add", "branch", "commit", "fetch", "push", "remote", "tag"}
+_KEEPING_FILES = _GIT_READERS | {
+    *("add", "branch", "cat-file", "check-ignore", "commit", "fetch", "for-each-ref", "grep", "ls-remote"),
+    *("ls-tree", "merge-base", "push", "reflog", "remote", "rev-list", "shortlog", "show-ref", "tag"),
+}
 _PLACING_FILES = frozenset({
     *("7z", "bsdtar", "bsdcpio", "cp", "cpio", "gh", "hg", "ln", "mv", "patch", "pax", "rsync", "svn", "tar"),
     "unzip",
@@ -50,7 +53,10 @@ _GIT_IGNORING_LINKS = _KEEPING_FILES | {
     *("stash", "switch"),
 }
 _GIT_FILE_OPTIONS = ("-F", "--fi", "--cont", "--no-i")  # of `commit`, `blame` and `diff`, and abbreviations
-_PLAIN_OPTION = re.compile(r"-[A-Za-z]{1,3}|--[a-z-]+")
+_PLAIN_OPTION = re.compile(r"-[A-Za-z]{1,3}|-[A-Za-z]?\d+|--[a-z-]+")
+# The first operand of these is a pattern or a script, unless an option such as `-e` or `--file` gives it.
+_PATTERN_FIRST = frozenset({"egrep", "fgrep", "grep", "jq", "rg", "sed"})
+_PATTERN_OPTION = re.compile(r"-[^-]*[ef]|--(?:ex|fi|fr|re)")
 
 
 def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
@@ -163,8 +169,13 @@ def _may_follow_links(words: tuple[str, ...]) -> bool:
     if _is_git(words):
         reads_file = any(word.startswith(_GIT_FILE_OPTIONS) for word in words[1:])
         return reads_file or find_subcommand(words)[1] not in _GIT_IGNORING_LINKS
-    names_paths = any(not _PLAIN_OPTION.fullmatch(word) for word in words[1:])
-    return names_paths and _program(words) not in _IGNORING_LINKS
+    program = _program(words)
+    operands = [word for word in words[1:] if not _PLAIN_OPTION.fullmatch(word)]
+    counts_first = program in {"head", "tail"} and words[1:2] == ("-n",)
+    pattern_first = program in _PATTERN_FIRST and not any(map(_PATTERN_OPTION.match, words[1:]))
+    if counts_first or pattern_first:
+        del operands[:1]
+    return bool(operands) and program not in _IGNORING_LINKS
 
 
 def _program(words: tuple[str, ...]) -> str:
