@@ -89,7 +89,7 @@ class Rewind:
             if what != "files" and (reason := self._screen.busy_reason()):
                 self._screen.notify(reason, markup=False)
                 return
-            restored = what == "conversation" or await self._restore(conversation, point)
+            restored = what == "conversation" or await self._restore(conversation, point, what)
             if restored and what != "files":
                 await self._continue_before(point, conversation.rewind if what == "both" else None)
         except UserError as error:
@@ -133,7 +133,7 @@ class Rewind:
         screen = self._new_session(self._screen.palette, draft)
         self._screen.post_message(self._screen.SwitchRequested(screen))
 
-    async def _restore(self, conversation: Conversation, point: RewindPoint) -> bool:
+    async def _restore(self, conversation: Conversation, point: RewindPoint, what: str) -> bool:
         """Restore the files. Return False if the user chose not to, or some of them could not be restored."""
         plan = await conversation.rewind.plan(point.number)
         steps = [step for step in plan if step.obstacle is None]
@@ -159,7 +159,8 @@ class Rewind:
             message = f"{restored} restored, {_files(len(result.failed))} could not be: {reason}"
             self._screen.notify(message, severity="error", timeout=10, markup=False)
             return False
-        self._screen.notify(f"{restored} restored. The agent is not told about it.", markup=False)
+        note = " The agent is not told about it." if what == "files" else ""
+        self._screen.notify(f"{restored} restored.{note}", markup=False)
         return True
 
     async def _ask_about_edits(self, paths: Sequence[Path]) -> dict[Path, str | None]:
