@@ -26,8 +26,7 @@ def open_terminal(name: str, project: Path) -> Terminal:
 
 
 def quit_app(terminal: Terminal) -> None:
-    terminal.type("\x11\x11")  # Ctrl+Q twice, in case the turn has not ended
-    assert terminal.ended() == 0
+    assert terminal.quit() == 0
     assert b"Traceback" not in terminal.raw
     assert terminal.left_behind() == []
 
@@ -35,23 +34,23 @@ def quit_app(terminal: Terminal) -> None:
 @pytest.mark.parametrize("name", AGENTS)
 def test_the_agent_answers(name: str, project: Path) -> None:
     with open_terminal(name, project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         terminal.type("mock:plain\r")
         if name == "ts-example":  # asks to change a file after every prompt
-            terminal.wait_for("asks to change a file", "config.json", "Enter answer")
+            terminal.sees("asks to change a file", "config.json", "Enter answer")
             terminal.type("r")
-        terminal.wait_for(ANSWERS.get(name, "short answer"))
+        terminal.sees(ANSWERS.get(name, "short answer"), "idle")
         quit_app(terminal)
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
 def test_an_edit_is_shown_with_its_line_and_made_when_allowed(name: str, project: Path) -> None:
     with open_terminal(name, project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         terminal.type(f"mock:edit {project}/notes.txt two 2\r")
-        terminal.wait_for("asks to change a file", "one two three", "one 2 three", "Enter answer")
+        terminal.sees("asks to change a file", "one two three", "one 2 three", "Enter answer")
         terminal.type("a")
-        terminal.wait_for("+1", "I replaced")
+        terminal.sees("+1", "I replaced", "idle")
         assert (project / "notes.txt").read_text() == "one 2 three\n"
         assert "acts without asking" not in terminal.raw.decode(errors="replace")
         quit_app(terminal)
@@ -60,29 +59,29 @@ def test_an_edit_is_shown_with_its_line_and_made_when_allowed(name: str, project
 @pytest.mark.parametrize("name", WITH_TOOLS)
 def test_a_command_runs_when_allowed_and_its_output_is_shown(name: str, project: Path) -> None:
     with open_terminal(name, project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         terminal.type("mock:shell python3 -c 'print(6 * 7, 8 * 9)'\r")
-        terminal.wait_for("asks to run a command", "Enter answer")
+        terminal.sees("asks to run a command", "Enter answer")
         terminal.type("a")
-        terminal.wait_for("42 72", "The command ran.")
+        terminal.sees("42 72", "The command ran.", "idle")
         quit_app(terminal)
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
 def test_a_finished_thought_is_folded(name: str, project: Path) -> None:
     with open_terminal(name, project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         terminal.type("mock:think\r")
-        terminal.wait_for("thought for", "After thinking")
+        terminal.sees("thought for", "After thinking", "idle")
         quit_app(terminal)
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
 def test_escape_stops_the_turn(name: str, project: Path) -> None:
     with open_terminal(name, project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         terminal.type("mock:long 4000\r")
-        terminal.wait_for("streamed answer")
+        terminal.sees("streamed answer")
         terminal.type("\x1b")
-        terminal.wait_for("stopped", "idle")
+        terminal.sees("stopped", "idle")
         quit_app(terminal)

@@ -32,13 +32,13 @@ def with_sessions(name: str, tmp_path: Path) -> str:
 @pytest.mark.parametrize("name", WITH_TOOLS)
 def test_a_restart_restores_the_mode(name: str, project: Path, tmp_path: Path, home: Path) -> None:
     with Terminal("--command", with_sessions(name, tmp_path), "--mode", "plan", cwd=project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         terminal.type("mock:plain\r")
-        terminal.wait_for("short answer", "idle")
+        terminal.sees("short answer", "idle")
         terminal.type(F5)
-        terminal.wait_for("Agent restarted", "idle")
+        terminal.sees("Agent restarted", "idle")
         terminal.type("mock:think\r")
-        terminal.wait_for("After thinking", "idle")
+        terminal.sees("After thinking", "idle")
         assert ", no longer" not in terminal.raw.decode(errors="replace")
         quit_app(terminal)
     (log,) = (home / "data" / "sessions").glob("*/wire.jsonl")
@@ -61,9 +61,9 @@ def test_a_resumed_conversation_is_shown_once(name: str, project: Path, tmp_path
     command = with_sessions(name, tmp_path)
     first = run("exec", "--command", command, "mock:plain", "--output", "json", cwd=project).result
     with Terminal("--command", command, "--resume", first["sessionId"], cwd=project) as terminal:
-        terminal.wait_for("mock:plain", "short answer", "idle")
+        terminal.sees("mock:plain", "short answer", "idle")
         terminal.type("mock:think\r")
-        terminal.wait_for("After thinking", "idle")
+        terminal.sees("After thinking", "idle")
         quit_app(terminal)
     transcript = run("replay", "--text", str(Path(first["log"]).parent)).out
     assert transcript.count("answer from the mock model") == 1
@@ -72,9 +72,9 @@ def test_a_resumed_conversation_is_shown_once(name: str, project: Path, tmp_path
 @pytest.mark.parametrize("name", WITHOUT_SESSIONS)
 def test_restarting_an_agent_without_sessions_starts_a_new_one(name: str, project: Path) -> None:
     with open_terminal(name, project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         terminal.type(F5)
-        terminal.wait_for("neither resume nor load", "idle")
+        terminal.sees("neither resume nor load", "idle")
         quit_app(terminal)
 
 
@@ -91,22 +91,22 @@ def test_a_failing_command_is_shown_as_failed(name: str, project: Path) -> None:
 @pytest.mark.parametrize("name", WITH_TOOLS)
 def test_a_rejected_edit_is_not_made(name: str, project: Path) -> None:
     with open_terminal(name, project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         terminal.type(f"mock:edit {project}/notes.txt two 2\r")
-        terminal.wait_for("asks to change a file", "Enter answer")
+        terminal.sees("asks to change a file", "Enter answer")
         terminal.type("r")
-        terminal.wait_for("idle")
+        terminal.sees("rejected", "idle")
         quit_app(terminal)
     assert (project / "notes.txt").read_text() == "one two three\n"
 
 
 def test_the_example_agent_continues_after_an_allowed_edit(project: Path) -> None:
     with open_terminal("ts-example", project) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         terminal.type("mock:plain\r")
-        terminal.wait_for("asks to change a file", "config.json", "Enter answer")
+        terminal.sees("asks to change a file", "config.json", "Enter answer")
         terminal.type("a")
-        terminal.wait_for("successfully updated the configuration", "idle")
+        terminal.sees("successfully updated the configuration", "idle")
         quit_app(terminal)
 
 
