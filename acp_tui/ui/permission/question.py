@@ -74,8 +74,8 @@ def question_bodies(question: Question, context: DrawContext, *, raw: bool = Fal
     groups: list[list[Body]] = [[_title_and_warnings(question, context)], [_command_body(question, context)]]
     groups.append([_parts_body(question, context)])
     groups.append([_facts_body(question, context)])
-    groups += [[part] for part in _content(question, context)]
     groups += [_diff(diff, question, context) for diff in _diffs(question)]
+    groups += [[part] for part in _content(question, context)]  # below the diffs, because it may be long
     calls = calls_bodies(question, context)
     groups += calls
     groups.append([_whole_title(question, context)])

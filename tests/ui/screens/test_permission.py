@@ -410,6 +410,14 @@ async def test_every_file_and_every_diff_is_shown() -> None:
             assert piece in text
 
 
+async def test_the_diff_is_above_what_the_agent_says_about_it() -> None:
+    diff = Diff(f"{CWD}/a.txt", "one\n", "two\n")
+    words = Content("text", text="A long explanation.\n" * 100)
+    async with shown(permission("Edit", "edit", content=[words, diff]), size=(80, 24)) as dialog:
+        text = dialog.text()
+        assert text.index("a.txt") < text.index("two") < text.index("A long explanation.")
+
+
 async def test_requests_of_acp_tui_are_shown_like_those_of_agents() -> None:
     async with shown(questions.guarded_write()) as dialog:
         text = dialog.text()
