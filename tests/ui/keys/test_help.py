@@ -15,6 +15,8 @@ from tests.ui.prompt.prompt_app import PromptApp
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.conversation_ui import Open
+
 
 def titles(screen: HelpScreen) -> list[str]:
     return [str(title.render()) for title in screen.query(".help--title").results(Static)]
@@ -79,13 +81,13 @@ async def test_question_mark_in_the_transcript_and_f1_over_a_list_open_the_help(
         await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
 
 
-async def test_hints_name_rebound_keys(tmp_path: Path, home: Path) -> None:
+async def test_hints_name_rebound_keys(open_ui: Open, home: Path) -> None:
     (home / "config").mkdir(parents=True)
     keys = '"agent.restart" = "f12"\n"permission.allow" = "o"\n"permission.raw" = "j"\n'
     (home / "config" / "config.toml").write_text(f"[keys]\n{keys}")
-    async with open_conversation_ui(tmp_path, "demo", size=(120, 40)) as one:
-        await one.send("tour")
+    async with open_ui(size=(120, 40)) as one:
+        await one.send(["permission", {"toolCallId": "call", "title": "Go"}])
         await one.asked()
         await one.sees("j raw input", "1 o")
         await one.press("o")
-        await one.until(lambda: one.dialog is None)
+        await one.ready()
