@@ -15,9 +15,9 @@ from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import wrapped_lines
 from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.permission import dialog_hints
 from acp_tui.ui.permission.answer import Later, PermissionAnswer
 from acp_tui.ui.permission.calls_in_progress import names_nothing
-from acp_tui.ui.permission.dialog_hints import choice_hints, editor_hints, option_hints, reason_hints
 from acp_tui.ui.permission.option_rows import all_options, initial_selection, option_rows
 from acp_tui.ui.permission.question import action_phrase, question_bodies, raw_input
 from acp_tui.ui.permission.reason_line import ReasonLine
@@ -99,6 +99,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._full = False
         self._choice_needed = ""  # why the last key did not answer
         self._pressed = ""  # the kind whose letter was pressed last
+        self._overflows = False  # the request has more rows than are shown
         self._answered = False
 
     # ------------------------------------------------------------------------- content
@@ -172,14 +173,17 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         return option_rows(self.question, self, self._palette)
 
     def _hints(self) -> Sequence[Hint]:
+        scroll = dialog_hints.scroll_hints(self, overflows=self._overflows)
         if self._editor is not None:
             rejects = self._edited is not None and self._edited.kind == "reject_always"
-            return editor_hints(self, rejects=rejects)
+            return [*dialog_hints.editor_hints(self, rejects=rejects), *scroll]
         if self._reason_line is not None:
-            return reason_hints(self)
+            return [*dialog_hints.reason_hints(self), *scroll]
         if self._choice_needed:
-            return choice_hints(self, self._choice_needed)
-        return option_hints(self, raw=self._raw, full=self._full, can_reject=bool(self._rejections))
+            return dialog_hints.choice_hints(self, self._choice_needed)
+        return dialog_hints.option_hints(
+            self, scroll, raw=self._raw, full=self._full, can_reject=bool(self._rejections)
+        )
 
     def _resize_parts(self) -> None:
         """Set the heights: the content gets the rows it needs, the conversation behind keeps a few."""
@@ -199,6 +203,8 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         choices = min(choices, max(least, room - wanted))
         options.styles.height = choices
         page.styles.height = room - choices if self._full else min(wanted, room - choices)
+        self._overflows = wanted > room - choices
+        self._typing_guard.update_hints()
 
     # ------------------------------------------------------------------------- answering
 
@@ -325,7 +331,6 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self.set_focus(None)
         self._option_list.display = True
         self._resize_parts()
-        self._typing_guard.update_hints()
 
     def on_rule_editor_changed(self) -> None:
         self._resize_parts()
@@ -362,7 +367,6 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         """Toggle between full and normal size."""
         self._full = not self._full
         self._resize_parts()
-        self._typing_guard.update_hints()
 
     def action_raw(self) -> None:
         """Show or hide the raw input."""
@@ -370,7 +374,6 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         page = self.query_one("#what", BodyScroller)
         page.show(self._bodies)
         self._resize_parts()
-        self._typing_guard.update_hints()
         if self._raw:
             last = len(raw_input(self.question, self._drawing_context(page.inner_width)))
             self.call_after_refresh(page.scroll_to_last, last)

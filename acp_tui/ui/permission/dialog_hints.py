@@ -7,27 +7,40 @@ from typing import TYPE_CHECKING
 from acp_tui.ui.keys import bound_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.dom import DOMNode
 
     from acp_tui.ui.widgets.bar import Hint
 
 
-def option_hints(node: DOMNode, *, raw: bool, full: bool, can_reject: bool) -> list[Hint]:
+def scroll_hints(node: DOMNode, *, overflows: bool) -> list[Hint]:
+    """Return how to see the rest of the request. `overflows` is true if it has more rows than are shown."""
+    return [(bound_keys(node, "permission.page_down"), "scroll")] if overflows else []
+
+
+def option_hints(
+    node: DOMNode, scroll: Sequence[Hint], *, raw: bool, full: bool, can_reject: bool
+) -> list[Hint]:
     """Return the hints while the user chooses an option.
 
-    `raw` is true while the raw input is shown, and `full` while the dialog has its full size.
+    `raw` is true while the raw input is shown, and `full` while the dialog has its full size. `scroll` is
+    what `scroll_hints` returns; it comes before the keys for the view, because not all fit in 80 columns.
     """
     names = ("take", "reason", "cancel", "write", "diff", "raw")
     take, reason, cancel, write, size, input_key = (bound_keys(node, f"permission.{name}") for name in names)
     reject = [(reason, "reject with reason")] if can_reject else []
+    views = [
+        (size, "smaller" if full else "full size"),
+        (input_key, "hide raw input" if raw else "raw input"),
+    ]
     return [
         (f"↑↓ {take}", "answer"),
         *reject,
         (cancel, "close" if raw or full else "stop"),
         (write, "prompt"),
-        (size, "smaller" if full else "full size"),
-        (input_key, "hide raw input" if raw else "raw input"),
-        ("PgUp PgDn", "scroll"),
+        *scroll,
+        *(reversed(views) if raw else views),  # how to leave a view before how to open another
     ]
 
 

@@ -41,7 +41,7 @@ def option_rows(question: Question, node: DOMNode, palette: Palette) -> list[Row
         words, note = option_wording(option, question)
         text = [Segment(reveal_line(words), palette.text)]
         kind = reveal_line(option.kind.replace("_", " "))
-        if not option.kind.endswith("_always") and kind != option.name.lower():
+        if not option.kind.endswith("_always") and kind != option.name.lower().replace("_", " "):
             text.append(Segment(f"  {kind}", palette.dim))
         rows.append(Row(lead, text, [Segment(reveal_line(note), palette.dim)] if note else None))
     return rows

@@ -104,7 +104,7 @@ class QuestionDialogs:
             return
         number, count = self._questions.position
         agent = shorten(self._agent_title(), MAX_AGENT_WIDTH)
-        what = shorten(first.question.subject.description, MAX_SUBJECT_WIDTH)
+        what = shorten(" ".join(first.question.subject.description.split()), MAX_SUBJECT_WIDTH)
         self.strip.show_question(
             reveal_line(f"{agent} asks: {what}"),
             keys.bound_keys(self._screen, "conversation.tab"),
