@@ -12,6 +12,7 @@ from typing import Any
 from acp_tui.protocol.raw_values import read_command
 from acp_tui.session.invisible import reveal, reveal_line
 from acp_tui.session.state import (
+    Compaction,
     Content,
     Diff,
     Location,
@@ -43,7 +44,7 @@ STATUS_ICONS = {
     "cancelled": "⊘",
     "unfinished": "–",
 }
-"""Signs for the status of a tool call or of a step of a plan."""
+"""Icons for the status of a tool call or of a step of a plan."""
 _VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "search": "Search"}
 """Verbs put before titles that are only a file name."""
 MIN_SECONDS = 0.1
@@ -123,7 +124,7 @@ def _is_file_name(title: str, call: ToolCall) -> bool:
 
 
 def shows_terminal(call: ToolCall) -> bool:
-    """Return True if a terminal shows how the call went."""
+    """Return True if the call's content has a terminal, which shows the exit code."""
     return any(isinstance(item, TerminalRef) for item in call.content)
 
 
@@ -155,7 +156,7 @@ def terminal_command(terminal: Terminal, cwd: str) -> str:
 
 _SHELL = re.compile(r"(?:/\S*/)?(?:ba|da|z)?sh -l?c (?=\S)")
 _MAX_JSON_CHARACTERS = 20_000
-"""Longer texts are not parsed."""
+"""The maximum number of characters of a text that is parsed as JSON."""
 
 
 def repeats_raw_input(content: Content, call: ToolCall) -> bool:
@@ -185,7 +186,7 @@ def _as_json(content: Content) -> Any:
 
 
 def permission_verdict(entry: Permission) -> tuple[str, str, str]:
-    """Return sign, words and style name for the outcome of a permission request."""
+    """Return the outcome of a permission request as an icon, words and the name of a style."""
     if entry.outcome is None and not entry.answerable:
         return "?", "cannot be answered: the request has no id", "warning"
     if entry.outcome is None:
@@ -221,3 +222,16 @@ def answered_by(entry: Permission, max_characters: int | None = None) -> str:
     elif entry.by:
         parts.append(entry.by)
     return ", ".join(parts)
+
+
+_COMPACTION_WORDS = {
+    "in_progress": "compacting the context…",
+    "completed": "compacted the context",
+    "failed": "could not compact the context",
+    "cancelled": "stopped compacting the context",
+}
+
+
+def compaction_words(compaction: Compaction) -> str:
+    """Return what the agent is doing or has done, such as "compacted the context"."""
+    return _COMPACTION_WORDS.get(compaction.status, f"compacting the context: {compaction.status}")

@@ -188,7 +188,7 @@ class Turn:
     # ------------------------------------------------------------------ pace
 
     async def pause(self, steps: float = 1) -> None:
-        """Pause for a number of steps, whose length is the pace setting. A cancel can arrive meanwhile."""
+        """Pause for some steps; the pace setting determines their length. A cancel can arrive meanwhile."""
         await asyncio.sleep(steps * self.stored.settings.delay)
 
 

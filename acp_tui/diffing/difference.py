@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 CONTEXT_LINES = 3
 """Unchanged lines shown before and after a change."""
 MIN_HIDDEN_LINES = 3
-"""The minimum number of unchanged lines between two changes to hide them."""
+"""The minimum number of hidden lines between two hunks. If fewer would be hidden, they are shown."""
 CACHE_SIZE = 32
-"""The number of cached comparisons. They are needed again when the width or theme changes."""
+"""The number of cached comparisons. A diff is drawn again when the width or the theme changes."""
 
 
 class Difference:
@@ -50,7 +50,7 @@ class Difference:
 
     @cached_property
     def last_number(self) -> int:
-        """The highest line number, which determines the width of the column."""
+        """The highest line number, which determines the width of the column of line numbers."""
         return max((end for hunk in self.hunks for end in _ends(hunk)), default=0)
 
     @cached_property
@@ -93,7 +93,7 @@ class _FullDifference(Difference):
 
 @lru_cache(maxsize=CACHE_SIZE)
 def compare_texts(old: str | None, new: str | None, first: int = 1) -> Difference:
-    """Compare two versions of a text; None for one that does not exist.
+    """Compare two versions of a text. None means that this version does not exist.
 
     `first` is the number of the first line.
     """
@@ -182,7 +182,7 @@ def group_blocks(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 def _mark_missing_newline(
     hunks: list[Hunk], blocks: list[Block], old: int, new: int, *, old_open: bool
 ) -> None:
-    """Mark the missing newline in the last change. It contains the last line, since the line ends differ."""
+    """In the last change, which includes the last line, mark that one text has no newline at its end."""
     last = blocks[-1]
     change = list(hunks[-1].changes)[-1]
     if old_open and last.i_end == old:

@@ -1,4 +1,7 @@
-"""The types of hunks and rows. `difference` cuts texts into hunks, `patch` reads them from a patch."""
+"""The classes for hunks and rows.
+
+`difference` makes hunks by comparing two texts; `patch` reads them from a patch.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +48,12 @@ class LineChange:
         self.removed = removed
         self.added = added
         self.removed_open = removed_open
-        """Whether the newline after the last line is missing."""
+        """Whether the newline after the last removed line is missing."""
         self.added_open = added_open
         self._marks: dict[int, tuple[list[CharRange], list[CharRange]]] = {}
 
     def pair(self, at: int) -> tuple[str, str] | None:
-        """Return the removed and the added line at an index; None if there are not both."""
+        """Return the removed and the added line at an index; None if one of them does not exist."""
         if at < len(self.removed) and at < len(self.added):
             return self.removed[at], self.added[at]
         return None

@@ -87,7 +87,7 @@ class _Reader:
             self._open = None
 
     def finish(self) -> tuple[list[Hunk], list[str]]:
-        """Return all hunks, and the notes after the last one."""
+        """Return all hunks, and the notes that follow the last hunk."""
         self._close()
         return self._hunks, self._notes
 

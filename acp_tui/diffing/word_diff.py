@@ -10,7 +10,7 @@ CharRange = tuple[int, int]
 
 _TOKENS = re.compile(r"\w+|[^\S\n]+|.", re.DOTALL)
 MAX_CHARACTERS = 2_000
-"""For longer lines, only the common beginning and end are found."""
+"""If a line is longer, the rest is ignored, and only the common beginning and end are found."""
 MAX_TOKENS = 200
 """If more words of a line differ, they are not compared one by one."""
 MIN_SIMILARITY = 0.35
@@ -18,7 +18,7 @@ MIN_SIMILARITY = 0.35
 
 
 def changed_words(old: str, new: str) -> tuple[list[CharRange], list[CharRange]]:
-    """Return the ranges of each line that are not in the other; none if they have little in common."""
+    """Return the ranges of each line that the other line lacks; none if the lines have little in common."""
     if old == new:
         return [], []
     if len(old) > MAX_CHARACTERS or len(new) > MAX_CHARACTERS:

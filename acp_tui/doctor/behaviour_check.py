@@ -1,6 +1,7 @@
-"""Checks of what an agent does, beyond the shape of its messages. Each finds a fault that broke a client.
+"""Checks of what an agent does, beyond the shape of its messages.
 
-The list comes from the protocol and from the traffic of real agents.
+Each check finds a fault that has broken a client. The list comes from the protocol and from the traffic
+of real agents.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ class BehaviourCheck:
                 self._report("request-id-twice", "a request reuses the id of a pending request", frame)
             self._agent_requests.add(identity)
         if method in CLIENT_ONLY_METHODS:
-            self._report("own-messages-back", "the agent echoes our messages")
+            self._report("own-messages-back", "the agent echoes the client's messages")
         elif method not in AGENT_METHODS:
             if not method.startswith("_"):
                 self._report(
@@ -187,7 +188,8 @@ class BehaviourCheck:
         for method in objects_in(result.get("authMethods")):
             if method.get("type") == "env_var":
                 self._report(
-                    "env-var-auth", "it offers sign-in by environment variable, removed in July 2026"
+                    "env-var-auth",
+                    "it offers sign-in by environment variable, which the protocol dropped in July 2026",
                 )
 
     def _opened(self, result: dict[str, Any], params: dict[str, Any]) -> None:

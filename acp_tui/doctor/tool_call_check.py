@@ -85,7 +85,7 @@ class ToolCallCheck:
             self._report("permission-same-id", "options of a permission request share an id")
 
     def mark_served(self) -> None:
-        """Record that the client carries out the open calls, so the agent need not ask for permission."""
+        """Record that the client itself carries out the open calls, so that the agent need not ask first."""
         for call in self._calls.values():
             call.served = call.served or call.status not in FINAL_STATUSES
 

@@ -54,9 +54,9 @@ class EntryKind:
     """The lines that `sessions show` prints. If there are none, the entry is not printed."""
 
     blocks: Callable[[Any, TextContext], Iterable[Block]] | None = None
-    """What Markdown and HTML exports show. None: the first line of the plain text, and the rest folded."""
+    """What Markdown and HTML exports show. None means the plain text, folded after its first line."""
     search_text: Callable[[Any, Session], Iterable[str]] | None = None
-    """The texts that are searched. None: the plain text."""
+    """The texts that are searched. None means the plain text."""
     is_markdown: bool = False
     """Whether the search ignores Markdown marks."""
     progress: Callable[[Any], str | None] = _none
@@ -76,7 +76,7 @@ class EntryKind:
     media: Callable[[Any], Content | None] = _none
     """The image, audio or file that a key opens, if any."""
     landmark: Literal["prompt", "tool"] | None = None
-    """Which keys move the cursor to the entry."""
+    """Whether the keys for prompts or those for tool calls move the cursor to the entry."""
     is_error: Callable[[Any], bool] = _never
     """Whether the keys for errors move the cursor to the entry."""
 
@@ -84,7 +84,7 @@ class EntryKind:
     estimated_height: Callable[[Any, int], int] = _one_line
     """Estimates the height in rows of an entry that has not been drawn, from the width in columns."""
     is_running: Callable[[Any], bool] = _never
-    """Whether the first line changes with the clock."""
+    """Whether the first line shows a growing duration, so that it is drawn again from time to time."""
     shown_in: Callable[[Any, Session], Entry | None] = _none
     """The entry that contains this one, if any. It is drawn again when this one changes."""
     dims_when_withdrawn: bool = True

@@ -46,7 +46,7 @@ def prompt_height(message: Message, width: int) -> int:
 
 
 def answer_height(message: Message, width: int) -> int:
-    """Estimate the height of an agent message. Markdown leaves a third of the width empty."""
+    """Estimate the height of an agent message. Lines of Markdown fill about two thirds of the width."""
     return 1 + _length(message) // (max(20, width - 4) * 2 // 3)
 
 
@@ -68,7 +68,7 @@ def answer_lines(message: Message, _context: TextContext) -> Iterable[str]:
 
 
 def thought_lines(thought: Thought, context: TextContext) -> Iterable[str]:
-    """Return a thought, or the number of its lines, as plain text."""
+    """Return a thought as plain text; only the number of its lines if the context omits thoughts."""
     lines = _lines(thought)
     if context.thoughts or not lines:
         return indented(lines, ". ")

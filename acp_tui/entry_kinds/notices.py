@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from acp_tui.entry_kinds.blocks import Aside
 from acp_tui.entry_kinds.plain_lines import indented, raw_lines
+from acp_tui.entry_labels import compaction_words
 from acp_tui.session.text import visible, visible_json, visible_line
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def notice_blocks(notice: Notice, _context: TextContext) -> Iterable[Block]:
 
 
 def notice_progress(notice: Notice) -> str:
-    """Return the notice unless it repeats a decision."""
+    """Return the notice; an empty text if it repeats a decision."""
     if notice.source not in PRINTED_SOURCES:
         return ""
     return notice.text if notice.detail is None else f"{notice.text}: {notice.detail}"
@@ -120,7 +121,7 @@ def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
 
 
 def turn_end_progress(end: TurnEnd) -> str:
-    """Return why the turn ended early. Errors are reported with the result."""
+    """Return why the turn ended early, if it did. `exec` reports an error together with its result."""
     return f"stopped: {end.stop_reason}" if end.stop_reason not in (None, "end_turn") else ""
 
 
@@ -129,7 +130,7 @@ def turn_end_progress(end: TurnEnd) -> str:
 
 def compaction_lines(compaction: Compaction, _context: TextContext) -> Iterator[str]:
     """Yield a compaction and its summary as plain text."""
-    yield f"- The agent compacted its context ({compaction.status})"
+    yield f"- The agent: {compaction_words(compaction)}"
     yield from indented([*str(compaction.summary).splitlines(), *(compaction.error or "").splitlines()])
 
 
@@ -140,7 +141,7 @@ def compaction_search_text(compaction: Compaction, _session: Session) -> Iterabl
 def compaction_blocks(compaction: Compaction, _context: TextContext) -> Iterable[Block]:
     """Return a compaction for exports."""
     detail = "\n".join(filter(None, (compaction.error, str(compaction.summary))))
-    text = f"the agent compacted its context ({visible_line(compaction.status)})"
+    text = f"the agent: {visible_line(compaction_words(compaction))}"
     return [Aside("error" if compaction.status == "failed" else "info", "·", text, detail)]
 
 

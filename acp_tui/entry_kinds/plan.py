@@ -18,7 +18,7 @@ CHECKBOXES = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]"}
 
 
 def plain_text(plan: Plan, _context: TextContext) -> Iterable[str]:
-    """Return the steps, the text and the address of a plan."""
+    """Return the steps, the text and the URI of a plan."""
     if plan.removed:
         return ["Plan removed"]
     lines = [f"  {CHECKBOXES.get(item.status, f'[{item.status}]')} {item.content}" for item in plan.items]
@@ -49,6 +49,6 @@ def blocks(plan: Plan, _context: TextContext) -> Iterable[Block]:
 
 
 def progress(plan: Plan) -> str:
-    """Return the number of completed steps."""
+    """Return how many steps are completed, as text."""
     done = sum(item.status == "completed" for item in plan.items)
     return f"plan: {done} of {len(plan.items)} steps done" if plan.items else ""

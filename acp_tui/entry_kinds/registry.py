@@ -1,6 +1,6 @@
 """Looks up the row of an entry in `kind_table`, where all kinds are registered.
 
-The table is imported with the first entry: the first frame of a new conversation does not need it.
+The table is imported with the first entry, so that a new conversation appears without waiting for it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def permission_lines(permission: Permission, context: TextContext) -> Iterator[str]:
-    """Yield what was asked, the answer, and the rule behind it."""
+    """Yield what was asked, the answer, its rule or policy, and what the user wrote when rejecting."""
     call = context.session.tool_calls.get(permission.call_id)
     yield f"? Permission: {(call and call.title) or permission.call_id}: {_outcome(permission)}"
     if permission.why:
@@ -39,7 +39,7 @@ def _outcome(permission: Permission) -> str:
 
 
 def permission_search_text(permission: Permission, session: Session) -> Iterable[str]:
-    """Return what was asked and the rule that answered."""
+    """Return what was asked, the rule or policy that answered, and what the user wrote when rejecting."""
     call = session.tool_calls.get(permission.call_id)
     return [call.title if call is not None else "", permission.why or "", permission.reason]
 
@@ -58,7 +58,7 @@ def permission_blocks(permission: Permission, context: TextContext) -> Iterable[
 
 
 def elicitation_lines(question: Elicitation, _context: TextContext) -> Iterator[str]:
-    """Yield the question, its address and the outcome. Answers are not kept."""
+    """Yield the question, its URL if there is one, and the outcome. Answers are not recorded."""
     yield f"? Question ({question.mode}): {question.message}"
     if question.url:
         yield f"  {question.url}"
@@ -66,7 +66,7 @@ def elicitation_lines(question: Elicitation, _context: TextContext) -> Iterator[
 
 
 def elicitation_search_text(question: Elicitation, _session: Session) -> Iterable[str]:
-    """Return the question and its address."""
+    """Return the question, and its URL if there is one."""
     return [question.message, question.url or ""]
 
 

@@ -100,7 +100,7 @@ def terminal_part(terminal: Terminal, cwd: str) -> TerminalOutput:
 
 
 def _end(terminal: Terminal) -> str:
-    """Say how the command ended."""
+    """Return how the command ended, or that it is still running."""
     if terminal.signal:
         return f"ended by {visible_line(terminal.signal)}"
     if terminal.exit_code is not None:

@@ -1,4 +1,4 @@
-"""The entry kind for tool calls: folding, plain text, searched text, exports, and what keys act on."""
+"""The entry kind for tool calls: folding, plain text, searched text, exports, and what keys copy or open."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _adds_text(item: Content, call: ToolCall) -> bool:
 
 
 def raw_values(call: ToolCall) -> Iterator[tuple[Literal["input", "output"], Any]]:
-    """Yield the raw input and output, to show if there is no content. A command is shown as such instead."""
+    """Yield the raw input and output, for a call without content. The input is omitted if it is a command."""
     empty: tuple[object, ...] = (None, {}, "")
     if call.raw_input not in empty and not (call.kind == "execute" and call_command(call)):
         yield "input", call.raw_input

@@ -35,7 +35,7 @@ def export(
     Args:
         records: The records of the session's log.
         form: One of `FORMATS`.
-        metadata: Facts for the header that the log does not contain.
+        metadata: What the header shows but the log does not contain.
         theme: The colours of an HTML document.
         is_sensitive: Tells from a path whether the contents of the file are left out.
     """

@@ -1,6 +1,6 @@
 """A session as JSON: its state, entry by entry.
 
-    {"format": 1, "about": {…}, "session": {facts}, "entries": [{"type": "ToolCall", "at": …, …}, …]}
+    {"format": 1, "about": {…}, "session": {…}, "entries": [{"type": "ToolCall", "at": …, …}, …]}
 
 The fields are those of `acp_tui.session.state`. Times are seconds since the epoch. Streamed text is joined
 into one string; terminal output is plain text as it was displayed.
@@ -37,7 +37,7 @@ _INTERNAL_SESSION_FIELDS = frozenset(
 
 
 def as_json(session: Session, metadata: SessionMetadata) -> str:
-    """Return the JSON document in ASCII: escaped control characters are harmless on a terminal."""
+    """Return the JSON document in ASCII. Control characters are escaped, and so harmless on a terminal."""
     document = {
         "format": FORMAT,
         "about": _plain(metadata),

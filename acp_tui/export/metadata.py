@@ -1,4 +1,4 @@
-"""Facts about a session that its log does not contain: title, agent and folder."""
+"""What a session's log does not contain: its title, agent and folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SessionMetadata:
-    """Facts from the session's folder; empty for a recording without one."""
+    """Details from the session's folder in the store. All are empty for a recording outside the store."""
 
     id: str = ""
     agent: str = ""
@@ -22,7 +22,7 @@ class SessionMetadata:
 
     @classmethod
     def from_folder(cls, stored: StoredSession) -> SessionMetadata:
-        """Read the facts from the session's folder."""
+        """Read the details from the session's folder in the store."""
         return cls(
             stored.id,
             visible_line(stored.text("agent_title") or stored.text("agent") or ""),

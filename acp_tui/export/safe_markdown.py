@@ -1,4 +1,4 @@
-"""Embed untrusted Markdown in a document so that it cannot affect what surrounds it.
+"""Embeds untrusted Markdown in a document so that it cannot affect the text around it.
 
 HTML is disabled, because an agent's `</details>` would close one of the document's, and an open code fence is
 closed. The text is parsed to find its code. Everywhere else `<` becomes `&lt;`, so that a renderer that
@@ -88,7 +88,7 @@ def _closing_fence(tokens: list[Token], lines: list[str]) -> list[str]:
 
 
 def _escape_cells(rows: str) -> str:
-    """Escape table rows cell by cell: a code span ends with its cell."""
+    """Escape table rows cell by cell, because a code span cannot extend into the next cell."""
     return "\n".join("|".join(map(_escape_html, _CELL.split(row))) for row in rows.split("\n"))
 
 

@@ -47,7 +47,7 @@ def _rules(data: dict[str, Any]) -> list[str]:
 
 
 def _read(name: str, *, own: bool) -> dict[str, Any]:
-    """Read a theme, completed with the values of its base."""
+    """Read a theme, completed with the values of its base. Users' themes are found only if `own`."""
     file = _file(name, own=own)
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -77,7 +77,7 @@ def _own_themes() -> Path:
 
 
 def _file(name: str, *, own: bool) -> Path:
-    """Return the path of a theme: the user's if `own`, else the package's. It may not exist.
+    """Return the path of a theme, which need not exist. If `own`, the user's theme of that name comes first.
 
     A source checkout has the themes beside the package.
     """

@@ -1,5 +1,5 @@
 """Permissions: the subject of a request, the rules, and the decision.
 
-Except for `rule_store`, everything here is a pure function of the request, the rules and the file system.
-Each decision names the rule or policy it comes from.
+A decision depends only on the request, the rules, the policy and the file system, and names the rule or the
+policy that it comes from. Only `rule_store` and `match_counts` write files.
 """

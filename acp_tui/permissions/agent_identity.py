@@ -21,7 +21,7 @@ AD_HOC = "command:"
 
 @dataclass(frozen=True, slots=True)
 class AgentIdentity:
-    """An agent, as rules refer to it. The last three fields are set for a command only."""
+    """An agent, as rules refer to it. The last three fields are set only if a command started the agent."""
 
     id: str  # its catalogue id, or `command:` and a digest of its arguments, which may contain secrets
     line: str = ""  # the command without secrets, for display

@@ -40,7 +40,7 @@ _ROWS = {
 }
 _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 MAX_NAMED = 4
-"""The maximum number of new parts of a composite command to name in the reason for asking."""
+"""The maximum number of parts to name in the reason for asking, of those that no rule allows yet."""
 MAX_NAME = 60
 """The maximum number of characters shown of each part."""
 
@@ -142,7 +142,7 @@ def _by_parts(parts: Sequence[PartVerdict], policy: Policy) -> Decision:
 def _with_obstacle(
     by_policy: Decision, parts: Sequence[PartVerdict], in_force: Sequence[Rule], subject: Subject
 ) -> Decision:
-    """Add why no rule allows the request: which of its parts are new, or why a rule does not apply."""
+    """Add why no rule allows the request: which of its parts no rule allows, or why a rule does not apply."""
     new = [verdict.part for verdict in parts if verdict.answer != "allow"]
     if subject.not_plain is None and 0 < len(new) < len(parts):
         return replace(by_policy, why=f"{by_policy.why}; new: {_in_short(new)}")

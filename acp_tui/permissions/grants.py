@@ -1,4 +1,4 @@
-"""Grants: permissions that cover the request to carry out what was just allowed.
+"""Grants: once an action is allowed, the agent's request to carry it out needs no second permission.
 
 Some agents ask for permission to run a command or change a file, and then have the client do it. That is one
 action, so the user is asked once. A grant covers a request for exactly what was allowed, and covers it once.
@@ -80,7 +80,7 @@ class Grants:
 
 
 def _left(allowed: Subject, asked: Subject, call: ToolCall | None) -> list[tuple[Subject, ToolCall | None]]:
-    """Return a grant for the files of a permission that are still unused."""
+    """Return a grant for the files of a permission that no request has used yet; none if all are used."""
     targets = tuple(target for target in allowed.targets if target.real not in asked.paths)
     if asked.kind == "execute" or not targets:
         return []

@@ -41,7 +41,7 @@ def is_harmless(name: str, value: str) -> bool:
 
 
 def significant_variables(wanted: Mapping[str, str], usual: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the variables that are not harmless, sorted. `usual` is what the command would get anyway."""
+    """Return the variables that are not harmless and differ from `usual`, sorted."""
     return tuple(
         sorted(
             (name, value)

@@ -2,14 +2,15 @@
 
 Matching is not symmetric:
 
-* An **allow** rule is read narrowly. It matches only a request that is certain, and must match every file of
-  it.
+* An **allow** rule is read narrowly. It matches only if it is clear what the request does, and must match
+  every file of the request.
 
-  - It matches a composite command only as a whole ("any command"). `decision` judges the parts one by one.
-  - By its leading words it matches only plain commands (see `plain_command`), whatever words follow: `npm
-    test` also allows `npm test -- --x`. An exact rule allows no further words.
-  - It matches no command that sets variables, unless they are harmless, or that has risky arguments (see
-    `risky_arguments`), unless the rule names them.
+  - A composite command is matched only by a rule for any command. With other rules, `decision` judges each
+    part of the command by itself.
+  - A rule for leading words matches only plain commands (see `plain_command`), whatever words follow: `npm
+    test` also allows `npm test -- --x`. An exact rule allows no further words. Neither matches a command that
+    sets variables, unless they are harmless, or one with risky arguments (see `risky_arguments`), unless the
+    rule names these.
   - A file outside the workspace is allowed only by an absolute pattern, a sensitive file only by its own
     path.
   - A delete, a move or a command with a diff also edits a file. No rule for one kind allows both.
@@ -62,7 +63,7 @@ def _is_for(rule: Rule, agent: AgentIdentity | None) -> bool:
 
 
 def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Match:
-    """Return whether the rule matches. Its relative paths count from its own project, or else from `project`.
+    """Return whether the rule matches. Its relative paths start at its own project, otherwise at `project`.
 
     An allow rule never matches "perhaps".
     """
@@ -125,7 +126,7 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
 
 
 def _needs_files(subject: Subject) -> bool:
-    """Return True for kinds of requests that are inside the workspace only if all their files are."""
+    """Return True for kinds of requests whose files must be known to tell if they are in the workspace."""
     return subject.kind in PATH_KINDS
 
 
@@ -224,7 +225,10 @@ def _rejects_command(rule: Rule, subject: Subject) -> Match:
 
 
 def _rejects_part(rule: Rule, part: Part) -> Match:
-    """Compare word by word. `/usr/bin/git` counts as `git`; options may stand between the words."""
+    """Compare a reject rule with a command, word by word.
+
+    `/usr/bin/git` counts as `git`. If options stand between the words of the rule, the answer is "perhaps".
+    """
     if not part.words:
         return "no"
     wanted = rule.command or ()

@@ -38,7 +38,7 @@ def rule_ladders(
     agent: AgentIdentity | None = None,
     project: str | None = None,
 ) -> list[RuleLadder]:
-    """Return a ladder for the request, or one for each part of a composite command that is new.
+    """Return a ladder for the request, or for each part of a composite command that no rule answers yet.
 
     To allow the same request next time, one rule from each ladder is needed; to reject it, one rule is
     enough. The list is empty if even rules for all the parts could not answer the request.
@@ -67,7 +67,7 @@ def scoped_rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: 
 def wider_rules(rule: Rule) -> tuple[Rule, ...]:
     """Return the rule and wider ones, from narrow to wide: fewer words, the folder of the file, the server.
 
-    For a program that can run anything there are no rules by its leading words.
+    For a program that can run any other program, there are no rules for its leading words.
     """
     return tuple(dict.fromkeys((rule, *_wider(rule))))
 

@@ -35,7 +35,9 @@ def parse_spec(text: str, decision: RuleDecision) -> Rule:
         )
     if colon and not pattern:
         raise _invalid(
-            decision, text, "nothing follows the colon; leave it out for every request of this kind."
+            decision,
+            text,
+            "nothing follows the colon; leave out the colon to match every request of this kind.",
         )
     rule = Rule(decision=decision, kind=kind, scope="run", origin=f"--{decision} {text}")
     if not pattern:

@@ -203,7 +203,7 @@ def test_a_permission_request_shows_answer_source_and_reason() -> None:
         ),
         (
             state.Compaction(id=1, at=0, compaction_id="c", status="completed", summary=GrowingText("short")),
-            "- The agent compacted its context (completed)\n    short",
+            "- The agent: compacted the context\n    short",
         ),
         (
             state.Unrecognised(id=1, at=0, what="session update 'x'", raw={"a": 1}),

@@ -35,7 +35,7 @@ FEW_COMMANDS = ("help", "tour", "commands")
 
 
 def available_commands(*, few: bool = False) -> list[AvailableCommand]:
-    """Return the commands in the form that the client gets."""
+    """Return the commands to offer to the client; if `few`, only `FEW_COMMANDS`."""
     return [
         AvailableCommand(
             name=command.name,
@@ -57,6 +57,6 @@ def slash_command(
 
 
 def parse_number(argument: str, default: int, *, maximum: int) -> int:
-    """Return the number at the start of an argument, at most `maximum`, or the default if there is none."""
+    """Return the number at the start of an argument, at most `maximum`; without a number, the default."""
     word = argument.split()[0] if argument.split() else ""
     return min(int(word), maximum) if word.isascii() and word.isdigit() else default

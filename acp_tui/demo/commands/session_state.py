@@ -86,7 +86,7 @@ async def session(turn: Turn) -> None:
 
 @slash_command("mcp", "The MCP servers that the client sent; the demo does not connect to them")
 async def mcp(turn: Turn) -> None:
-    """List the MCP servers. Of environment variables and headers show only names: values may be secret."""
+    """List the MCP servers. Values of environment variables and headers may be secret and are not shown."""
     if not turn.session.mcp_servers:
         await turn.say("Your client sent no MCP servers.")
         return

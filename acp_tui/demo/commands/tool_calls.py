@@ -41,7 +41,7 @@ async def read(turn: Turn) -> None:
 
 @slash_command("edit", "An edit with a diff, which asks for permission")
 async def edit(turn: Turn) -> None:
-    """Fix the bug in the sample project, or write the demo's own file elsewhere."""
+    """Fix the bug in the sample project; in any other folder, write the demo's own file."""
     job = choose_job(turn.cwd, 0)
     done = await edit_target(turn, job)
     await turn.say(f"`{job.target.name}` was {'written' if done else 'not changed'}.")
@@ -49,7 +49,7 @@ async def edit(turn: Turn) -> None:
 
 @slash_command("diff", "Six kinds of diff; nothing is written")
 async def diff(turn: Turn) -> None:
-    """Send a tool call with diffs of a new, a changed, an emptied and a long file, and of two odd ones."""
+    """Send a tool call with six diffs: files that are new, changed, emptied or long, and unusual texts."""
     long = [f"line {number} of a long file\n" for number in range(1, 201)]
     changed = [f"changed {line}" if index % 40 == 20 else line for index, line in enumerate(long)]
     content = [
@@ -68,7 +68,7 @@ async def diff(turn: Turn) -> None:
 
 @slash_command("terminal", "A command with coloured output, or one of your own", "[command line]")
 async def terminal(turn: Turn) -> None:
-    """Run the argument in a shell, or the demo's own command."""
+    """Run the argument in a shell; without an argument, run the demo's own command."""
     argv = (
         ["/bin/sh", "-c", turn.argument]
         if turn.argument

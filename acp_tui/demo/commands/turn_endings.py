@@ -51,7 +51,7 @@ _ERRORS: dict[str, Any] = {
 
 @slash_command("error", "Answer the prompt with an error", "[" + "|".join(_ERRORS) + "]")
 async def error(turn: Turn) -> None:
-    """Answer with an error of the given shape. Agents send all of these; the last two violate JSON-RPC."""
+    """Answer with one of `_ERRORS`. Agents send errors in all these shapes; the last two violate JSON-RPC."""
     turn.wire.override_response(error=_ERRORS.get(turn.argument, _ERRORS["details"]))
 
 
@@ -124,7 +124,7 @@ async def crash(turn: Turn) -> None:
 
 @slash_command("later", "A message that arrives after the turn has ended")
 async def later(turn: Turn) -> None:
-    """Report from the background, as some agents do."""
+    """Send a message after the turn has ended, as agents do that work in the background."""
 
     def report() -> None:
         turn.session.run_in_background(turn.say("This message comes after the turn, from background work."))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @slash_command("notice", "An advisory notice (unstable)", "[info|warning|error]")
 async def notice(turn: Turn) -> None:
-    """Send a notice of the given severity, or of each."""
+    """Send a notice of the named severity, or one of each severity."""
     for severity in ("info", "warning", "error"):
         if turn.argument in ("", severity):
             await turn.send_raw_update(
@@ -32,7 +32,10 @@ async def notice(turn: Turn) -> None:
 
 @slash_command("compact", "Simulate that the context is compacted (unstable)")
 async def compact(turn: Turn) -> None:
-    """Send compaction updates if the client advertises them. The SDK's model drops that capability."""
+    """Send compaction updates if the client supports them.
+
+    The capability is read from the raw parameters of `initialize`, because the SDK's model drops it.
+    """
     session = turn.wire.initialize_params.get("clientCapabilities", {}).get("session") or {}
     if session.get("compaction") is None:
         await turn.say("Your client does not advertise `session.compaction`, so I cannot send it.")
@@ -79,20 +82,20 @@ async def unknown(turn: Turn) -> None:
         await turn.say(f"Your client knew the method: `{json.dumps(answer)}`")
 
 
-@slash_command("stray", "Updates for an unannounced tool call and for an unknown session")
+@slash_command("stray", "Send updates for an unannounced tool call and for an unknown session")
 async def stray(turn: Turn) -> None:
     """Send updates that refer to nothing the client knows, as some agents do. Nothing should be lost."""
     await turn.send_raw_update(
         {
             "sessionUpdate": "tool_call_update",
             "toolCallId": f"never-announced-{uuid.uuid4().hex[:8]}",
-            "title": "A tool call with this update only",
+            "title": "A tool call that was never announced",
             "status": "completed",
         }
     )
     chunk = {
         "sessionUpdate": "agent_message_chunk",
-        "content": {"type": "text", "text": "For an unknown session."},
+        "content": {"type": "text", "text": "This message is for an unknown session."},
     }
     await turn.send_notification("session/update", {"sessionId": "no-such-session", "update": chunk})
     await turn.say("I sent an update for a tool call and one for a session that do not exist.")
@@ -120,6 +123,6 @@ async def stderr(turn: Turn) -> None:
 
 @slash_command("logout", "Sign out; if a sign-in is required, the next request is refused")
 async def logout(turn: Turn) -> None:
-    """Sign out without a request, as an expired login does."""
+    """Sign out although the client did not ask for it, as when a login expires."""
     turn.session.sign_out()
     await turn.say("Signed out. If I was started with `--auth`, the next request is refused.")

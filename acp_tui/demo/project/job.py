@@ -46,7 +46,7 @@ class Job:
 
 
 def choose_job(folder: Path, pause: float) -> Job:
-    """Choose the job for a folder; `pause` is in seconds per step of the command."""
+    """Choose the job for a folder. `pause` is how long the command waits after each step, in seconds."""
     module = folder / MODULE
     slowly = ["--pause", f"{pause:.2f}"] if pause else []
     if is_sample(folder):

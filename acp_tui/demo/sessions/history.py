@@ -16,11 +16,11 @@ _REPLAYED = frozenset(
         "plan",
     }
 )
-"""The kinds of updates that are replayed. Others describe state; on load the current state is sent."""
+"""The kinds of updates that are replayed. Others describe state; only the current state is sent on load."""
 
 
 class History:
-    """Session updates in wire format, merged to whole messages and one entry per tool call."""
+    """Session updates in wire format, merged into whole messages and one entry per tool call."""
 
     def __init__(self, updates: list[Update] | None = None) -> None:
         self.updates = updates or []
@@ -57,11 +57,11 @@ class History:
         return None
 
     def position(self) -> int:
-        """Return the current end, for `truncate`."""
+        """Return the current length, which can be passed to `truncate` later."""
         return len(self.updates)
 
     def truncate(self, position: int) -> None:
-        """Remove everything after a position, such as a refused prompt."""
+        """Remove the updates after a position, for example those of a refused prompt."""
         del self.updates[position:]
 
     def fail_open_calls(self) -> None:

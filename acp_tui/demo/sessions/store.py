@@ -37,7 +37,7 @@ def _now() -> str:
 
 @dataclass
 class StoredSession:
-    """The part of a session that is stored. The field names are those of the file."""
+    """The part of a session that is stored. The names of its fields are the keys in the JSON file."""
 
     id: str
     cwd: str
@@ -74,7 +74,7 @@ class SessionStore:
         return copy
 
     def save(self, session: StoredSession) -> None:
-        """Write a session to disk. A failure is only reported, so that the conversation can continue."""
+        """Write a session to disk. A failure is reported on stderr, so that the conversation can continue."""
         session.updated_at = _now()
         try:
             write_private(self._file(session.id), json.dumps(_to_json(session)))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def standard_options(kind: ToolKind) -> list[PermissionOption]:
-    """Return one option of each kind. The "always" options apply to all tool calls of this kind."""
+    """Return options to allow or reject, once or always. "Always" means all tool calls of this kind."""
     what = {"edit": "edits", "execute": "commands"}.get(kind, f"calls of kind {kind}")
     return [
         PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
@@ -30,7 +30,7 @@ def standard_options(kind: ToolKind) -> list[PermissionOption]:
 
 
 async def request_permission(turn: Turn, call: ToolCallUpdate) -> str | None:
-    """Ask for permission if the mode requires it. Returns None if allowed, otherwise the reason."""
+    """Ask for permission if the mode requires it. Returns None if the call is allowed, otherwise why not."""
     mode = turn.stored.settings.mode
     if mode == "plan":
         return "Refused: the demo changes nothing in plan mode. Switch to another mode first."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 OUTPUT_BYTE_LIMIT = 64 * 1024
-"""The maximum size of the output that the agent keeps, in bytes. The user sees all of it."""
+"""The number of bytes of output that the demo keeps for its tool call. The user sees all of the output."""
 
 
 @dataclass(frozen=True)

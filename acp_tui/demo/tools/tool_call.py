@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ToolCall:
-    """Sends a tool call and its updates. `start` comes first; the updates refer to its id."""
+    """Sends a tool call and its updates. Call `start` first: updates refer to the id that it announces."""
 
     def __init__(
         self,

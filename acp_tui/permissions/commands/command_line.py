@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 MAX_COMMAND_LENGTH = 64 * 1024
-"""The maximum length of a command to analyse. The user is always asked about longer ones."""
+"""The maximum number of characters of a command to analyse. The user is always asked about longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Part:
     def name(self) -> str:
         """The program without its directory, in lower case; empty if there is none or it is not literal.
 
-        Some file systems ignore case, so `RM` may run `rm`. In zsh, `=rm` does.
+        Some file systems ignore case, so `RM` may run `rm`. In zsh, `=rm` runs `rm`.
         """
         if not self.words or not self.words[0].literal:
             return ""
@@ -57,5 +57,5 @@ class CommandLine:
     """The commands found in a command line, and whether some may be missing."""
 
     parts: list[Part] = field(default_factory=list)
-    problem: str | None = None  # why commands may have been missed, as a clause about "it"
+    problem: str | None = None  # why commands may have been missed, as a clause: "it …"
     too_long: bool = False  # only its beginning was parsed

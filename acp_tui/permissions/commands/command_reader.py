@@ -32,7 +32,7 @@ MAX_OTHER_FOLDERS = 2
 Every path is checked in each of these folders.
 """
 MAX_WRAPPERS = 8
-"""The maximum number of `sh -c` and leading `cd` that are removed from a command."""
+"""The maximum number of `sh -c` and leading `cd` to remove from a command."""
 BLANKS = " \t\n"
 """The characters that shells skip around a command. Other white space is part of a word."""
 _LEADING_CD = re.compile(
@@ -42,9 +42,12 @@ _LEADING_CD = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
-"""Puts the commands before it in the background. In `cd x && a & b`, `b` runs outside `x`."""
+"""The operator that runs what precedes it in the background. In `cd x && a & b`, `b` runs outside `x`."""
 _RUNS_AFTER_FAILURE = re.compile(r";|\|\||\n")
-"""Separates commands that run even after a failure. In `cd x && a; b`, `b` runs outside `x` if `cd` fails."""
+"""An operator after which a command runs even if the one before has failed.
+
+In `cd x && a; b`, `b` runs outside `x` if `cd` fails.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Command:
     environment: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()  # those of them that are not harmless
     argument_risks: tuple[tuple[int, str], ...] = ()  # see `risky_arguments`
-    sensitive_names: tuple[str, ...] = ()  # sensitive files, as clauses about "it"
+    sensitive_names: tuple[str, ...] = ()  # sensitive files, as clauses: "it names …"
     written: tuple[Target, ...] = ()  # the files that output is redirected to, as far as they are known
     writes_unknown: bool = False  # output is also redirected to files whose names are computed
     paths_may_change: bool = False  # a command before it may replace the files that it writes by links
@@ -98,8 +101,8 @@ def read_command(
     Args:
         given: The line or the words.
         context: The folders of the conversation.
-        cwd: Where it runs; by default in the conversation's folder.
-        env: Variables that are set for it.
+        cwd: Where the command runs; by default in the conversation's folder.
+        env: Variables that are set for the command.
         shell_free: Whether acp-tui starts the program itself, so that no shell reads its arguments. This is
             unknown for a list that an agent reports.
         follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
@@ -155,8 +158,8 @@ def _unwrap(
 ) -> _Unwrapped:
     """Remove `sh -c` around a command and `cd INSIDE &&` before it, repeatedly.
 
-    The command to run keeps its shells. It loses the `cd`, whose path could lead to another directory by the
-    time the shell follows it.
+    The shells are removed for the analysis only. The `cd` is also removed from the command to run, because
+    its path could lead to another directory by the time the shell follows it.
     """
     found = _Unwrapped(given, directory, given)
     shells: list[tuple[str, ...]] = []  # outermost first, each without its script
@@ -204,7 +207,7 @@ def _leads_elsewhere(path: str, target: Target, directory: Target, context: Path
 def _rewrap(
     inner: str | tuple[str, ...], shells: Sequence[tuple[str, ...]], outermost_is_line: bool
 ) -> str | tuple[str, ...]:
-    """Wrap a command in its shells again."""
+    """Wrap a command in its shells again. Returns a line if `outermost_is_line`, otherwise words."""
     for depth, shell in reversed(list(enumerate(shells))):
         words = (*shell, inner if isinstance(inner, str) else shlex.join(inner))
         inner = shlex.join(words) if depth or outermost_is_line else words

@@ -1,9 +1,9 @@
 """Splits a line into the plain commands that it joins.
 
 Like `plain_command`, this is an allow-list of syntax: plain commands, joined with `;`, `&&`, `||`, `|` or a
-line break, each with plain variables before it and its output redirected to plainly named files. Anything
-else becomes the `problem` of a command, and then no rule with command words allows the line. The commands
-after such a problem are a guess, for display only.
+line break. Plain variables may precede each command, and its output may be redirected to plainly named files.
+Anything else becomes the `problem` of a command, and then no rule that names a command allows the line. The
+commands after such a problem are a guess, for display only.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class JoinedCommand:
     words: tuple[str, ...] = ()  # empty if it is not plain
     variables: dict[str, str] = field(default_factory=dict)  # set for it
     files: list[str] = field(default_factory=list)  # its output is redirected to these
-    problem: str | None = None  # why it is not plain, as a clause about "it"
+    problem: str | None = None  # why it is not plain, as a clause: "it …"
 
     def make_unclear(self, problem: str) -> None:
         """Store why the command is not plain, and discard its words and files."""

@@ -60,7 +60,7 @@ _PATTERN_OPTION = re.compile(r"-[^-]*[ef]|--(?:ex|fi|fr|re)")
 
 
 def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
-    """Return the commands that are joined in a line. Empty for a single plain command, or without a line.
+    """Return the commands that are joined in a line; none for one plain command or a list of arguments.
 
     A part that is not plain has no `words`, and `not_plain` says why.
     """
@@ -76,7 +76,7 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
             if _uses_git_elsewhere(joined.words, command.cwd, context):
                 joined.make_unclear("a command before it may create another repository in its folder")
             elif _may_follow_links(joined.words):
-                joined.make_unclear("a command before it may put links where its paths lead")
+                joined.make_unclear("a command before it may replace its paths with links")
         part = _read_part(joined, command, context)
         if part.written and not all(_only_reads(other.words) for other in _run_before(joined_commands, at)):
             part = replace(part, paths_may_change=True)
@@ -86,7 +86,7 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
 
 
 def _run_before(commands: Sequence[JoinedCommand], at: int) -> Iterator[JoinedCommand]:
-    """Yield the commands that may run before the one at this position: earlier ones, and its pipeline."""
+    """Yield the commands that may run before this one: all earlier ones, and the rest of its pipeline."""
     yield from commands[:at]
     yield from takewhile(lambda command: command.joined_with == "|", commands[at + 1 :])
 
@@ -149,7 +149,9 @@ def _only_reads(words: tuple[str, ...]) -> bool:
 
 
 def _uses_git_elsewhere(words: tuple[str, ...], folder: Target, context: PathContext) -> bool:
-    """Return True for git in a folder other than the conversation's, where files may form a repository."""
+    """Return True for git in a folder other than the conversation's, which new files may turn into a
+    repository.
+    """
     named = any(word.startswith(("-C", "--git-dir", "--work-tree")) for word in words[1:])
     return _is_git(words) and (named or folder.real != context.target(context.cwd).real)
 
@@ -165,7 +167,7 @@ def _may_place_files(words: tuple[str, ...]) -> bool:
 
 
 def _may_follow_links(words: tuple[str, ...]) -> bool:
-    """Return True if the command names paths, and may open what links there lead to."""
+    """Return True if the command names paths and may follow links at these paths."""
     if _is_git(words):
         reads_file = any(word.startswith(_GIT_FILE_OPTIONS) for word in words[1:])
         return reads_file or find_subcommand(words)[1] not in _GIT_IGNORING_LINKS

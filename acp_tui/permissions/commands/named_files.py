@@ -73,13 +73,13 @@ def sensitive_files(
     directory: Target,
     context: PathContext,
 ) -> Iterator[str]:
-    """Yield a clause about "it" for each sensitive file that a command names.
+    """Yield a clause for each sensitive file that a command names: "it names .env, which …".
 
     Args:
         given: The command.
         line: The command, parsed.
         steps: Its commands, with their words expanded.
-        directory: Where it runs.
+        directory: Where the command runs.
         context: The folders of the conversation.
     """
     seen: set[str] = set()
@@ -134,7 +134,7 @@ def _words(step: Step) -> Iterator[tuple[str, bool]]:
 
 
 def _counts(path: str, step: Step, *, writes: bool) -> bool:
-    """Return False for `.git` and `HEAD` if only read: they usually are an excluded path or a revision."""
+    """Return False for `.git` and `HEAD` if only read: they usually mean an excluded path or a revision."""
     if writes:
         return True
     name = posixpath.basename(path.rstrip("/"))

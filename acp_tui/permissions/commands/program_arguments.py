@@ -51,7 +51,7 @@ _SED_COMMAND = rf"""\ *+ (?:{_SED_ADDRESS}(?:,(?:[+~]\d++|{_SED_ADDRESS}))?+\ *+
         (?:\\.|(?!(?P=sign))[^\\])*+ (?P=sign) [gpiI0-9]*+
     )\ *+"""
 _SED_ONE = re.compile(_SED_COMMAND, re.VERBOSE)
-"""A command of `sed` that only changes what is printed. Others read and write files (`r`, `w`) or run `e`."""
+"""A `sed` command that only changes what is printed. Others access files (`r`, `w`) or run programs (`e`)."""
 
 
 def find_program_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -69,7 +69,7 @@ def find_program_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _operands(words: Sequence[str], valued: re.Pattern[str]) -> Iterator[int]:
-    """Yield the positions of the words that are neither options nor their values."""
+    """Yield the positions of the words that are neither options nor values of the options in `valued`."""
     options, skip = True, False
     for position, word in enumerate(words[1:], 1):
         if skip:

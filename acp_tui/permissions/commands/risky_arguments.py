@@ -2,7 +2,8 @@
 
 A rule for leading words allows whatever follows: `git diff` also allows `git diff src`. It must not allow
 `git diff --output=/root/.bashrc` or `cat /etc/passwd`. Paths outside the workspace, options that write a file
-or run a program, and variables such as `make CC=…` are risks: the rule matches only if it names them.
+or run a program, and variables such as `make CC=…` are risks. A rule matches a command with such risks only
+if it names them.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from acp_tui.permissions.commands.wrappers import UnclearError, unwrap
 MAX_DEPTH = 12
 MAX_PARTS = 400
 MAX_WRAPPER_WORDS = 1000
-"""The maximum number of words of a command to search for a wrapped command."""
+"""The maximum number of words of a command that is searched for a wrapped command."""
 TOO_LONG = "it is too long"
 
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|\n]")
@@ -365,7 +365,7 @@ class _Parser:
         return self.text[start : self.at], False
 
     def parameter(self, part: Part, *, quoted: bool) -> None:
-        """Parse `${…}`, which may contain any default value. Shells disagree about quotes inside quotes."""
+        """Parse `${…}`; its default value may run commands. Shells disagree about quotes inside quotes."""
         self.at += 2
         self.depth += 1
         self.check_depth()

@@ -97,7 +97,7 @@ _RUNNERS = {
 
 
 def runs_others(name: str) -> bool:
-    """Return True if this program can do anything, depending on its arguments."""
+    """Return True if this program can run any other program, depending on its arguments."""
     base = name.rpartition("/")[2].lower().rstrip("0123456789.")  # `python3.12` is `python`
     return base in _POWERFUL | SHELLS | _HIDING or base in _WRAPPERS
 

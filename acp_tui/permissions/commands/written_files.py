@@ -1,4 +1,4 @@
-"""Finds the files that a command redirects its output to. Each counts as an edit of that file."""
+"""Finds the files that a command redirects its output to. Each redirection counts as an edit of its file."""
 
 from __future__ import annotations
 

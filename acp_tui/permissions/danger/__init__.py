@@ -2,5 +2,5 @@
 
 `steps` lists the commands of a line with variables and braces expanded, and the folder each runs in. Most
 other modules contain checks: functions that take one step, or all of them, and return a reason or None. A
-reason is a clause about "it".
+reason is a clause about the command: "it deletes an account".
 """

@@ -1,7 +1,7 @@
-"""Finds commands whose damage cannot be undone. No rule and no policy allows these.
+"""Finds commands whose damage cannot be undone. No rule and no policy allows them.
 
-Harmless commands must not be marked: users who see too many warnings stop reading them. The lists of commands
-in `tests/permissions/corpora` measure both.
+Harmless commands must not be reported: users who see too many warnings stop reading them. The tests count
+dangerous commands that are missed, and harmless ones that are reported, in `tests/permissions/corpora`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ LONGEST_BOMB = 1024
 
 
 def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence[Step]) -> str | None:
-    """Return why only a user may allow a command, as a clause about "it"; None if it is not dangerous.
+    """Return why only a user may allow a command, as a clause: "it …". None if it is not dangerous.
 
     `line` and `steps` are the parsed command. Sets `line.too_long` if a script in it is too long.
     """
@@ -63,9 +63,9 @@ def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence
 
 
 def find_danger_in_prose(text: str) -> str | None:
-    """Return why a text that mentions commands, such as a title, is suspicious.
+    """Return why a text that mentions commands, such as a title, is suspicious; None if it is not.
 
-    Less exact than `find_danger`.
+    This is less exact than `find_danger`.
     """
     return _in_prose(text, 0)
 
@@ -156,7 +156,10 @@ def _in_scripts(line: CommandLine, steps: Sequence[Step], depth: int) -> str | N
 
 
 def _scripts(step: Step, all_steps: Sequence[Step]) -> Iterator[str]:
-    """Yield the scripts that a step runs: its input, a file that the line wrote before, or a setting."""
+    """Yield the scripts that a step runs.
+
+    They come from its input, a file that the line wrote before, or a setting such as `PAGER` or a git alias.
+    """
     if downloads.runs_input(step):
         yield from step.part.input
         for before in find_feeders(all_steps, step):

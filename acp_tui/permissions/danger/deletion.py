@@ -98,7 +98,7 @@ def _changes(command: Sequence[str]) -> bool:
 
 
 def _searched(step: Step) -> str | None:
-    """Describe the protected folder that `find` searches; None if it is narrowed to some of its files."""
+    """Describe the protected folder that `find` searches; None if the search is limited to some files."""
     places: list[str] = []
     for text in step.arguments:
         if _FIND_STARTS.fullmatch(text) and not places:

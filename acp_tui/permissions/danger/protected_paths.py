@@ -54,13 +54,15 @@ def describe_protected(path: str, folder: str = "") -> str | None:
 
     Args:
         path: As written, with variables and globs.
-        folder: What a relative path counts from; empty if that is not known.
+        folder: The folder that a relative path starts from; empty if that is not known.
     """
     return next((found for parts in _candidates(path, folder) if (found := _named(parts))), None)
 
 
 def describe_precious(path: str, folder: str = "") -> str | None:
-    """Like `describe_protected`, but also for documents, keys and parts of the system."""
+    """Like `describe_protected`, but also describe vital files, all files of some system folders, and
+    folders of a home such as `Documents` or `.ssh`.
+    """
     if found := describe_protected(path, folder) or find_vital_file(path, folder):
         return found
     for parts in _candidates(path, folder):
@@ -128,7 +130,7 @@ def _climbs(path: str) -> bool:
 def _candidates(path: str, folder: str) -> list[list[str]]:
     """Return the absolute paths that a path may mean, each split at its slashes.
 
-    Many `..` lead to the root from any folder.
+    A path that begins with several `..` is also read as if they led to the root, whatever the folder.
     """
     path = _plain_start(path, folder)
     found: list[str] = []

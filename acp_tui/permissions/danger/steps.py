@@ -150,7 +150,7 @@ class _Shell:
             self.set_positional(part.arguments[2:], 0)
 
     def set_positional(self, words: tuple[str, ...], first: int) -> None:
-        """Set `$1`, `$2`, … and `$@`."""
+        """Set `$1`, `$2`, … and `$@`; also `$0` if `first` is 0."""
         self.variables |= {str(number): [word] for number, word in enumerate(words, first)}
         self.variables |= dict.fromkeys("@*", [*words[1 - first :]] or [""])
 
@@ -213,7 +213,7 @@ def _program(word: str) -> str:
 
 
 def _expand_part(part: Part, shell: _Shell) -> list[Part]:
-    """Return the command with expanded words, and the commands it wraps if its program has changed."""
+    """Return the command with expanded words; if only these name its program, also the commands it wraps."""
     targets = tuple(
         Redirection(each.operator, Word(" ".join(shell.expand(each.target)))) for each in part.redirections
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from acp_tui.entry_labels import compaction_words
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines, limit_lines, wrapped_lines
 
@@ -13,19 +14,12 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Compaction
     from acp_tui.ui.drawing.body import Body, DrawContext
 
-_WORDS = {
-    "in_progress": "compacting the context…",
-    "completed": "compacted the context",
-    "failed": "could not compact the context",
-    "cancelled": "stopped compacting the context",
-}
-
 
 def body(entry: Compaction, context: DrawContext) -> Body:
     """Draw the status, the error if any, and the summary unless folded."""
     palette, width = context.palette, context.width
     summary = str(entry.summary)
-    words = _WORDS.get(entry.status, f"compacting the context: {entry.status}")
+    words = compaction_words(entry)
     fold = ("▸ " if context.folded else "▾ ") if summary else "· "
     style = palette.error if entry.status == "failed" else palette.dim
     lines = hanging_lines([Segment(fold, palette.faint)], [Segment(words, style)], width)
