@@ -113,7 +113,10 @@ class AppContext:
         return self.launch(None, shlex.join(command))
 
     def _was_ad_hoc(self, stored: StoredSession, command: Sequence[str]) -> bool:
-        """Return True if the session was started with `--command`. Earlier versions recorded only a name."""
+        """Return True if the session was started with `--command`.
+
+        For sessions of earlier versions, which did not record this, it is inferred from the command.
+        """
         recorded = stored.meta.get("ad_hoc")
         if isinstance(recorded, bool):
             return recorded
@@ -133,7 +136,8 @@ class AppContext:
     def stored(self, reference: str, *, must_exist: bool = False) -> StoredSession | None:
         """Find a recorded session by acp-tui's id (or a prefix of it) or by the agent's id.
 
-        Returns None for an unknown id, which the agent may still know. Raises `UserError` if it `must_exist`.
+        For an unknown id, returns None, because the agent may still know it, or raises `UserError` if
+        `must_exist`. Also raises `UserError` if a prefix matches several sessions.
         """
         recorded = list_sessions(paths().data)
         for session in recorded:
@@ -184,7 +188,7 @@ class AppContext:
                 raise UserError(f"The review comments cannot be saved: {reason}.") from error
 
     def branch(self, folder: Path) -> str | None:
-        """Return the branch that is checked out in a folder."""
+        """Return the git branch that is checked out in a folder; None outside a repository."""
         return branch_name(folder)
 
     def export(self, conversation: Conversation, form: str, theme: str) -> Path:
@@ -212,7 +216,7 @@ class AppContext:
     def is_sensitive_in(self, cwd: Path) -> Callable[[str], bool]:
         """Return a function that tells whether the contents of a file must not be logged or exported.
 
-        It also checks the target of a symbolic link, whose own name may be harmless.
+        The function also checks the target of a symbolic link, since the link's own name may be harmless.
         """
         patterns = tuple(self.settings.workspace.sensitive)
 

@@ -98,7 +98,7 @@ def _built_in() -> dict[str, KnownAgent]:
     demo = KnownAgent(
         name="demo",
         title="Demo agent",
-        about="scripted and offline: shows every feature of the protocol",
+        about="a script that works offline and shows every feature of the protocol",
         commands=((sys.executable, "-P", "-m", "acp_tui.demo"),),
         tested_version="comes with acp-tui",
     )

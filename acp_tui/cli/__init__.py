@@ -97,7 +97,7 @@ def _run(given: list[str]) -> int:
 
 
 def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
-    """Accept agent and prompt after an option, as in `exec AGENT --policy ask PROMPT`. Argparse does not."""
+    """Accept words after an option, as in `exec AGENT --policy ask PROMPT`, which argparse rejects."""
     options = [word for word in unknown if word.startswith("-") and word != "-"]
     if options or "words" not in args:
         command = f"acp-tui {args.command}" if args.command else "acp-tui"
@@ -116,7 +116,7 @@ def _cwd_exists() -> bool:
 
 
 def _with_command(words: list[str]) -> list[str]:
-    """Insert the default command `run` where no command is named: `acp-tui claude-code`.
+    """Insert the default command `run` if no command is named, as in `acp-tui claude-code`.
 
     Without any argument `run` is inserted only on a terminal; otherwise the help is printed.
     """

@@ -78,7 +78,7 @@ class ConversationSetup:
         if not self._args.trust_folder:
             yield from self.project.questions()
             self.use_project_servers()
-            self._note_given("as you agreed in this folder")
+            self._note_given("because of your approval for this folder")
 
     def use_project_servers(self) -> None:
         """Give the agent the project's approved servers. A server from --mcp-config takes precedence."""
@@ -92,7 +92,7 @@ class ConversationSetup:
             self._notices.append(Noticed("info", sentence))
 
     def take_notices(self) -> list[str]:
-        """Return the notices about the folder's files, and keep `open` from adding them."""
+        """Return the notices about the folder's files, which `open` then no longer adds to the session."""
         taken, self._notices = self._notices, []
         return [notice.text for notice in taken]
 

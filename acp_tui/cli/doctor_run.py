@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Record
 
 PROGRESS_INTERVAL_SECONDS = 3.0
-"""Seconds between messages that name the call being waited for."""
+"""Seconds between messages that say which request is still unanswered."""
 
 
 async def examine(args: argparse.Namespace, agent: str | None, prompt: str | None) -> dict[str, Any]:

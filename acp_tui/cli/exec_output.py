@@ -25,7 +25,7 @@ MAX_CHANGED_FILES = 30
 
 
 class ProgressPrinter:
-    """Prints progress on stderr, one line each. `break_line` is called before each line."""
+    """Prints progress on stderr, line by line. `break_line` is called before each line."""
 
     def __init__(self, break_line: Callable[[], None] = lambda: None) -> None:
         self._break_line = break_line

@@ -43,7 +43,7 @@ def mcp_servers_named(names: Sequence[str]) -> str:
 class ProjectTrust:
     """Decides once, before the agent starts, what is used from a folder's files.
 
-    The files are read only here: what is shown in a question is what the agent is given.
+    The files are read only once, so that the agent gets exactly what the user was shown.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ProjectTrust:
 
         Args:
             cwd: The folder.
-            launch: The agent that will be started; None: any.
+            launch: The agent that will be started; None to consider the servers of every agent.
             own_servers: The servers of the user.
             chose_agent: Whether the settings of the folder name the agent.
         """
@@ -76,7 +76,7 @@ class ProjectTrust:
         self._candidates = self._usable(found.servers)
 
     def _usable(self, servers: Sequence[Server]) -> list[Server]:
-        """Return the usable servers, each with the current path of its program."""
+        """Return the servers that can be sent, with the paths of their programs; withhold the others."""
         usable: dict[str, Server] = {}
         own = {server.definition() for server in self._own}
         for server in servers:
@@ -136,7 +136,7 @@ class ProjectTrust:
     # ------------------------------------------------------------------------- questions
 
     def questions(self) -> Iterator[StartQuestion]:
-        """Yield the questions for the user. Each answer must be accepted before the next question."""
+        """Yield the questions for the user. Call `accept` of the chosen answer before the next question."""
         agent = self._chosen_agent
         if self._trusted is None and (agent or self._candidates):
             yield self._trust_question(agent)
@@ -231,7 +231,7 @@ class ProjectTrust:
             yield "contains a long gap; check what follows it"
 
     def _own_files(self, server: Server) -> list[str]:
-        """Return the files of the folder that a server runs: its program, and any among its arguments."""
+        """Return those of a server's program and arguments that are files in the folder."""
         names: list[str] = []
         for word in [server.program, *server.args] if server.program else []:
             path = self._cwd / word.rpartition("=")[2].replace("${workspaceFolder}", str(self._cwd))

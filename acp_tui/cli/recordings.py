@@ -33,7 +33,7 @@ def find_recording(reference: str) -> Path:
 
 
 def read_records(path: Path) -> tuple[list[Record], list[str]]:
-    """Return the records of a recording, and a sentence for each problem in it."""
+    """Return the records of a recording, and a sentence for each problem in it. Raises `UserError`."""
     damaged: list[int] = []
     try:
         records = list(read_recording(path, damaged.append))

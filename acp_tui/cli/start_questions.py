@@ -23,7 +23,7 @@ class StartAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StartQuestion:
-    """A question that has to be answered before an agent starts. Its texts may contain any character."""
+    """A question that has to be answered before an agent starts. Its texts may contain control characters."""
 
     title: str
     text: str
@@ -34,7 +34,7 @@ class StartQuestion:
 
 
 def workspace_question(cwd: Path) -> StartQuestion | None:
-    """Ask whether a folder that holds far more than a project is meant to be the workspace."""
+    """Return a question if the folder holds far more than a project; None for any other folder."""
     what = wide_workspace(cwd)
     if what is None:
         return None
@@ -50,7 +50,7 @@ def workspace_question(cwd: Path) -> StartQuestion | None:
 
 
 def wide_workspace(cwd: Path) -> str | None:
-    """Name a folder that holds far more than a project; None for any other folder."""
+    """Describe a folder that holds far more than a project, such as "/"; None for any other folder."""
     real = cwd.resolve()
     if real == Path(real.anchor):
         return "/, the whole file system"

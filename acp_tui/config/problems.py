@@ -42,7 +42,7 @@ def closest_match(word: str, known: Iterable[str]) -> str | None:
 
 
 def unknown_key_sentence(word: str, known: Iterable[str]) -> str:
-    """Return the error for an unknown key, with the similar or valid keys."""
+    """Return the error for an unknown key, which suggests a similar key or lists the valid ones."""
     names = sorted(known)
     if meant := closest_match(word, names):
         return f"unknown key; did you mean {meant!r}?"

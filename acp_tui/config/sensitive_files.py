@@ -1,4 +1,4 @@
-"""Detects sensitive files: files with secrets, and files that other programs execute or obey.
+"""Detects sensitive files: files with secrets, and files that programs execute or are configured by.
 
 Only names are considered, so that this works for paths in tool calls, too. For links, callers must check both
 the given path and the real one.
@@ -174,9 +174,9 @@ _ALL = tuple(pattern for patterns in _BY_REASON.values() for pattern in patterns
 
 
 def sensitive_reason(path: str | PurePath, extra: Iterable[str] = ()) -> str | None:
-    """Return why the user should be asked about this file, in words that follow its name; None if not.
+    """Return why a file is sensitive, as a clause that follows its name; None if it is not.
 
-    `extra` are the user's patterns, with the same syntax. `~` is the home directory.
+    `extra` are the user's patterns for names or paths; `~` stands for the home directory.
     """
     text = os.path.normpath(os.fspath(path))
     if _is_ours(text):
@@ -203,7 +203,7 @@ def holds_secrets(path: str | PurePath, extra: Iterable[str] = ()) -> bool:
 
 
 def glob_may_match_sensitive(pattern: str) -> bool:
-    """Return True if this shell glob may match a sensitive file. Very general globs do not count."""
+    """Return True if this shell glob may match a sensitive file; False for very general globs such as `*`."""
     for name in pattern.lower().split("/"):
         if not _GLOB.search(name) or len(name) > _MAX_PATTERN_LENGTH:
             continue
@@ -231,7 +231,7 @@ def _matches(patterns: tuple[str, ...], path: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _compile(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return one regular expression for names and one for paths, which is fast even for a thousand files."""
+    """Combine the patterns into one regular expression for names and one for paths, for speed."""
     names = [pattern for pattern in patterns if "/" not in pattern]
     ends = [pattern for pattern in patterns if "/" in pattern and pattern[0] != "/"]
     whole = [pattern for pattern in patterns if pattern[0] == "/"]

@@ -132,7 +132,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "workspace.max_rewind_turns": validators.count,
     "workspace.max_rewind_bytes": validators.size,
 }
-"""The validator of every key with a single value, unlike the tables `mcp_servers`, `agents` and `keys`."""
+"""The validators by key. The tables `mcp_servers`, `agents` and `keys` are validated elsewhere."""
 
 SECTIONS = {key.partition(".")[0] for key in VALIDATORS if "." in key}
 TABLE_KEYS = frozenset({"mcp_servers", "agents", "keys"})
@@ -197,9 +197,8 @@ def _read_keys(settings: Settings, config: toml_document.TomlDocument, table: An
     for path, value in flatten_bindings(table):
         keys, key = join_keys(value), ".".join(("keys", *path))
         if keys is None:
-            config.report(
-                ("keys", *path), str(validators.invalid_value('a key such as "ctrl+j", or a list', value))
-            )
+            error = validators.invalid_value('a key such as "ctrl+j" or a list of keys', value)
+            config.report(("keys", *path), str(error))
         else:
             settings.keys[".".join(path)] = keys
             settings.origins[key] = Origin("config", config.file, config.line("keys", *path))
@@ -289,7 +288,7 @@ def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
 
 
 def _similar_variable(name: str, variables: Iterable[str]) -> str | None:
-    """Return the known variable most similar to an unknown one; None if it lacks our prefix."""
+    """Return the known variable most similar to this one; None if it lacks our prefix."""
     if not name.startswith(PREFIX) or name == f"{PREFIX}HOME":
         return None
     meant = closest_match(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in variables])

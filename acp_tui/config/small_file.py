@@ -38,7 +38,7 @@ def read_small_file(file: Path) -> bytes | None:
 def read_small_file_inside(folder: Path, name: str) -> bytes | None:
     """Return the content of a regular file in a folder; None if there is none.
 
-    Raises `OSError` for anything else, also for a link that leads out of the folder.
+    Raises `OSError` for anything else, such as a device or a link that leads out of the folder.
     """
     real = _resolved(folder / name)
     if not real.is_relative_to(_resolved(folder)):

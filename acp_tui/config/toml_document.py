@@ -31,7 +31,7 @@ class TomlDocument:
     _unknown_keys: int = 0
 
     def line(self, *path: str | int) -> int | None:
-        """Return the line of a key, or of the nearest table around it."""
+        """Return the line of a key, or else of the innermost table around it; None if neither is known."""
         while path:
             if path in self.lines:
                 return self.lines[path]

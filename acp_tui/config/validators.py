@@ -125,7 +125,7 @@ def mapping(value: Any) -> dict[str, str]:
 
 
 def resolve_program(program: str, folder: Path) -> str:
-    """Make a program's path absolute, relative to `folder`. A name without a slash is kept, for `PATH`."""
+    """Make a program's path absolute, relative to `folder`. A bare name is returned unchanged."""
     return str(resolve_path(folder, program)) if "/" in program else program
 
 

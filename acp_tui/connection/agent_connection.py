@@ -1,4 +1,4 @@
-"""The calls to an agent. Each raises `NotSupported` if the agent did not advertise what it needs."""
+"""The calls to an agent. A call raises `NotSupported` if the agent did not advertise what it needs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class AgentConnection(RpcConnection):
 
     @property
     def _speaks_draft(self) -> bool:
-        """True if the agent answered `initialize` with the draft. The translator sets `session.dialect`."""
+        """True if the agent answered `initialize` with the draft version of the protocol."""
         return self.session.dialect == "0.1.0"
 
     def _mismatch(self, version: Any) -> VersionMismatch:
@@ -85,7 +85,8 @@ class AgentConnection(RpcConnection):
             raise NotSupported(f'{self.title} has no sign-in method "{method_id}".')
         if method.kind != "agent":
             raise NotSupported(
-                f'Sign-in method "{method.name}" has the type {method.kind}: {self.title} cannot perform it.'
+                f'Sign-in method "{method.name}" is of type {method.kind}, '
+                f"which {self.title} does not perform itself."
             )
         await self.call("authenticate", build_params(schema.AuthenticateRequest, methodId=method_id))
 
@@ -111,7 +112,7 @@ class AgentConnection(RpcConnection):
         *,
         timeout: float | None = 60.0,
     ) -> dict[str, Any]:
-        """Reopen a session. The agent replays it in updates before it answers."""
+        """Reopen a session. Before the agent answers, it replays the session in updates."""
         self._require("loading sessions", "loadSession")
         return await self._open("session/load", session_id, cwd, directories, servers, timeout)
 
@@ -169,7 +170,7 @@ class AgentConnection(RpcConnection):
         return str(result.get("stopReason", "end_turn"))
 
     async def _prompt_draft(self, session_id: str, content: list[dict[str, Any]]) -> str:
-        """Run one turn of the draft dialect, where a notification ends the turn rather than the answer."""
+        """Run one turn of the draft, in which the turn ends with a notification instead of the answer."""
         ended = asyncio.Event()
         original_observe = self._transport.observe
 
@@ -194,7 +195,7 @@ class AgentConnection(RpcConnection):
     async def steer(self, session_id: str, blocks: Sequence[Mapping[str, Any]]) -> str:
         """Send a message into the running turn, and return what the agent did with it.
 
-        The protocol's words are "injected", "promptRequired" (no turn runs), and "failed".
+        The outcomes in the protocol are "injected", "promptRequired" (no turn is running) and "failed".
         """
         if not self._agent.can_steer:
             raise NotSupported(f"{self.title} does not take messages during a turn.")
@@ -224,7 +225,7 @@ class AgentConnection(RpcConnection):
     async def set_config_option(
         self, session_id: str, option_id: str, value: str | bool, *, timeout: float | None = None
     ) -> None:
-        """Set an option of the agent: a string for a select option, or a boolean."""
+        """Set an option of the agent. The value of a select option is a string."""
         from acp import schema
 
         option = next((option for option in self.session.config_options if option.id == option_id), None)
@@ -247,7 +248,7 @@ class AgentConnection(RpcConnection):
         await self.call("session/set_config_option", params, timeout=timeout)
 
     async def set_model(self, session_id: str, model: str, *, timeout: float | None = None) -> None:
-        """Set the model of an agent that has `models`, which config options have replaced in the protocol."""
+        """Set the model of an agent that offers `models`, which config options replace in newer agents."""
         known = [offered.value for offered in self.session.models]
         if model not in known:
             raise self._unavailable(f'Model "{model}"', known)

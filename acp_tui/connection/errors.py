@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ConnectionFault(UserError):  # noqa: N818  # also faults of the agent
-    """Base class: a call to the agent has no result."""
+    """Base class of the errors that a call to an agent can raise."""
 
     def __init__(self, sentence: str, stderr_tail: list[str] | None = None) -> None:
         self.stderr_tail = stderr_tail or []

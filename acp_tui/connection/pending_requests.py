@@ -79,13 +79,13 @@ class PendingRequests:
         return True
 
     def withdraw(self, request_id: Any) -> None:
-        """Cancel a request on behalf of the agent. Does nothing if it has been answered."""
+        """Cancel a request that the agent has withdrawn. Does nothing if it has been answered."""
         request = self._open.get(request_id) if isinstance(request_id, int | str) else None
         if request is not None:
             request.withdraw()
 
     def withdraw_all(self) -> None:
-        """Cancel all requests without waiting for answers: the agent is gone."""
+        """Cancel all requests without waiting until they are answered, because the agent is gone."""
         for request in self._open.values():
             request.withdraw()
 

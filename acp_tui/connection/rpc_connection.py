@@ -33,7 +33,7 @@ CLOSE_SECONDS = 10.0
 
 
 class RpcConnection:
-    """One agent process and the JSON-RPC connection to it. A restart creates a new one."""
+    """One agent process and the JSON-RPC connection to it. A restart needs a new object."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class RpcConnection:
             observe: Called with every frame, sent or received, in wire order and before it has any effect.
             serve: Returns the result of a request from the agent, or raises `Refusal`.
             on_exit: Called once, after the agent has exited.
-            clock: The time of a record, in seconds since 1970.
+            clock: Returns the time to record, in seconds since 1970.
             stderr: Called with each block the agent writes to stderr.
             line_limit: Longest line to accept, in bytes.
         """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def print_message(sentence: str, context: Sequence[str] = ()) -> None:
     """Print a sentence to stderr, followed by indented lines of context.
 
-    Each stays on one line: a newline in a name could otherwise forge another message.
+    Newlines are replaced in all of them, since one in a file name could forge another message.
     """
     print(f"acp-tui: {visible_line(sentence)}", file=sys.stderr, flush=True)
     for line in context:

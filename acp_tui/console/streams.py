@@ -24,7 +24,7 @@ class SanitizedStream:
         self.unfiltered = stream
 
     def write(self, text: str) -> int:
-        """Write the text with control characters replaced. Return the number of characters given."""
+        """Write the text with control characters replaced. Return the length of `text`."""
         self.unfiltered.write(visible(text))
         return len(text)
 
@@ -58,7 +58,7 @@ def content_stream() -> TextIO:
 
 
 def discard_stdout() -> None:
-    """Redirect stdout to /dev/null: the interpreter would retry to write the buffer at exit, and fail."""
+    """Redirect stdout to /dev/null, so that the interpreter's flush at exit does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

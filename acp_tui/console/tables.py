@@ -42,7 +42,10 @@ def wrapped(text: str, indent: str = "") -> list[str]:
 def labelled(
     fields: Sequence[tuple[str, str]], indent: str = "", commands: Collection[str] = ()
 ) -> list[str]:
-    """Return labels in one column and wrapped texts in the other. `commands` stay on one line for copying."""
+    """Return lines with labels in one column and wrapped texts in the other.
+
+    Texts with a label in `commands` are not wrapped, so that they can be copied.
+    """
     fields = [(visible_line(label), text) for label, text in fields]
     width = max((len(label) for label, _ in fields), default=0) + 2
     lines: list[str] = []

@@ -28,7 +28,7 @@ async def set_mode(conversation: Conversation, wanted: str) -> None:
 async def set_option(conversation: Conversation, key: str, value: str) -> None:
     """Change an option of the agent, named by id, name or category.
 
-    `mode` and `model` also work with agents that offer them outside their options.
+    The keys `mode` and `model` also work with agents that do not offer these as options.
     """
     session, title = conversation.session, conversation.launch.title
     options = session.config_options

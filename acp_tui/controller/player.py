@@ -84,7 +84,7 @@ class Player:
 
     @property
     def shortened_pause(self) -> float | None:
-        """The recorded seconds of the current pause if it is shortened; otherwise None."""
+        """The recorded length of the current pause, in seconds; None if it is not shortened."""
         if not self.played or self.ended:
             return None
         pause = self._records[self.played].at - self._records[self.played - 1].at

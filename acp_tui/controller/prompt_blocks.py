@@ -209,7 +209,5 @@ def _decoded(data: bytes, *, cut: bool = False) -> str | None:
 
 
 def _too_large(token: str, size: int, limit: int, what: str) -> UserError:
-    has = f"{size / 1_000_000:.1f} MB"
-    return UserError(
-        f"{token} cannot be attached: it has {has}, and the limit for {what} is {limit // 1_000_000} MB."
-    )
+    limits = f"it is {size / 1_000_000:.1f} MB large, and the limit for {what} is {limit // 1_000_000} MB"
+    return UserError(f"{token} cannot be attached: {limits}.")

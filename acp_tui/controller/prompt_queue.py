@@ -29,7 +29,7 @@ INCOMPLETE_PROMPT = "Not sent: a secret in this prompt was not saved. Write the 
 
 
 class PromptQueue:
-    """Sends the prompts of a conversation one by one. Calls `failed` with an error and the prompt's text."""
+    """Sends the prompts of a conversation one by one. If one fails, calls `failed` with error and text."""
 
     def __init__(self, conversation: Conversation, failed: Callable[[UserError, str], None]) -> None:
         self._conversation = conversation
@@ -66,7 +66,7 @@ class PromptQueue:
         self._ready = False
 
     def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Send a prompt, or queue it while a turn runs. A paused queue does not hold it back."""
+        """Send a prompt, or queue it while a turn runs. It is sent even while the queue is paused."""
         session = self._conversation.session
         if self._can_send and (session.queue_paused or not session.queue):
             self._send(text, blocks)
@@ -138,7 +138,7 @@ class PromptQueue:
             await asyncio.wait([self._turn])
 
     def _is_complete(self, prompt: QueuedPrompt) -> bool:
-        """Return False if secrets of a restored prompt are masked. The user is told, and gets it back."""
+        """Return False, after calling `failed`, if secrets in a prompt restored from the log are masked."""
         complete = prompt.id not in self._restored or MASK not in json.dumps([prompt.text, prompt.blocks])
         if not complete:
             self._failed(UserError(INCOMPLETE_PROMPT), prompt.text)

@@ -253,7 +253,7 @@ class DemoAgent:
         return self._open(stored, mcp_servers)
 
     async def _send_initial_state(self, session: OpenSession) -> None:
-        """Send the commands and the usage. The client must know the session's id by then."""
+        """Send the commands and the usage. Call this only once the client knows the session's id."""
         await self._client.session_update(
             session.stored.id, update_available_commands(available_commands(few=session.few_commands))
         )
@@ -274,7 +274,7 @@ class DemoAgent:
         }
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_meta: Any) -> SetSessionModeResponse:
-        """Change the mode. The notifications also update the config option for it."""
+        """Change the mode, and notify the client of it and of the config option that shows it."""
         session = self._open_session(session_id)
         session.stored.settings.set("mode", mode_id)
         self._store.save(session.stored)

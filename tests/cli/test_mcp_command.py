@@ -78,7 +78,7 @@ def test_servers_of_mcp_config_files_are_listed_and_replace_those_of_the_same_na
     file.write_text('{"mcpServers": {\n"files": {"command": "sh", "cwd": "/", "trust": true}}}')
     assert main(["mcp", "list", "--mcp-config", str(file)]) == 0
     out = capsys.readouterr().out
-    assert f"left out replaced by the one in {file}:2 web" in " ".join(out.split())
+    assert f"left out replaced by the definition in {file}:2 web" in " ".join(out.split())
     assert out.endswith(
         f"files  {file}:2\n"
         "    command  sh\n"

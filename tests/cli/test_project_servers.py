@@ -244,8 +244,8 @@ def test_trusted_folders_are_listed_and_forgotten(
     monkeypatch.chdir(project)
     assert main(["trust"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"{project}\n    folder  trusted\n    server  one agreed to (definition ")
-    assert "    server  two refused" in out
+    assert out.startswith(f"{project}\n    folder  trusted\n    server  one: allowed (definition ")
+    assert "    server  two: refused" in out
     assert main(["trust", "forget"]) == 0
     assert main(["trust", "list"]) == 0
     assert capsys.readouterr().out == (

@@ -164,7 +164,9 @@ def test_the_last_of_two_servers_with_the_same_name_is_sent(tmp_path: Path) -> N
     last = server(tmp_path, args=["last"], line=9)
     found, left_out = servers_for_agent([first, last], "demo", http=False, sse=False)
     assert [entry["args"] for entry in found] == [["last"]]
-    assert left_out == [UnsentServer(first, f"replaced by the one in {tmp_path}/mcp.json:9", intended=True)]
+    assert left_out == [
+        UnsentServer(first, f"replaced by the definition in {tmp_path}/mcp.json:9", intended=True)
+    ]
 
 
 def test_other_servers_are_sent_if_one_cannot_be_sent(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def _server_lines(server: Server, recipients: tuple[str, str]) -> list[str]:
 
 
 def _mask_secrets(values: Mapping[str, str], separator: str) -> list[str]:
-    """Return the pairs, with possible secrets masked unless they only refer to a variable."""
+    """Return one text per name and value. Possible secrets are masked; references to variables are not."""
     return [
         f"{name}{separator}{MASK if is_secret_name(name) and not _is_harmless(value) else redact_text(value)}"
         for name, value in values.items()
@@ -105,7 +105,10 @@ def _is_harmless(value: str) -> bool:
 
 
 def _recipients(server: Server, servers: list[Server], agent: str | None) -> tuple[str, str]:
-    """Return a label and who gets the server. Which transports an agent supports is unknown until it runs."""
+    """Return "sent" and the agents that get the server, or "left out" and the reason.
+
+    An agent that is not running has not said which transports it supports, so this becomes a condition.
+    """
     recipient = agent or (server.agents[0] if server.agents else "")
     _, left_out = mcp.servers_for_agent(servers, recipient, http=True, sse=True)
     reason = next((left.reason for left in left_out if left.server is server), None)

@@ -247,7 +247,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
     subject = _subject(args.kind, args.subject, context)
     print(f"Request: {subject.description}")
     if subject.not_plain:
-        print(f"         no allow rule can match its words: {subject.not_plain}")
+        print(f"         no allow rule can match the command's words: {subject.not_plain}")
     run_rules = [parse_spec(text, "allow") for text in args.allow] + [
         parse_spec(text, "reject") for text in args.reject
     ]
@@ -266,7 +266,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
         if policy == (args.policy or "ask"):
             parts = decision.parts
     if parts:
-        print(f'Its parts under policy "{args.policy or "ask"}":')
+        print(f'The parts of the command under policy "{args.policy or "ask"}":')
     for verdict in parts:
         why = visible_line(verdict.why)
         print(f"  {visible_line(verdict.part.part_text)}")
@@ -276,7 +276,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
 
 
 def _path_context(args: argparse.Namespace) -> PathContext:
-    """Return the context that a conversation in this folder would have."""
+    """Return the context in which a conversation in this folder would read paths."""
     from acp_tui.config.settings import load
     from acp_tui.workspace.files.file_access import FileAccess
     from acp_tui.workspace.files.path_context import path_context
@@ -318,5 +318,5 @@ def _local(seconds: float, form: str) -> str:
 
 
 def _iso(seconds: float) -> str | None:
-    """Return a time in UTC; None for zero, which means that there is none."""
+    """Return a time as an ISO 8601 string in UTC; None for 0, which stands for no time."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else None

@@ -80,8 +80,8 @@ def app_for(
 def _default_agent(settings: early_settings.EarlySettings) -> tuple[str | None, bool]:
     """Return the agent to start if none is named, and whether the project's settings chose it.
 
-    A project may choose only an installed agent: any other would be downloaded and run. A folder marked as
-    never trusted chooses nothing.
+    A project may choose only an installed agent: any other would be downloaded and run. The choice of a
+    folder that the user never trusts is ignored.
     """
     if settings.agent == settings.own_agent:
         return settings.agent, False
@@ -168,7 +168,10 @@ def _launcher(
         return choices
 
     def start(palette: Palette, agent: str | None, session: str | None) -> BaseScreen:
-        """Apply the command line's options to the chosen agent. A resumed session keeps its own folder."""
+        """Return the screen for the chosen agent or session, with the command line's options.
+
+        A resumed session keeps its own folder.
+        """
         changes: dict[str, Any] = {"program": None, "resume": session}
         if session is not None:
             changes |= {"cwd": None, "add_dir": []}

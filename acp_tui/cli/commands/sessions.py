@@ -140,7 +140,7 @@ def _prune(args: argparse.Namespace) -> int:
     removed = remove_sessions(paths().data, chosen)
     print(f"Removed {pluralize(len(removed), 'session')}, {format_size(sum(one.size for one in removed))}.")
     if kept := len(chosen) - len(removed):
-        print(f"{pluralize(kept, 'session').capitalize()} kept: in use, or not removable.")
+        print(f"{pluralize(kept, 'session').capitalize()} kept: in use, or cannot be removed.")
     return 0
 
 

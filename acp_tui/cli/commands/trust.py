@@ -51,8 +51,8 @@ def _fields(folder: TrustedFolder) -> Iterator[tuple[str, str]]:
     if folder.agent is not None:
         yield "agent", f"{reveal_line(folder.agent)} may be started"
     for name, consent in folder.servers.items():
-        answer = "agreed to" if consent.allowed else "refused"
-        yield "server", f"{reveal_line(name)} {answer} (definition {reveal_line(consent.digest[:12])})"
+        answer = "allowed" if consent.allowed else "refused"
+        yield "server", f"{reveal_line(name)}: {answer} (definition {reveal_line(consent.digest[:12])})"
 
 
 def _forget(folder: Path, store: FolderTrust) -> None:

@@ -1,4 +1,4 @@
-"""The MCP servers that an agent gets, as objects of the protocol, and the reasons why it gets no others."""
+"""Decides which MCP servers an agent gets, with the reason for each that it does not get."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def servers_for_agent(
     sse: bool,
     environ: Mapping[str, str] | None = None,
 ) -> tuple[list[dict[str, Any]], list[UnsentServer]]:
-    """Return the servers to send to an agent, and the others with the reason.
+    """Return the servers to send to an agent, as protocol objects, and the others with the reason.
 
     `http` and `sse` say which transports the agent supports. If several servers have the same name, the last
     one is sent.
@@ -89,7 +89,7 @@ def resolved_program(server: Server, environ: Mapping[str, str] | None = None) -
 
 
 def check_sendable(server: Server, agent: str) -> None:
-    """Raise `CannotSendError` if this agent would not get the server, whatever transports it supports."""
+    """Raise `CannotSendError` if an agent that supports all transports would not get the server."""
     _require_sendable(server, agent, server, {"stdio": True, "http": True, "sse": True})
     _as_sent(server, os.environ)
 
@@ -102,7 +102,7 @@ def _texts(server: Server) -> list[str]:
 
 
 def _editor_values(server: Server) -> dict[str, str]:
-    """Return the values of editor variables, such as `${userHome}`, for a server of a project."""
+    """Return the values of editor variables, such as `${userHome}`; empty for a server of the user."""
     if server.project is None:
         return {}
     folder = str(server.project)
@@ -118,7 +118,7 @@ def _editor_values(server: Server) -> dict[str, str]:
 def _require_sendable(server: Server, agent: str, last: Server, supported: dict[str, bool]) -> None:
     """Raise `CannotSendError` if the server must not be sent to this agent."""
     if server is not last:
-        raise _NotWantedError(f"replaced by the one in {last.origin}")
+        raise _NotWantedError(f"replaced by the definition in {last.origin}")
     if not server.enabled:
         raise _NotWantedError("it is disabled")
     if server.agents is not None and agent not in server.agents:

@@ -1,4 +1,4 @@
-"""Reads the MCP servers that a project's own files define. The files are untrusted: they may be cloned."""
+"""Reads the MCP servers that a project's own files define. They may come from an untrusted repository."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROJECT_FILES = {
     ".vscode/mcp.json": "servers",
     ".gemini/settings.json": "mcpServers",
 }
-"""The files that are read, and the key with the servers in each. The first server of a name is used."""
+"""The files to read, and the key that contains the servers. The first server with a given name is used."""
 MAX_SERVERS = 20
 """The maximum number of servers in a folder: the user is asked about each."""
 MAX_DEFINITION_CHARACTERS = 4_000
@@ -33,7 +33,7 @@ _GEMINI_VARIABLE = re.compile(r"\$(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class ProjectServers:
-    """The servers of a project, and why others are left out."""
+    """The servers of a project, and the problems because of which others are missing."""
 
     servers: list[Server] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # sentences
@@ -63,9 +63,9 @@ def read_project_servers(cwd: Path) -> ProjectServers:
 
 
 def _checked(server: Server, cwd: Path) -> Server:
-    """Return the server as one of the project.
+    """Return the server, marked as defined by the project.
 
-    A definition that cannot be shown to the user in full, or clearly, becomes a fault of the server.
+    If its definition cannot be shown to the user in full or clearly, this is added to its faults.
     """
     if len(server.definition()) > MAX_DEFINITION_CHARACTERS:
         limit = f"{MAX_DEFINITION_CHARACTERS:,}"

@@ -61,7 +61,7 @@ class Server:
 
     @property
     def folder(self) -> Path:
-        """The folder that a relative program starts from."""
+        """The folder in which a relative path of the program is looked up."""
         return self.project or self.file.parent
 
     def definition(self) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.config.toml_document import TomlDocument
 
 ROOTS = ("mcpServers", "servers")
-"""The key that contains the servers, in most programs and in VS Code."""
+"""The key that contains the servers: the first in most programs, the second in VS Code."""
 
 _OWN_KEYS = ("command", "args", "env", "url", "type", "headers", "enabled", "agents")
 

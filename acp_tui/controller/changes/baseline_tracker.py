@@ -37,13 +37,13 @@ class FileVersions:
     old: str | None = None  # None: the file did not exist
     new: str | None = None  # None: it no longer exists
     revert_obstacle: str | None = None
-    """Why the texts cannot be compared, as a sentence; None if they can."""
+    """Why the texts are unknown, as a sentence; None if they are known."""
 
 
 class BaselineTracker:
     """Keeps copies of the files in the session's folders, and finds out which have changed.
 
-    The copies are in `directory`, or in a temporary folder if it is None.
+    The copies are in `directory`, or, if this is None, in a temporary folder.
     """
 
     def __init__(
@@ -84,9 +84,10 @@ class BaselineTracker:
         await self._baseline.copy_before_change(paths)
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """Copy the files that tool calls are about to change. Files that already changed are only listed.
+        """Copy the files that tool calls are about to change.
 
-        With `history`, the calls ran before the baseline was taken, so their files count as unchanged.
+        Files of calls that have ended are listed as changed, without a copy. With `history`, the calls ran
+        before the baseline was taken, so their files count as unchanged and are copied.
         """
         for change in changes:
             call = change.entry
@@ -140,7 +141,7 @@ class BaselineTracker:
         return await self._baseline.states_at(None, paths)
 
     async def contents(self, blobs: Collection[str]) -> dict[str, bytes]:
-        """Return copied contents by `FileState.blob`, without those that cannot be read."""
+        """Return the contents of copies by `FileState.blob`; copies that cannot be read are left out."""
         return await self._baseline.contents(blobs)
 
     @property

@@ -28,7 +28,7 @@ class DiffLocator:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """Look up the diffs in these changes."""
+        """Look up the diffs in these changes, except in a replayed `history`: its files may have changed."""
         for change in changes:
             call = change.entry
             if not isinstance(call, ToolCall) or history:
@@ -40,7 +40,10 @@ class DiffLocator:
                     task.add_done_callback(self._tasks.discard)
 
     def _is_new(self, diff: Diff, call: ToolCall) -> bool:
-        """Return True once while the call runs, and once after it. Agents repeat a diff with every update."""
+        """Return True if the diff must be looked up: once while its call runs, and once after the call.
+
+        Agents repeat a diff with every update.
+        """
         if diff.line is not None or diff.patch is not None or not diff.old or diff.new is None:
             return False
         key = (call.id, call.done, diff.path, diff.old, diff.new)

@@ -62,7 +62,7 @@ class ConversationReview:
     # ----------------------------------------------------------------- the disk
 
     async def refresh(self, updated: Callable[[], None], first: Path | None = None) -> None:
-        """Compare with the disk. Raises `UserError`.
+        """Find the changed files, and load those whose loaded content is outdated. Raises `UserError`.
 
         Args:
             updated: Called when files were listed, and whenever some were loaded.
@@ -86,7 +86,7 @@ class ConversationReview:
             updated()
 
     async def load(self, path: Path) -> None:
-        """Load one file now."""
+        """Load one file, unless its loaded content is still current."""
         if self._is_stale(path):
             await self._load([path])
 
@@ -149,7 +149,7 @@ class ConversationReview:
     async def revert_to_start(self, path: Path) -> None:
         """Restore a file as it was when the session began, even if it was accepted. Raises `UserError`.
 
-        If its current content cannot be copied, because it is too large, this cannot be undone.
+        If the current content is too large to be copied, this cannot be undone.
         """
         async with self._decision_lock, self._disk_lock:
             await self._load_locked([path])
@@ -276,7 +276,7 @@ class ConversationReview:
     # ----------------------------------------------------------------- comments
 
     def take_comments(self) -> str:
-        """Return the prompt with all comments, remove them, and begin a new round."""
+        """Return a prompt with all comments and remove them. Progress is counted anew from then on."""
         prompt = prompt_of(self.comments, self.name)
         self.comments = []
         self.model.begin_round()

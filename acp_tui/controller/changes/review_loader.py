@@ -27,7 +27,7 @@ MAX_SIZE_TO_ATTRIBUTE = 1_000_000
 
 @dataclass(slots=True)
 class _History:
-    """The states of one file, and the author of each state but the first."""
+    """The successive states of one file, and who made each state but the first."""
 
     states: list[FileState]
     authors: list[int] = field(default_factory=list)
@@ -52,10 +52,10 @@ class ReviewLoader:
     async def load(
         self, obstacles: Mapping[Path, str | None], accepted: Mapping[Path, FileVersion]
     ) -> list[ChangedFile]:
-        """Return changed files by their paths.
+        """Load the changed files whose paths are the keys of `obstacles`.
 
         Args:
-            obstacles: Why each file cannot be reverted, or None if it can be.
+            obstacles: The path of each file, and why it cannot be reverted, or None if it can be.
             accepted: Versions to compare with instead of the baseline.
         """
         originals = await self._baseline.original_states(obstacles)

@@ -57,7 +57,7 @@ class Rewind:
 
     @property
     def available(self) -> bool:
-        """Whether files can be restored to the time before a prompt."""
+        """Whether there is a prompt before which the files can be restored."""
         return bool(self._turns.turns)
 
     @property
@@ -91,7 +91,7 @@ class Rewind:
         )
 
     async def plan(self, number: int) -> list[RewindStep]:
-        """Return what restoring would do to each file. Raises `UserError`."""
+        """Return what restoring the files before prompt `number` would do to each. Raises `UserError`."""
         return await self._turns.plan_rewind(number)
 
     @uninterrupted
@@ -115,7 +115,10 @@ class Rewind:
         return result
 
     async def replaced_files(self) -> list[ReplacedFile]:
-        """Return the files that the last rewind replaced, for `replaced_earlier`. Raises `UserError`."""
+        """Return the files that the last rewind replaced, so that a new session can undo it.
+
+        See `replaced_earlier`. Raises `UserError`.
+        """
         return await self._turns.replaced_files()
 
     def _report(self, what: str, result: RewindResult) -> None:

@@ -134,7 +134,7 @@ class SessionOpener:
             await restore_settings(self._connection(), self._session, self._note, timeout=self._timeout)
 
     async def _late_history(self) -> None:
-        """Wait until a history sent after the answer is complete. No prompt may be sent in between."""
+        """Wait until a history sent after the answer is complete. No prompt may be sent before that."""
         deadline = self._clock() + LATE_HISTORY_SECONDS
         while not self._session.history_complete and self._clock() < deadline:
             heard_at = self._session.heard_at

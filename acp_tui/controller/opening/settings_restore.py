@@ -25,7 +25,7 @@ _ORDER = {MODEL: 0, MODE: 2}
 async def restore_settings(
     agent: AgentConnection, session: Session, note: Callable[[Event], None], *, timeout: float
 ) -> None:
-    """Set what differs from `session.settings`, and record what was restored and what was not.
+    """Give all settings their values in `session.settings`, and report what was restored and what was not.
 
     Raises `AgentGone`. `timeout` is for each setting, in seconds.
     """

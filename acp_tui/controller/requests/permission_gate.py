@@ -1,6 +1,7 @@
-"""Answers every permission and guard question: by a rule, the policy, an earlier answer, or the user.
+"""Answers permission requests, and acp-tui's own questions about files and commands.
 
-Each answer is recorded as a `Decided` event before it is sent to the agent.
+The answer comes from a rule, the policy, an earlier answer, or the user. It is
+recorded as a `Decided` event before it is sent to the agent.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ GUARD_OPTIONS = [
     PermissionOption("reject", "Reject", "reject_once"),
     PermissionOption("reject-always", "Reject always", "reject_always"),
 ]
-"""The options of guard questions, which acp-tui asks itself."""
+"""The options of acp-tui's own questions, asked before it serves a request for a file or a command."""
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class Verdict:
 
 @dataclass(slots=True)
 class PermissionGate:
-    """The policy and rules of one conversation, and the user as the last resort."""
+    """Answers the questions of one conversation by its rules and policy, or else asks the user."""
 
     policy: Policy
     identity: Callable[[], AgentIdentity]  # of the agent; its name is known after `initialize`
@@ -67,7 +68,7 @@ class PermissionGate:
     _notices_shown: int = 0
 
     def __post_init__(self) -> None:
-        """Give the rules of the command line ids."""
+        """Assign ids to the rules from the command line."""
         self.run_rules[:] = [with_id(rule) for rule in self.run_rules]
 
     async def answer(self, question: Question) -> Verdict:
@@ -98,7 +99,7 @@ class PermissionGate:
             self.note(Noticed(level, f"Policy changed to {policy}: {POLICY_SUMMARIES[policy]}."))
 
     def turn_ended(self) -> None:
-        """Drop the grants, which are valid for one turn."""
+        """Drop the unused grants, which are valid only during the turn."""
         self.grants.clear()
 
     async def _answer(self, question: Question) -> tuple[str, Verdict]:
@@ -110,11 +111,10 @@ class PermissionGate:
             option = choose_option(question.options, allow)
             if option is not None:
                 return decision.by, Verdict(allow, option, _why(decision), self._count(decision))
+            obstacle = f"the agent does not offer exactly one option to {decision.answer} it once"
             if not allow and self.question_handler is None:
-                return decision.by, Verdict(
-                    None, None, f"{decision.why}; the agent does not offer exactly one option to reject"
-                )
-            question.why = f"{decision.why}, but the agent does not offer exactly one option for that"
+                return decision.by, Verdict(None, None, f"{decision.why}; {obstacle}")
+            question.why = f"{decision.why}, but {obstacle}"
         else:
             question.why = decision.why
         if self.question_handler is None:

@@ -118,7 +118,7 @@ class RequestHandlers:
     async def _analyse(self, read_subject: Callable[[], Subject]) -> Subject:
         """Read a subject in a thread: analysing a crafted command may take a few hundred milliseconds.
 
-        One at a time, so that questions keep the order of their requests.
+        Subjects are read one at a time, so that questions keep the order of their requests.
         """
         async with self._analysis_lock:
             return await asyncio.to_thread(read_subject)

@@ -32,7 +32,7 @@ class ListedRule:
 
 @dataclass(slots=True)
 class RuleBook:
-    """The rules of the run, of the session, and the saved ones."""
+    """The rules from the command line, those of the session, and the saved rules."""
 
     gate: PermissionGate
     _undo: list[Callable[[], Rule]] = field(default_factory=list)
@@ -48,7 +48,7 @@ class RuleBook:
         return self.gate.identity()
 
     def rules(self) -> list[ListedRule]:
-        """Return the rules of the run, then those of the session, then the saved ones, each oldest first."""
+        """Return the rules from the command line, of the session, and saved; the oldest of each first."""
         store = self.gate.rule_store
         saved = store.rules() if store is not None else []
         matches = store.matches.read() if store is not None else {}
@@ -67,7 +67,7 @@ class RuleBook:
         self._remember_undo(self._remove(rule))
 
     def edit(self, rule: Rule, new: Rule) -> Rule:
-        """Replace a rule and return the new one, which keeps the id. Its scope decides where it is kept."""
+        """Replace a rule and return the new one, with the same id. Its scope decides where it is stored."""
         if new.same_as(rule):
             return rule
         new = new.evolve(id=rule.id, created=rule.created)
@@ -94,10 +94,10 @@ class RuleBook:
         self._undo.pop()  # only now: an undo that failed can be repeated
         return rule
 
-    # ----------------------------------------------------------------- where a rule is kept
+    # ----------------------------------------------------------------- where a rule is stored
 
     def _move(self, rule: Rule, new: Rule) -> Rule:
-        """Replace a rule by one that is kept in another list or file, and return the new one."""
+        """Replace a rule by one that is stored in another list or file, and return the new one."""
         if new.scope == "session":
             restore = self._remove(rule)
             self.gate.session_rules.append(new)

@@ -22,8 +22,8 @@ ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
 def offer_rules(question: Question, decision: Decision, agent: AgentIdentity, project: str) -> None:
     """Add the parts of the command, the rules for "always", and missing "always" options.
 
-    An "always" option is added only if the agent offers exactly one "once" option for that answer, which is
-    sent to the agent instead.
+    An "always" option is added only if the agent offers exactly one matching "once" option, because this is
+    what the agent is sent.
     """
     ladders: dict[str, list[tuple[Rule, ...]]] = {}
     offered = {option.kind for option in question.options}
@@ -44,6 +44,6 @@ def offer_rules(question: Question, decision: Decision, agent: AgentIdentity, pr
 
 
 def _merge(ladders: list[tuple[Rule, ...]]) -> tuple[Rule, ...]:
-    """Return the rules of all ladders from exact to wide, without duplicates."""
+    """Return the rules of all ladders as one ladder, from exact to wide, without duplicates."""
     rungs = chain(*zip_longest(*ladders))
     return tuple(dict.fromkeys(rule for rule in rungs if rule is not None))

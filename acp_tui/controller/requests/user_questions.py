@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class RuleOffer:
     """The rules that "always" can save, and for which agent and folder.
 
-    `ladders` has an entry for each kind of option that rules can remember: one ladder for each rule to save,
-    with its choices from exact to wide.
+    `ladders` maps a kind of option, such as `allow_always`, to a ladder for each rule that it saves: the
+    choices for this rule, from exact to wide.
     """
 
     agent: AgentIdentity
@@ -28,7 +28,7 @@ class RuleOffer:
 
 @dataclass(slots=True)
 class Question:
-    """A permission request or guard question."""
+    """A permission request of the agent, or acp-tui's own question before it serves another request."""
 
     request_id: RequestId
     kind: Literal["permission", "read", "write", "command"]
@@ -47,7 +47,7 @@ class Question:
     offer: RuleOffer | None = None  # the rules for "always"; None until the user is asked
 
     def ladders(self, kind: str) -> list[tuple[Rule, ...]]:
-        """Return the rules that an option of this kind can save; empty if none can."""
+        """Return a ladder for each rule that an option of this kind saves; empty if it saves none."""
         return self.offer.ladders.get(kind, []) if self.offer is not None else []
 
 
@@ -75,7 +75,7 @@ class QuestionHandler(Protocol):
     """The modes of elicitation that are supported: a subset of `form` and `url`."""
 
     async def ask(self, question: Question) -> Answer:
-        """Ask a permission or guard question."""
+        """Ask the user a question and return the answer."""
 
     async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
         """Show a form or URL of the agent and return the user's answer."""

@@ -59,7 +59,7 @@ _OPTION_SETS = {
     "[" + "|".join((*_OPTION_SETS, "bare", "many")) + "]",
 )
 async def permission(turn: Turn) -> None:
-    """Ask with a set of options, for a tool call that was not announced, or three times at once."""
+    """Ask for permission with the named options, for an unannounced tool call, or three times at once."""
     if turn.argument == "bare":
         unannounced = ToolCallUpdate(tool_call_id="never-announced")
         await _report(turn, "bare", await ask_client(turn, unannounced, _OPTION_SETS["four"]))

@@ -163,7 +163,7 @@ def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project:
     with Terminal("--command", agent("script"), cwd=project) as again:
         again.wait_for('the MCP server "second"?', "Enter choose")
         again.type("\x1b[B\x1b[B\r")
-        again.wait_for("as you agreed in this folder: the MCP server first.", "idle")
+        again.wait_for("because of your approval for this folder: the MCP server first.", "idle")
         assert again.quit() == 0
     assert sent_servers(home) == [["first"], ["first"]]
 
