@@ -124,7 +124,7 @@ def test_check_covers_keys_and_themes(config: Path, capsys: pytest.CaptureFixtur
     report = capsys.readouterr().out
     assert f"{config}:1: theme\n    unknown theme 'grubbox'; did you mean 'gruvbox'?" in report
     assert f"{config}:3: keys.app.hlep\n    there is no such action; did you mean 'app.help'?" in report
-    assert f"{config}:4: keys.transcript.copy\n    f was bound to transcript.fold_kind" in report
+    assert f"{config}:4: keys.transcript.copy\n    f no longer runs transcript.fold_kind" in report
 
 
 def test_check_reports_a_missing_notify_command(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,7 @@ _STOP_REASONS = {
 _REFUSAL = "The agent refused. Your prompt and what followed are not in its context."
 _EMPTY = "The agent returned nothing. Send the prompt again?"
 MAX_MESSAGE_LINES = 12
-"""The maximum number of lines of an error message after the first."""
+"""The maximum number of lines of an error message, besides its first line."""
 
 
 def body(entry: TurnEnd, context: DrawContext) -> Body:
@@ -52,7 +52,7 @@ def body(entry: TurnEnd, context: DrawContext) -> Body:
 
 
 def _offer(sign: str, words: str, key: str, action: str, context: DrawContext) -> Body:
-    """Draw the reason, and the key that acts on it."""
+    """Draw how the turn ended, and the key that sends or edits the prompt again."""
     palette = context.palette
     lines = hanging_lines(
         [Segment(f"{sign} ", palette.warning)], [Segment(words, palette.warning)], context.width

@@ -73,7 +73,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "comment": KeyScope("Comment", "A comment on changed lines. An empty text deletes it."),
     "find": KeyScope("Search", "Search the conversation."),
     "permission": KeyScope("Permission", "The agent is waiting for your answer."),
-    "rule": KeyScope("Rule", "A rule as a sentence whose parts can be changed."),
+    "rule": KeyScope("Rule", "A permission rule, shown as a sentence whose parts can be changed."),
     "rules": KeyScope("Permission rules", "Edit and revoke what acp-tui remembers. Type to filter."),
     "choose": KeyScope("List", "Choose an item. Type to filter."),
     "detail": KeyScope("Details", "The full text of an entry."),
@@ -143,8 +143,23 @@ TABLE: tuple[Key, ...] = (
         "Refresh the list of installed agents",
         3,
     ),
-    Key("launcher.close", "escape", "close", "quit", "launcher", "Clear the filter; quit if empty", 4),
-    Key("launcher.interrupt", "ctrl+c", "close", "", "launcher", "Clear the filter; quit if empty"),
+    Key(
+        "launcher.close",
+        "escape",
+        "close",
+        "quit",
+        "launcher",
+        "Clear the filter; if it is empty, go back or quit",
+        4,
+    ),
+    Key(
+        "launcher.interrupt",
+        "ctrl+c",
+        "close",
+        "",
+        "launcher",
+        "Clear the filter; if it is empty, go back or quit",
+    ),
     # -- prompt
     Key("prompt.send", "enter", "send", "send", "prompt", "Send the prompt, or queue it", 1),
     Key(
@@ -162,7 +177,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "prompt",
-        "Send into the turn, or stop it first: the prompt, or the first queued one",
+        "Send now, into the turn or after stopping it; an empty prompt sends the first queued one",
         8,
     ),
     Key(
@@ -183,7 +198,7 @@ TABLE: tuple[Key, ...] = (
         "attach_output",
         "attach output",
         "prompt",
-        "Attach your command's output",
+        "Attach the output of your last shell command",
         3,
     ),
     # -- menus
@@ -206,7 +221,7 @@ TABLE: tuple[Key, ...] = (
         "move(1)",
         "down",
         "queue",
-        "Next prompt (last: back to input)",
+        "Next prompt; from the last one, back to the input",
     ),
     Key("queue.edit", "enter,e", "edit", "edit", "queue", "Remove the prompt from the queue and edit it", 2),
     Key(
@@ -215,7 +230,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "queue",
-        "Send the prompt into the turn, or stop it first",
+        "Send the prompt now, into the turn or after stopping it",
         1,
     ),
     Key(
@@ -267,7 +282,7 @@ TABLE: tuple[Key, ...] = (
         "open",
         "open",
         "transcript",
-        "Open the link, the image, or the rule that answered",
+        "Open the link or image, or the permission rule that decided",
     ),
     Key("transcript.kill", "x", "kill", "stop", "transcript", "Stop your running command"),
     Key("transcript.attach", "a", "attach", "attach", "transcript", "Attach a command's output"),
@@ -341,7 +356,7 @@ TABLE: tuple[Key, ...] = (
     Key("pane.before", "left", "turn(-1)", "", "pane", "Previous / next pane"),
     Key("pane.after", "right", "turn(1)", "", "pane", "Previous / next pane"),
     *(
-        Key(f"pane.{digit}", str(digit), f"tab({digit})", "", "pane", "Plan, files, terminals, session")
+        Key(f"pane.{digit}", str(digit), f"tab({digit})", "", "pane", "Go to plan, files, terminals, session")
         for digit in range(1, 5)
     ),
     Key("pane.up", "up", "move(-1)", "up", "pane", "Previous / next"),
@@ -350,7 +365,7 @@ TABLE: tuple[Key, ...] = (
     Key("pane.page_down", "pagedown", "page(1)", "", "pane", "Scroll a page"),
     Key("pane.home", "home", "home", "", "pane", "Top / bottom"),
     Key("pane.end", "end", "end", "", "pane", "Top / bottom"),
-    Key("pane.leave", "escape", "leave", "back", "pane", "Leave full screen, or back to the prompt", 4),
+    Key("pane.leave", "escape", "leave", "back", "pane", "Leave full screen, or go back to the prompt", 4),
     # -- review
     Key("review.accept", "y", "accept", "accept", "review", "Accept the hunk or file", 1),
     Key("review.revert", "u", "revert", "revert", "review", "Revert the hunk or file on disk", 2),
@@ -442,7 +457,7 @@ TABLE: tuple[Key, ...] = (
         "close",
         "stop",
         "permission",
-        'Close the open view; else stop the turn (answers "cancelled")',
+        'Close the raw input or full diff; else answer "cancelled" and stop the turn',
         8,
     ),
     # -- rules
@@ -460,7 +475,15 @@ TABLE: tuple[Key, ...] = (
     Key("rules.edit", "enter", "edit", "edit", "rules", "Edit the rule", 1),
     Key("rules.revoke", "delete,ctrl+d", "revoke", "revoke", "rules", "Revoke the rule", 2, priority=True),
     Key("rules.undo", "ctrl+underscore,alt+u", "undo", "undo", "rules", "Undo the last change of a rule", 3),
-    Key("rules.close", "escape", "close", "close", "rules", "Clear the filter; close if empty", 4),
+    Key(
+        "rules.close",
+        "escape",
+        "close",
+        "close",
+        "rules",
+        "Clear the filter; if it is empty, close the list",
+        4,
+    ),
     # -- lists
     Key("choose.up", "up,ctrl+p", "move(-1)", "up", "choose", "Previous / next"),
     Key("choose.down", "down,ctrl+n", "move(1)", "down", "choose", "Previous / next"),

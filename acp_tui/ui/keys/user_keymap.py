@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
 
     FocusPath = tuple[tuple[ScopeName, ...], ...]
-"""The scopes that a key passes, from the focused widget outwards. A tuple has the scopes of one widget."""
+"""The scopes that a key passes, from the focused widget outwards. Each inner tuple is one widget's scopes."""
 
 MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
 SYNONYMS = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
@@ -173,7 +173,7 @@ def _comes_before(one: Key, other: Key) -> bool:
 
 
 def _step(path: FocusPath, action: Key) -> int | None:
-    """Return at which step of a path an action can receive keys, or None."""
+    """Return the index in `path` at which an action can receive a key; None if it cannot."""
     if action.scope == "app" and not action.priority and path[0][0] in MODAL_SCOPES:
         return None
     return next((number for number, scopes in enumerate(path) if action.scope in scopes), None)
@@ -189,7 +189,7 @@ def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | 
 
 
 def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
-    """Describe another action with the same key, which loses the key or still gets it first; None if none."""
+    """Say which other action loses a key to this one, or still receives it first; None if there is none."""
     for other in TABLE:
         for key in _keys_of(action, keymap):
             if other is action or key in _keys_of(action) or key not in _keys_of(other, keymap):
@@ -198,7 +198,7 @@ def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
             what = f"{other.id} ({other.help[:1].lower()}{other.help[1:]})"
             works_everywhere = action.scope == "app" and action.priority
             if _share_widget(action, other) or (works_everywhere and _comes_before(action, other)):
-                return f"{name} was bound to {what}; bind that to another key"
+                return f"{name} no longer runs {what}; bind {other.id} to another key"
             if _comes_before(action, other):
                 return f'in "{SCOPES[action.scope].title}" {name} no longer runs {what}'
             if other.id not in keymap and _comes_before(other, action):

@@ -65,7 +65,7 @@ class Document:
 
     @property
     def height(self) -> int:
-        """The number of lines: exact for settled ones, estimated for the others."""
+        """The number of lines. Sections that were not drawn yet count with their estimated heights."""
         return self._heights.total
 
     def update(self) -> None:
@@ -90,7 +90,7 @@ class Document:
         self._update_references(final, tail)
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines exact. Line `first` keeps its number; later lines may not."""
+        """Make the heights of the sections at these lines exact. Lines below `first` may get new numbers."""
         index, _ = self._heights.at(first)
         while index < len(self._layouts) and self._heights.top(index) <= last:
             layout = self._layouts[index]
@@ -152,7 +152,7 @@ class Document:
         self._heights.append(_height(layout))
 
     def _finish_code(self) -> None:
-        """Highlight the code block that was open again, as a whole, because it is complete."""
+        """Highlight the growing code block as a whole, because it is complete now."""
         for layout in reversed(self._layouts):
             if not isinstance(layout, CodeLayout) or layout.section.block != self._growing_block:
                 break
@@ -247,7 +247,7 @@ class Document:
 
 
 def _growing_block(tail: list[Section]) -> int | None:
-    """Return the code block that is open at the end of the text."""
+    """Return the `Section.block` of the code that is open at the end of the text; None if none is."""
     section = tail[-1] if tail else None
     return section.block if section and section.fence and not section.fence.closed else None
 

@@ -55,7 +55,7 @@ def expand_indent(line: str) -> str:
 
 
 def split_line_end(line: str) -> tuple[str, str]:
-    """Split a line of a paragraph into its text, and a space or hard break for its end."""
+    """Split a line of a paragraph into its text and its end: "\\n" for a hard break, otherwise a space."""
     text = line.rstrip(" ")
     if len(line) - len(text) >= 2:
         return text, "\n"

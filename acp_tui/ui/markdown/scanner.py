@@ -234,7 +234,10 @@ class MarkdownScanner:
         return not has_open_markup("\n".join(section.lines[-40:]))
 
     def _cut_paragraph(self, separator: str | None = None) -> None:
-        """Continue the open paragraph in a new section. By default, the cut is at the end of a line."""
+        """Continue the open paragraph in a new section.
+
+        `separator` is what belongs between the two parts; None if the cut is at the end of a line.
+        """
         section = self._open
         assert section is not None
         if separator is None:

@@ -66,7 +66,7 @@ class Section:
 
     @property
     def block(self) -> int:
-        """Identifies the code block or table that the section is part of."""
+        """The serial of the first section of the code block or table that this section is part of."""
         return (self.first or self).serial
 
     @property

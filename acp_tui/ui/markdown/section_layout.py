@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_UNDRAWN_LINES = 30
-"""If more lines of growing code are due for highlighting, they stay plain until the code is complete."""
+"""If more lines of growing code wait for highlighting, they stay plain until the code is complete."""
 MAX_PROSE_WIDTH = 120
 """The maximum width of a line of prose, in cells. Longer lines are hard to read."""
 MIN_SECTION_WIDTH = 16
@@ -46,7 +46,7 @@ class LayoutSettings:
         self.blank = self.strip([])
 
     def indent(self, section: Section) -> int:
-        """Return the cells before the lines of a section."""
+        """Return the width of the indent of a section, in cells."""
         return min(section.indent, max(0, self.width - MIN_SECTION_WIDTH))
 
     def blank_above(self, section: Section) -> Strip:

@@ -47,7 +47,7 @@ class OpenLine:
         return replace(self, spans=rows[-1], prefix=prefixes[-1]).leave_to_next(drawn, separator)
 
     def leave_to_next(self, lines: list[Spans], separator: str) -> tuple[list[Spans], OpenLine]:
-        """Remove this line from the end of `lines`, unless it is complete: the next section draws it."""
+        """Remove this line from the end of `lines` for the next section to draw, unless it is complete."""
         if separator == "\n" or sum(len(span.text) for span in self.spans) > MAX_OPEN_LINE_LENGTH:
             return lines, replace(self, spans=[], prefix=self.next_prefix)
         space = [Segment(separator, self.style)] if separator else []

@@ -78,7 +78,7 @@ class FilesPane(Pane):
         self.refresh_bindings()
 
     def change_of(self, path: str) -> FileChange | None:
-        """Return how a file on disk differs from session start; None if it does not or is not known."""
+        """Return how a file on disk differs from session start; None if unchanged or not compared yet."""
         return (self._changes or {}).get(path)
 
     def touched_file(self, path: str) -> TouchedFile | None:
@@ -146,7 +146,7 @@ class FilesPane(Pane):
 
     @property
     def _finds_all(self) -> bool:
-        """True if comparing the disk finds every change. Otherwise list announced changes too."""
+        """False if the comparison with the disk may miss changes. Announced changes are then listed too."""
         conversation = self.source.conversation
         return self._changes is None or conversation is None or conversation.finds_all_changes
 

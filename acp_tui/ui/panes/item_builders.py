@@ -1,4 +1,4 @@
-"""Functions that build the items of panes: headings, text, and labelled facts."""
+"""Functions that build the items of panes: headings, text, and text with a label."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ MARK_CELLS = 2
 """The width, in cells, of the column for the mark of the chosen item."""
 MIN_WIDTH = 16
 MAX_JUMP_LINES = 2
-"""If the next item is more lines outside the view than this, the list scrolls instead of choosing it."""
+"""An item that is more lines outside the view is not chosen by the arrow keys: the list scrolls instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class PaneList(ScrollView, can_focus=True):
     """
     ALLOW_SELECT = False
     MARKED_WITHOUT_FOCUS: ClassVar = False
-    """Whether the chosen item keeps its sign while another widget has the focus."""
+    """Whether the chosen item keeps its mark while another widget has the focus."""
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ class PaneList(ScrollView, can_focus=True):
             self.scroll_to_region(region, animate=False, force=True, immediate=True)
 
     def key_at(self, y: int) -> str | None:
-        """Return the key of the item in a row of the widget."""
+        """Return the key of the item in a row of the widget; None if no item there can be chosen."""
         row = self.scroll_offset.y + y
         return self._items[self._heights.at(row)[0]].key if row < self._heights.total else None
 

@@ -22,11 +22,11 @@ SHOWN_FACTS = frozenset(
     {"agent", "config_options", "cwd", "dialect", "directories", "mode", "model", "models", "modes"}
     | {"process", "session_id", "title"}
 )
-"""Session facts that this pane shows."""
+"""Attributes of `Session` whose changes this pane shows."""
 
 
 class SessionPane(Pane):
-    """Lists facts of the session; Enter on an option opens its values."""
+    """Lists what is known about the session and its agent; Enter on an option opens its values."""
 
     TITLE: ClassVar = "Session"
     ACTIONS: ClassVar = frozenset({"open"})

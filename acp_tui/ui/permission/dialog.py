@@ -1,4 +1,4 @@
-"""The permission dialog, for requests of the agent and for files and commands that acp-tui would handle."""
+"""The permission dialog: for the agent's requests, and before acp-tui accesses files or runs commands."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             self._close(None)
 
     def _answer(self, index: int) -> None:
-        """Answer with an option. One that rules remember opens the editor for them first."""
+        """Answer with an option. If the answer would be saved as rules, open the editor for them first."""
         if not 0 <= index < len(self._options):
             return
         option = self._options[index]
@@ -303,7 +303,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         return self._editor is None or action in ("page", "interrupt")
 
     def _open_editor(self, option: PermissionOption) -> None:
-        """Show the rules that "always" saves in place of the options."""
+        """Show the rule editor in place of the options, with the rules that an "always" option would save."""
         offer = self.question.offer
         assert offer is not None
         self._edited = option
@@ -323,7 +323,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._typing_guard.restart()
 
     def _show_options(self) -> None:
-        """Close the rule editor, or the line for the reason."""
+        """Show the options again, and close the rule editor or the line for the reason."""
         for widget in (self._editor, self._reason_line):
             if widget is not None:
                 widget.remove()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 LABEL_WIDTH = 13
-"""The width, in cells, of the column with the labels of facts."""
+"""The width, in cells, of the column with the labels."""
 MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
 """The number of characters shown of the beginning and of the end of a long command."""
 MAX_RAW = 100_000
@@ -230,7 +230,7 @@ def _command_block(text: str, palette: Palette, width: int) -> list[Strip]:
 
 
 _PART_SIGNS = {"allow": ("✓", "success"), "reject": ("✗", "error"), "ask": ("?", "warning")}
-"""The sign and the style of a part, by its answer."""
+"""The sign and the style for a part of a composite command, by the answer to the part."""
 
 
 def _parts_body(question: Question, context: DrawContext) -> LinesBody:
@@ -255,7 +255,7 @@ def _parts_body(question: Question, context: DrawContext) -> LinesBody:
 
 
 def _facts_body(question: Question, context: DrawContext) -> LinesBody:
-    """Draw directory, environment and files in two columns: names and values."""
+    """Draw directory, environment and files in two columns: labels and values."""
     palette = context.palette
     lines: list[Strip] = []
     for label, value, note in _named_facts(question, context):
@@ -268,7 +268,7 @@ def _facts_body(question: Question, context: DrawContext) -> LinesBody:
 
 
 def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str, str, str]]:
-    """Yield the name and value of each fact, and a warning, which may be empty."""
+    """Yield the rows: a label, a value, and a warning, which may be empty."""
     subject = question.subject
     sent = _original_command(question)
     if sent is not None:
@@ -301,7 +301,7 @@ def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str
 
 
 def _path_warning(path: str, real: str, inside: bool) -> str:
-    """Return what to know about a path: a symlink's target, or that it is outside. Safe to display."""
+    """Return a symlink's target, and whether a path is outside the workspace, in words safe to display."""
     remarks = [f"leads to {reveal_line(real)}"] if real != path else []
     return ", ".join(remarks if inside else [*remarks, "outside the workspace"])
 

@@ -1,4 +1,4 @@
-"""The dialog that edits a rule as a sentence."""
+"""The dialog for editing a rule, which is shown as a sentence with choices for each part."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CHROME_ROWS = 6
 
 
 class RuleEditDialog(Dialog[Rule | None]):
-    """Returns the edited rule, or None if cancelled. What it matches, its scope and agent can be changed."""
+    """Returns the edited rule, or None if cancelled. Its scope, its agent and what it matches can change."""
 
     CSS = """
     RuleEditDialog { align: center middle; background: transparent; }

@@ -1,4 +1,4 @@
-"""Edits rules as a sentence: what is allowed or rejected, where, and for which agent."""
+"""The rule editor: a sentence that says what is allowed or rejected, where, and for which agent."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class RuleEditor(Vertical, can_focus=True):
         """The user closed the editor."""
 
     class Changed(Message):
-        """A part of the sentence changed, and possibly the height."""
+        """The editor was redrawn; its height may have changed."""
 
     def __init__(
         self,
@@ -114,13 +114,13 @@ class RuleEditor(Vertical, can_focus=True):
         )
 
     def compose(self) -> ComposeResult:
-        """Create the sentence, the choices for the current part, and the effect."""
+        """Create the sentence, the choices for the current part, and the text about the effect."""
         yield BodyScroller(self._sentence, id="sentence")
         yield SelectList(self._rows(), self._palette, selected=self._chosen[self._part], id="choices")
         yield BodyScroller(self._effect, id="effect")
 
     def on_mount(self) -> None:
-        """Keep the focus on this widget, which has the keys, by making its parts unfocusable."""
+        """Keep the focus on this widget, which has the key bindings: its children cannot be focused."""
         for page in self.query(BodyScroller):
             page.can_focus = False
         self.query_one(SelectList).can_focus = False

@@ -76,7 +76,7 @@ class RulesScreen(Dialog[None]):
         yield KeyHints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
-        """Show the rules, and the one to start at."""
+        """Show the rules, and select the one with the given id."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
         self._load()
         if self._rule_id is not None and not self._select(self._rule_id):

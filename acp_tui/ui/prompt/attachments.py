@@ -183,7 +183,7 @@ class Attachments:
         return found
 
     def tokens(self, line: str) -> list[Token]:
-        """Return the tokens in a line that the editor treats as one character."""
+        """Return those tokens in a line that the editor treats as one character, not typed mentions."""
         if not self:
             return []
         return [span for span in self.spans(line) if span.text in self._picked or span.text in self._kept]

@@ -122,7 +122,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._insert("\n")
 
     def _insert(self, text: str) -> None:
-        """Replace the selection by a text; the cursor goes behind it."""
+        """Replace the selection by a text, and put the cursor after it."""
         self.replace(text, *self.selection, maintain_selection_offset=False)
 
     def find_matching_bracket(self, *_: object) -> None:
@@ -216,7 +216,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return Selection(*(self._outside_token(location, after=location > before) for location in selection))
 
     def _outside_token(self, location: Location, *, after: bool) -> Location:
-        """Return the location. If it is inside a token, return the token's end (`after`) or start.
+        """Return the location; if it is inside a token, the token's end (with `after`) or start instead.
 
         The row may not exist: Textual deletes the last line up to the start of the following one.
         """
@@ -262,7 +262,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
     # ------------------------------------------------------------------------- commands
 
     def update_suggestion(self) -> None:
-        """Show the hint for the argument behind a command."""
+        """Show a hint for the command's argument after a command at the end of the text."""
         hint = ""
         command = self._command_at_end()
         if command is not None and command.hint:

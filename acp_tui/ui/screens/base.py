@@ -67,7 +67,7 @@ class BaseScreen(Screen[None]):
     def open_dialog(
         self, dialog: Screen[Result], callback: Callable[[Result | None], None] | None = None
     ) -> None:
-        """Open a dialog above this screen, also while the user looks at another one."""
+        """Open a dialog above this screen, even while another screen is in front."""
         self.app.push_screen(dialog, callback, mode=self.mode)
 
     async def ask(self, dialog: Screen[Result]) -> Result | None:

@@ -84,14 +84,14 @@ def test_a_user_key_replaces_a_default_key_with_a_warning() -> None:
     found = check_keys({"transcript.copy": "f"})
     assert found.keys == {"transcript.copy": "f"}
     assert found.problems == {
-        "transcript.copy": "f was bound to transcript.fold_kind"
-        " (fold or unfold all entries of this kind); bind that to another key"
+        "transcript.copy": "f no longer runs transcript.fold_kind"
+        " (fold or unfold all entries of this kind); bind transcript.fold_kind to another key"
     }
     assert check_keys({"transcript.copy": "f", "transcript.fold_kind": "c"}).problems == {}
 
 
 def test_two_scopes_of_one_widget_cannot_share_a_key() -> None:
-    assert "was bound to conversation.find" in check_keys({"turn.again": "ctrl+f"}).problems["turn.again"]
+    assert "no longer runs conversation.find" in check_keys({"turn.again": "ctrl+f"}).problems["turn.again"]
 
 
 def test_keys_that_hide_others_or_are_hidden_are_reported() -> None:
@@ -108,7 +108,7 @@ def test_keys_that_hide_others_or_are_hidden_are_reported() -> None:
         (
             "app.quit",
             "ctrl+b",
-            "Ctrl+B was bound to panes.toggle (open or close the panes); bind that to another key",
+            "Ctrl+B no longer runs panes.toggle (open or close the panes); bind panes.toggle to another key",
         ),
         ("conversation.find", "f1", "everywhere F1 still runs app.help (show the keys)"),
         ("permission.diff", "ctrl+q", "everywhere Ctrl+Q still runs app.quit (quit)"),
@@ -131,7 +131,8 @@ def test_the_action_that_receives_a_key_first_is_reported(name: str, key: str, s
 def test_a_user_key_that_hides_another_user_key_is_reported() -> None:
     complaints = check_keys({"conversation.find": "f12", "app.help": "f12"}).problems
     assert complaints == {
-        "app.help": "F12 was bound to conversation.find (search the conversation); bind that to another key"
+        "app.help": "F12 no longer runs conversation.find (search the conversation);"
+        " bind conversation.find to another key"
     }
 
 

@@ -34,7 +34,7 @@ INDENT = 4
 MAX_LOCATIONS = 5
 MAX_COMMAND_LINES = 6
 MAX_COUNTED_LINES = 1000
-"""The maximum number of lines of a command to wrap. Wrapping megabytes takes half a second."""
+"""The maximum number of wrapped lines of a command to count. Wrapping megabytes takes half a second."""
 _INDENT = Segment(" " * INDENT)
 
 
@@ -44,7 +44,7 @@ def body(entry: ToolCall, context: DrawContext) -> Body:
 
 
 class ToolCallBody:
-    """The headline and a body for each piece. A change draws only the pieces that have changed."""
+    """Draws the headline and the pieces of a call. An update draws only the pieces that have changed."""
 
     def __init__(self, call: ToolCall, context: DrawContext) -> None:
         self._call = call
@@ -99,7 +99,7 @@ class ToolCallBody:
         return 1 + sum(part.height for part in self._bodies)
 
     def line(self, number: int) -> Strip:
-        """Draw one line. The headline of a running call is drawn again each time: it shows the time."""
+        """Draw one line. The headline of a running call shows the elapsed time, so it is drawn each time."""
         if not number:
             if self._headline is None or not self._call.done:
                 self._headline = self._draw_headline()
@@ -119,7 +119,7 @@ class ToolCallBody:
         return headline(icon, title, self._facts(), context, foldable=foldable, status=call.status)
 
     def _facts(self) -> list[StyledText]:
-        """Return the facts at the right: created or deleted files, changed lines, exit code, duration."""
+        """Return the details at the right: created or deleted files, changed lines, exit code, duration."""
         call, context = self._call, self._context
         palette = context.palette
         facts: list[StyledText] = []

@@ -56,7 +56,7 @@ class ConversationScreen(SessionScreen):
     """Shows one of possibly several conversations, and owns everything that belongs to it.
 
     It implements `ConversationView`. Actions and message handlers are here because Textual looks for them on
-    the screen; what they do is in the collaborators.
+    the screen; its collaborators do the work.
     """
 
     BINDINGS: ClassVar = keys.bindings("conversation")

@@ -91,7 +91,7 @@ class PromptActions:
         conversation.note(Noticed("info", CONTINUED))
 
     def edit_queued(self, queued: QueuedPrompt | None) -> None:
-        """Put a prompt that was taken from the queue into the input."""
+        """Put a prompt that was taken from the queue into the input; with None, do nothing."""
         if queued is not None:
             self._prompt.load(self._prompt.restore_attachments(queued.text, queued.blocks))
 
@@ -110,7 +110,7 @@ class PromptActions:
         self._screen.notify(str(error), severity="warning", timeout=10, markup=False)
 
     def show_facts(self, changed: set[str | None]) -> None:
-        """Pass facts of the session to the prompt. `changed` are the names of the changed facts."""
+        """Update the prompt from the session. `changed` are the names of the session's changed attributes."""
         session = self._context.session
         self._prompt.agent_busy = session.phase != "idle"
         can_steer = session.agent is not None and session.agent.can_steer

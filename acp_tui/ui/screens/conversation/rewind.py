@@ -35,7 +35,7 @@ _PARTS = [
     Choice("both", "Files and conversation", ""),
 ]
 _EDIT_CHOICES = [
-    Choice("keep", "Keep the file as it is", "It was edited after that turn, but not by the agent."),
+    Choice("keep", "Keep the file as it is", "It was also edited between turns, so not by the agent."),
     Choice("overwrite", "Overwrite these edits", ""),
 ]
 _WORDS = {"restore": "restore", "create": "restore (deleted since)", "delete": "delete (new since)"}

@@ -58,7 +58,7 @@ class StopKey:
         return conversation is not None and conversation.rewind.available
 
     def press(self) -> None:
-        """Close or stop the innermost thing; if there is none, go back to the prompt."""
+        """Close or stop the innermost thing, else go back to the prompt; there, two presses rewind."""
         if self.close_or_stop():
             self._idle_press = -math.inf
         elif self._screen.transcript.has_focus:

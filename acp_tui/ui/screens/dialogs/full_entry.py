@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 UPDATE_SECONDS = 0.1
 """Seconds between two updates of the page while the entry grows."""
 STEP_SECONDS, STEP_LINES = 0.05, 100
-"""A long entry is measured in steps of `STEP_LINES`, for `STEP_SECONDS` before keys are processed again."""
+"""Each update measures `STEP_LINES` lines at a time for `STEP_SECONDS`, so that keys are not delayed."""
 
 
 class FullEntryScreen(DetailScreen):
@@ -62,10 +62,10 @@ class FullEntryScreen(DetailScreen):
 
 
 class MeasuredBody:
-    """A long body whose height is known, so that a page can draw it like other bodies.
+    """A long body that is measured in steps, because measuring all of a very long one takes seconds.
 
-    Measuring a very long body takes seconds. It is done in steps, one with each update; the lines measured so
-    far are shown.
+    Each update measures more lines. The page shows the lines measured so far, and draws them like those of
+    other bodies.
     """
 
     def __init__(self, body: LongBody) -> None:

@@ -59,7 +59,7 @@ class HelpScreen(Dialog[None]):
 
     @classmethod
     def for_screen(cls, screen: Screen[object], keymap: Mapping[str, str] | None = None) -> Self:
-        """Return the help for a screen, with the scopes of its focused widget first."""
+        """Return the help for a screen. The sections whose keys work there now come first."""
         active = (KEYS.get(active.binding.id or "") for active in screen.active_bindings.values())
         return cls((key.scope for key in active if key is not None), keymap)
 

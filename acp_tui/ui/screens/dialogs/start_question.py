@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.bar import Hint
 
 LABEL_WIDTH = 13
-"""The width, in cells, of the column with the labels of facts."""
+"""The width, in cells, of the column with the labels."""
 CHROME_ROWS = 6
 """Rows that are neither text nor answers: borders, head, two blank rows, keys."""
 
@@ -40,7 +40,7 @@ CHROME_ROWS = 6
 class StartQuestionScreen(Dialog[int | None]):
     """Returns the index of the chosen answer, or None if closed.
 
-    The first answer, which allows nothing, is selected at first. An answer that allows something is accepted
+    The first answer, which allows nothing, is preselected. An answer that allows something is accepted
     only after the whole text has been on the screen.
     """
 
