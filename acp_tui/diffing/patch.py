@@ -117,7 +117,7 @@ class _OpenHunk:
     def includes(self, line: str) -> bool:
         """Return True if the line belongs to this hunk.
 
-        A line that looks like a file header is included while lines are missing according to the hunk header.
+        A line that looks like a file header is included if the hunk header counts more lines than were read.
         """
         if line.startswith("\\"):
             return True

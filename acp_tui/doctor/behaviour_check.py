@@ -46,7 +46,7 @@ CLIENT_ONLY_METHODS = frozenset(
 SESSION_METHODS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 REPLAY_METHODS = frozenset({"session/load", "session/resume"})
 MANY_THOUGHTS = 200
-"""The number of thoughts in one turn above which they are reported."""
+"""The number of separate thoughts in one turn from which they are reported."""
 MAX_EXAMPLE_CHARS = 200
 
 

@@ -64,7 +64,7 @@ def _models() -> tuple[dict[str, type[BaseModel]], dict[str, type[BaseModel]]]:
 def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[SchemaViolation]:
     """Yield the violations in one received frame.
 
-    `methods` contains the methods of our pending requests by id; an answered one is removed.
+    `methods` contains the methods of the client's pending requests by id; an answered request is removed.
     """
     if not isinstance(frame, dict):
         return

@@ -34,7 +34,7 @@ class ToolCallCheck:
         self._asked = False  # for any permission
 
     def update(self, update: dict[str, Any], *, announced: bool) -> None:
-        """Check a `tool_call` (`announced`) or a `tool_call_update`."""
+        """Check a `tool_call` if `announced`, otherwise a `tool_call_update`."""
         identity = str(update.get("toolCallId"))
         call = self._calls.get(identity)
         if call is None:

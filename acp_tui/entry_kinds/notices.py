@@ -40,7 +40,7 @@ def always_folded(_entry: object) -> bool:
 
 
 def notice_starts_folded(notice: Notice) -> bool:
-    """Return True unless the notice is an error of acp-tui."""
+    """Return True unless the notice reports an error in acp-tui itself."""
     return not (is_error(notice) and notice.source == "client")
 
 

@@ -45,5 +45,5 @@ def content_lines(content: Content) -> Iterator[str]:
 
 
 def withheld(lines: Sized) -> str:
-    """Return the line that stands for content whose annotations address the agent only."""
+    """Return the line that replaces content which, according to its annotations, is for the agent only."""
     return f"[for the agent only: {line_count(lines)}]"

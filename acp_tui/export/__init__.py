@@ -37,7 +37,7 @@ def export(
         form: One of `FORMATS`.
         metadata: What the header shows but the log does not contain.
         theme: The colours of an HTML document.
-        is_sensitive: Tells from a path whether the contents of the file are left out.
+        is_sensitive: Called with the path of a file; a true result leaves out the file's contents.
     """
     session = build_redacted_session(records, is_sensitive)
     metadata = metadata or SessionMetadata()

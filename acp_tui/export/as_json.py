@@ -33,7 +33,7 @@ _INTERNAL_SESSION_FIELDS = frozenset(
         "queue",
     }
 )
-"""Fields that repeat the entries or are bookkeeping; also the queue, whose prompts have not been sent."""
+"""Fields left out: those that repeat the entries, bookkeeping, and the queue of prompts not yet sent."""
 
 
 def as_json(session: Session, metadata: SessionMetadata) -> str:

@@ -64,7 +64,7 @@ class MatchCounts:
         self._timer: threading.Timer | None = None
 
     def add(self, rules: Iterable[Rule], at: float) -> None:
-        """Count a match of each rule. They are written later, by a thread."""
+        """Count a match of each rule. A thread writes the counts later."""
         with self._lock:
             for rule in rules:
                 if rule.id:

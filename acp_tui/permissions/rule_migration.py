@@ -1,8 +1,8 @@
-"""Migrates rules of earlier versions, which identified an agent started by a command by its program's name.
+"""Migrates rules of earlier versions, in which an agent started by a command had the name of its program.
 
 `python3 launch.py claude-code` and `python3 launch.py kimi-code` were both "launch.py". If all recorded
-sessions of that name have the same command, the rule moves to that command. Otherwise an allow rule is no
-longer used, which is reported, and a reject rule still applies to every command with that program.
+sessions of such an agent have the same command, the rule now applies to that command. Otherwise an allow
+rule is no longer used, which is reported, and a reject rule still applies to every command with that program.
 """
 
 from __future__ import annotations

@@ -14,12 +14,6 @@ from acp_tui.permissions.subject import KINDS, PATH_KINDS
 if TYPE_CHECKING:
     from acp_tui.permissions.rules import RuleDecision
 
-GRAMMAR = """\
-KIND             every request of a kind
-KIND:GLOB        read, search, edit, delete, move: files; relative to the folder, ** crosses folders
-execute:WORDS    commands that begin with these words, whatever follows: 'execute:git status'
-mcp:SERVER       every tool of an MCP server; mcp:SERVER/TOOL one of them"""
-
 
 def parse_spec(text: str, decision: RuleDecision) -> Rule:
     """Parse the text of `--allow` or `--reject`. Raises `UserError`."""

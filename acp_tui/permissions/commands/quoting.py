@@ -35,7 +35,7 @@ def replace_escapes(text: str) -> str:
 
 
 def unescape_backticks(text: str, *, quoted: bool) -> str:
-    """Return the command between backticks, which may be in double quotes."""
+    """Return the command between backticks. `quoted` means that the backticks are in double quotes."""
     return re.sub(r"\\([$`\\\"])" if quoted else r"\\([$`\\])", r"\1", text)
 
 
