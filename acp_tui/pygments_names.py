@@ -1,4 +1,4 @@
-"""Theme names of Pygments token types."""
+"""The names that a theme uses for the token types of Pygments."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ TOKEN_NAMES = {
     "Operator.Word": "keyword",
     "Punctuation": "punctuation",
 }
-"""A token type that is missing uses the name of its parent."""
+"""A token type that is not listed uses the name of its parent type."""

@@ -59,7 +59,7 @@ class PathContext:
     repository_of: Callable[[str], str | None] = lambda _folder: None  # returns the git repository it is in
 
     def target(self, path: str, base: str | None = None) -> Target:
-        """Classify a path. A relative one counts from `base`, by default from the working directory."""
+        """Classify a path. A relative path is resolved against `base`, by default the working directory."""
         if len(path) > MAX_PATH:  # it cannot exist, and resolving it would take long
             return Target(path, path, inside=False)
         if _ELSEWHERE.match(path):  # `~/x` may mean the home directory or a folder named `~`
@@ -85,7 +85,7 @@ class PathContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What a request is about."""
+    """What will happen if a request is allowed: a command, work on files, or the use of a tool."""
 
     kind: str  # one of `KINDS`
     description: str  # "run `pytest -q` in src"; may contain any character
@@ -130,12 +130,12 @@ class Subject:
 
     @property
     def paths(self) -> list[str]:
-        """The real paths of the files it is about."""
+        """The paths of the files that the request is about, with all symlinks resolved."""
         return [target.real for target in self.targets]
 
     @property
     def outside(self) -> list[str]:
-        """The paths outside the workspace, including a command's directory and the files that it writes."""
+        """The paths outside the workspace, among them a command's directory and the files it writes."""
         places = [*self.targets, *([self.cwd] if self.cwd else []), *self.written]
         return [target.path for target in places if not target.inside]
 
@@ -146,7 +146,7 @@ class Subject:
 
     @property
     def concerns(self) -> list[str]:
-        """The reasons to ask the user under every policy, as clauses about "it"."""
+        """The reasons to ask the user under every policy: clauses such as "it is too long to be checked"."""
         found = [self.dangerous] if self.dangerous else []
         found += [f"{path} is outside the workspace" for path in self.outside]
         found += [f"{path} {why}" for path, why in self.sensitive]

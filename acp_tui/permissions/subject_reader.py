@@ -1,8 +1,8 @@
 """Reads the subject of a request from what the agent sent.
 
 An agent says the same thing in several places: the raw input, JSON in the text, diffs, locations. Where these
-disagree or say nothing, the subject is *uncertain*: no narrow rule matches it, and the user is asked. A title
-is never a source. It can only add doubt.
+disagree or say nothing, the subject is *uncertain*: the user is asked, and no rule that allows particular
+commands or files matches. A title is never used as a source; it can only add doubt.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
 _CHANGING = frozenset({"edit", "delete", "move", "execute"})
 MAX_SHOWN_VALUE = 60
 MAX_SHOWN_COMMAND = 10_000
-"""The maximum length of a command in the description of a subject."""
+"""The maximum length, in characters, of a command in the description of a subject."""
 
 
 def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
-    """Read a permission request from its merged tool call.
+    """Return the subject of a permission request; `call` is its tool call with all updates applied.
 
     The kind that the agent states is not trusted: a request with a command counts as `execute`, and one with
-    a diff at least as `edit`.
+    a diff as `edit`, unless its kind is `delete`, `move` or `execute`.
     """
     tool = mcp_tool_of(call)
     found = commands_of(call)
@@ -104,15 +104,15 @@ def subject_of_command(
     is_line: bool | None = None,
     follow_cd: bool = True,
 ) -> Subject:
-    """Return the subject of `terminal/create`.
+    """Return the subject of a command, such as that of `terminal/create`.
 
     Args:
         command: A line for the shell, or a program if there are `args`.
         args: The program's arguments.
-        cwd: Where it runs: a path, or a target if the folder was opened.
-        env: Variables that are set for it.
+        cwd: Where the command runs: a path, or a `Target` if acp-tui has opened the folder.
+        env: Environment variables that are set for the command.
         context: The folders of the conversation.
-        served: Whether acp-tui would run it.
+        served: Whether acp-tui would run the command; otherwise the agent runs it.
         is_line: Whether `command` is a line for the shell, if that is known.
         follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
@@ -132,7 +132,7 @@ def subject_of_kind(
     server: str | None = None,
     tool: str | None = None,
 ) -> Subject:
-    """Return the subject of a request that a user describes: a kind, with files or an MCP tool."""
+    """Return the subject of a request that the user describes by its kind, and by files or an MCP tool."""
     targets = tuple(context.target(path) for path in paths)
     if kind in PATH_KINDS:
         doubt = "it names no file" if not targets and kind != "search" else None
@@ -154,7 +154,7 @@ def _execution(call: ToolCall, found: FoundCommands, context: PathContext, *, ha
     read = [read_command(given, context, cwd=found.cwd, env=found.env) for given in found.commands]
     doubt = found.doubt
     if doubt is None and len({command.key for command in read}) > 1:
-        doubt = "its sources name different commands"
+        doubt = "it names different commands in different places"
     if doubt is None and read:
         return _of_command(read[0], context, targets=targets)
     return Subject(
@@ -229,12 +229,12 @@ def _part_subjects(part: Command, context: PathContext) -> Iterator[Subject]:
     )
     for target in part.written:
         words = _about_files("edit", (target,), context)
-        doubt = "a command before it may change where its path leads" if part.paths_may_change else None
+        doubt = "an earlier command may change where its path leads" if part.paths_may_change else None
         yield Subject(kind="edit", description=words, part_text=words, targets=(target,), doubt=doubt)
 
 
 def _shortened(command: str) -> str:
-    """Return the command without its middle if it is very long. The dialog and the wire log show more."""
+    """Return the command; if it is very long, omit its middle. The dialog and the wire log show more."""
     if len(command) <= MAX_SHOWN_COMMAND:
         return command
     half = MAX_SHOWN_COMMAND // 2
@@ -242,7 +242,7 @@ def _shortened(command: str) -> str:
 
 
 def _with(variables: Sequence[tuple[str, str]]) -> str:
-    """Return the variables in words. Long values are cut here; the dialog shows them in full."""
+    """Return " with NAME=value, …" or an empty string. Long values are cut; the dialog shows all of them."""
     if not variables:
         return ""
     shown = [
@@ -262,7 +262,7 @@ def _files(call: ToolCall, kind: str, context: PathContext) -> Subject:
     targets = _distinct(target for source in sources for target in source)
     doubt = None
     if len({frozenset(target.real for target in source) for source in sources}) > 1:
-        doubt = "its sources name different files"
+        doubt = "it names different files in different places"
     elif not targets and kind != "search":
         doubt = "it names no file"
     return Subject(kind=kind, description=_about_files(kind, targets, context), doubt=doubt, targets=targets)

@@ -1,4 +1,7 @@
-"""Reads what a tool call is about from each of its sources, so that they can be compared."""
+"""Reads what a tool call is about from each place that says it, so that these can be compared.
+
+The places, called sources, are the raw input, texts that are JSON, diffs and locations.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,13 @@ if TYPE_CHECKING:
 
 MAX_NESTING = 4
 _EDITOR_COMMANDS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})
-"""Values of `command`, beside a `path`, in Anthropic's text editor tool (OpenHands' `file_editor`)."""
+"""Operations that Anthropic's text editor tool (OpenHands' `file_editor`) names in `command`."""
 FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 """Kinds of calls whose text may be the content of a file."""
 
 
 _MORE_ARGUMENTS = ("arguments", "argv")
-"""Keys beside a command that may contain more of its words, in an unknown order (unlike `args`)."""
+"""Keys next to a command that may contain more of its words. Their place among the words is unknown."""
 
 
 @dataclass(slots=True)
@@ -45,7 +48,7 @@ class FoundCommands:
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """An MCP server and its tool; both are None for any other tool."""
+    """The MCP server and tool that a call uses. Both are None if it uses none, or if they are in doubt."""
 
     server: str | None = None
     name: str | None = None
@@ -55,8 +58,8 @@ class FoundTool:
 def commands_of(call: ToolCall) -> FoundCommands:
     """Return the commands in the raw input, and in text that is complete JSON.
 
-    The kind only excludes what cannot be a command: a file that is read or edited may contain JSON, and
-    editor tools name their operations `command`.
+    The call's kind only serves to exclude what is not a command: a text may be the content of a JSON file,
+    and editor tools have operations such as `view` under the key `command`.
     """
     found = FoundCommands()
     about_files = call.kind in FILE_KINDS
@@ -101,7 +104,7 @@ def _add_commands(found: FoundCommands, source: Mapping[str, Any]) -> None:
 
 
 def _add_environment(found: FoundCommands, source: Mapping[str, Any]) -> None:
-    """Read `{"A": "1"}`, or `[{"name": "A", "value": "1"}]` as in the protocol's own requests."""
+    """Read variables from `{"A": "1"}`, or from `[{"name": "A", "value": "1"}]` as in `terminal/create`."""
     for key in ENVIRONMENT_KEYS:
         value = source.get(key)
         pairs: Iterable[tuple[object, object]] = ()
@@ -110,7 +113,7 @@ def _add_environment(found: FoundCommands, source: Mapping[str, Any]) -> None:
         elif isinstance(value, list) and all(isinstance(one, dict) and "name" in one for one in value):
             pairs = [(one["name"], one.get("value", "")) for one in value]
         elif value not in (None, "", []):
-            found.doubt = f"`{key}` of its raw input names no variables"
+            found.doubt = f"`{key}` of its raw input is not a list of environment variables"
         found.env |= {str(name): str(content) for name, content in pairs}
 
 
@@ -122,7 +125,7 @@ def _is_editor_command(source: Mapping[str, Any]) -> bool:
 
 
 def paths_of(call: ToolCall) -> list[list[str]]:
-    """Return the paths that each source names, without sources that name none."""
+    """Return one list of paths for each source that names any: diffs, locations, arguments."""
     diffs = [part.path for part in call.content if isinstance(part, Diff)]
     locations = [location.path for location in call.locations]
     inputs = [list(dict.fromkeys(_paths(source))) for source in _inputs(call)]
@@ -137,10 +140,10 @@ def mcp_tool_of(call: ToolCall) -> FoundTool:
         return FoundTool()
     full = found.pop()
     if any(name != full and not full.endswith(f"__{name}") for name in names):
-        return FoundTool(doubt="its sources name different tools")
+        return FoundTool(doubt="it names different tools in different places")
     parts = full.removeprefix("mcp__").split("__")
     if len(parts) != 2 or not all(parts):
-        return FoundTool(doubt="the name of its tool cannot be told apart from the server's")
+        return FoundTool(doubt="it is unclear where the server's name ends and the tool's name begins")
     return FoundTool(*parts)
 
 
@@ -162,7 +165,7 @@ def texts_of(call: ToolCall) -> list[str]:
 
 
 def _inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
-    """Yield the arguments of the call, from each source that contains all of them."""
+    """Yield the arguments of the call from its raw input, and from each of its texts that is JSON."""
     yield from _raw_inputs(call)
     for part in call.content:
         if isinstance(part, Content) and part.kind == "text" and (source := _object(part.text)):
@@ -177,7 +180,7 @@ def _raw_inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
 
 
 def _nested(inputs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects, and the objects in them under the usual names for arguments."""
+    """Yield the objects, and those nested in them under keys such as `args`."""
     level = list(inputs)
     for _ in range(MAX_NESTING):
         yield from level
@@ -187,7 +190,7 @@ def _nested(inputs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """Parse a text that is a JSON object."""
+    """Parse a text as a JSON object; return None if it is not one."""
     text = text.strip()
     if not (text.startswith("{") and text.endswith("}")):
         return None
@@ -213,7 +216,7 @@ def _add_directory(found: FoundCommands, source: Mapping[str, Any]) -> None:
         value = source.get(key)
         if isinstance(value, str) and value:
             if found.cwd not in (None, value):
-                found.doubt = "its sources name different directories"
+                found.doubt = "it names different directories in different places"
             found.cwd = value
         elif value:
             found.doubt = f"`{key}` of its raw input is not a directory"

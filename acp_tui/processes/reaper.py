@@ -28,8 +28,8 @@ class ReaperClosedError(RuntimeError):
 class Reaper:
     """Ends process groups that acp-tui starts directly, such as git, when acp-tui ends.
 
-    The watcher process is started with the first group. Pass `environment` to every child process: on Linux
-    the watcher uses it to find processes that left their group and session.
+    The watcher process is started when the first group is registered. Pass `environment` to every child
+    process: on Linux the watcher uses it to find processes that left their group and session.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Reaper:
         return {OWNER_VARIABLE: self._token}
 
     def register(self, pgid: int) -> None:
-        """Have the watcher end this process group, and the session with the same id."""
+        """Have the watcher end this process group, and the POSIX session with the same id, with acp-tui."""
         self._send(f"watch {pgid}")
 
     def unregister(self, pgid: int) -> None:
@@ -55,7 +55,7 @@ class Reaper:
                 self._send(f"forget {pgid}")
 
     def close(self) -> None:
-        """End all registered groups and all marked processes; return when they are gone."""
+        """End all registered groups, and all processes with `environment`; return when they are gone."""
         with self._lock:
             self._closed = True
             if self._control is not None:

@@ -22,7 +22,7 @@ WATCHER_TIMEOUT_SECONDS = 6.0
 class WatchedProcess:
     """A running program whose descendants do not outlive acp-tui, not even when acp-tui gets SIGKILL.
 
-    On Linux that includes daemons that left group, session and environment, because the watcher is a
+    On Linux that includes daemons that left the process group and the session, because the watcher is a
     subreaper. Elsewhere only the program's process group is ended. Background processes that the program
     leaves running live until `close`.
     """

@@ -12,9 +12,9 @@ none is left, the watcher ends. The program's environment is then read from CONT
 entry, and one more at the end. The watcher keeps the environment of acp-tui, because an agent's
 `LD_LIBRARY_PATH` must not break it, and because Python adds LC_CTYPE to an environment with LANG=C.
 
-acp-tui sends lines: `watch PGID`, `forget PGID`, and `mark TEXT`, which ends every process with that text in
-its environment (for processes that were not started here). The watcher sends `started PID`, then `exit CODE`
-or `signal NUMBER`; or `failed ERRNO`.
+acp-tui sends lines: `watch PGID` and `forget PGID` for the process groups to end, and `mark TEXT` to end also
+every process with that text in its environment (for processes that the watcher did not start). The watcher
+sends `started PID`, then `exit CODE` or `signal NUMBER`; or `failed ERRNO`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,17 @@ HAS_PROC = os.access("/proc/self/stat", os.R_OK)
 
 
 class Targets:
-    """The process groups and the marked processes to end."""
+    """The processes to end: process groups, and processes with a certain text in their environment."""
 
     def __init__(self) -> None:
         self.groups: set[int] = set()
         self.mark = b""
 
     def living(self) -> dict[int, int]:
-        """Map living processes to their process groups; without /proc, only each group to itself."""
+        """Return the living processes, each with its process group.
+
+        Without /proc, processes are unknown: each living group is mapped to itself.
+        """
         if not HAS_PROC:
             return {group: group for group in self.groups if _send_signal(-group, 0)}
         names = os.listdir("/proc")  # noqa: PTH208  # pathlib is slow to import
@@ -108,7 +111,8 @@ def _send_signal(target: int, number: int) -> bool:
 def end_all(targets: Targets, children: ChildReaper) -> None:
     """End everything with SIGTERM, and after the grace period with SIGKILL.
 
-    Signals go to whole process groups: a shell whose command alone is ended would run the next one.
+    Signals go to whole process groups, because a shell would continue with its next command if only the
+    current one were ended.
     """
     for number in (signal.SIGTERM, signal.SIGKILL):
         signaled: set[int] = set()
@@ -218,7 +222,7 @@ def become_subreaper() -> None:
 def watch(
     control: int, targets: Targets, children: ChildReaper, wakeup: int, *, wait_for_descendants: bool
 ) -> None:
-    """Wait until acp-tui or the program has ended, and with `wait_for_descendants` its descendants, too."""
+    """Wait until acp-tui has ended, or the program (with `wait_for_descendants`, its descendants, too)."""
     buffer = b""
     while not children.ended or (wait_for_descendants and (targets.groups or not children.childless)):
         ready, _, _ = select.select([control, wakeup], [], [])

@@ -28,7 +28,7 @@ OPENING_METHODS: dict[str, OpeningMethod] = {
 STEERING = "_session/steering"
 """An extension: sends a message into the running turn. See `Agent.can_steer`."""
 TAKEN_OUTCOMES = ("injected", "startedNewTurn")
-"""The outcomes in the answer to `STEERING` that mean that the agent has the message."""
+"""The outcomes in the answer to `STEERING` that mean that the agent accepted the message."""
 
 
 def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
@@ -74,7 +74,7 @@ def result_events(method: str, params: dict[str, Any], result: Any) -> list[ev.E
 
 
 def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
-    """Return the events of a session that was opened.
+    """Return the events of the answer to a request that opens a session.
 
     The answers to `load` and `resume` need not contain the session's id.
     """
@@ -98,7 +98,7 @@ def initialize_events(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -
 
 
 def _commands(answer: dict[str, Any]) -> list[ev.Event]:
-    """Return the event for slash commands, which the draft sends in answers."""
+    """Return the event for slash commands in an answer. Only the draft sends them there."""
     commands = session_options.read_commands(answer)
     return [] if commands is None else [ev.CommandsChanged(commands)]
 

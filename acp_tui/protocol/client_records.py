@@ -1,7 +1,7 @@
 """Converts the client's own events to log records and back.
 
-A record is `{"event": "snake_name", …fields}` without the fields that have their default. Events that result
-from frames are not logged, because the frames are.
+A record is `{"event": "snake_name", …fields}` without the fields that have their default value. Events
+that result from frames are not logged, because the frames are.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ _KINDS = {name: kind for kind, name in _NAMES.items()}
 
 
 def to_record(event: ev.Event) -> dict[str, Any]:
-    """Convert an event to a record. Other events are converted too, for `exec --output ndjson`."""
+    """Convert an event to a record. For `exec --output ndjson`, not only the client's own events."""
     return {"event": _NAMES.get(type(event)) or _snake(type(event).__name__), **_fields(event)}
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return the fields that do not have their default."""
+    """Return the fields whose values differ from their defaults."""
     found: dict[str, Any] = {}
     for field in dataclasses.fields(value):
         content = getattr(value, field.name)

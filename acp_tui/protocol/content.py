@@ -108,7 +108,7 @@ def read_tool_content(value: Any) -> list[ToolContent] | None:
 
 
 def _tool_content(item: Any) -> Sequence[ToolContent]:
-    """Read one item. The draft sends blocks without `content` around them."""
+    """Read one item. In the draft, a content block is an item itself, without `content` around it."""
     if isinstance(item, dict):
         kind = item.get("type")
         if kind == "content" and "content" in item:
@@ -143,7 +143,7 @@ def _diff(item: dict[str, Any]) -> Diff | None:
 
 
 def line_ends(old: str | None, new: str | None) -> tuple[str, str] | None:
-    """Return the old and new line endings if they differ, else None. `visible` removes them from texts."""
+    """Return the old and new line endings if they differ, else None. Texts for display have only `\\n`."""
     if not old or not new or ("\r\n" not in old and "\r\n" not in new):
         return None
     ends = _line_end(old), _line_end(new)

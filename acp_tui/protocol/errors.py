@@ -27,7 +27,7 @@ _SUBJECTS = ("method", "uri", "path", "sessionId")
 
 
 def read_error(error: Any) -> RpcError:
-    """Read any value of `error`."""
+    """Read the value of `error` in a response, whatever its type."""
     if not isinstance(error, dict):
         words = error if isinstance(error, str) and error.strip() else "The agent answered with an error"
         return RpcError(0, visible(words), None if isinstance(error, str) else _json(error), raw=error)
@@ -81,7 +81,7 @@ def _text_in_data(message: str, data: Any) -> str:
 
 
 def _find_text(value: Any, depth: int = 4) -> str | None:
-    """Return the first string under one of the usual names."""
+    """Return the first string under a key such as `message`, at most `depth` levels deep."""
     if not isinstance(value, dict) or not depth:
         return None
     for name in _TEXTS:
@@ -94,7 +94,7 @@ def _find_text(value: Any, depth: int = 4) -> str | None:
 
 
 def _detail(message: str, readable: str, data: Any, error: dict[str, Any]) -> str | None:
-    """Return everything that the readable text does not contain."""
+    """Return everything in an error that its readable text does not contain; None if there is nothing."""
     parts = [visible(message)] if message.strip() and message.strip() != readable else []
     if data not in (None, {}, "", readable):
         parts.append(_json(data))

@@ -19,7 +19,7 @@ _NOTIFICATIONS = (
 
 
 def is_known_request(method: str) -> bool:
-    """Return True for a request that is refused without showing it."""
+    """Return True for a request that is refused without telling the user."""
     return method in _REQUESTS
 
 

@@ -120,7 +120,7 @@ _FILE_HEADER = re.compile(r"^(?:diff --git |Index: |--- |\+\+\+ |index [0-9a-f]+
 
 
 def read_hunks(*raw_values: Any) -> list[Hunk]:
-    """Return the hunks of all patches in these values, which show where in its file a snippet is."""
+    """Return the hunks of all patches in these values. They tell where in its file a snippet is."""
     found: list[Hunk] = []
     for value in raw_values:
         if value is not None:

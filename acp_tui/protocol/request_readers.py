@@ -32,9 +32,9 @@ _SERVED = frozenset(
 def request_events(
     method: str, params: dict[str, Any], request_id: RequestId, made_up: str, other_session: str = ""
 ) -> list[ev.Event]:
-    """Return the events of a request. `made_up` is the id for a tool call without one.
+    """Return the events of a request. A tool call without an id gets the id `made_up`.
 
-    `other_session` is the id of the session that the request belongs to if it is not ours.
+    `other_session` is the id of the session that the request belongs to, or empty if that is our session.
     """
     if method == PERMISSION:
         return permission_events(params, request_id, made_up, other_session=other_session)

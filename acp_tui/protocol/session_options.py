@@ -47,7 +47,7 @@ def read_modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
 
 
 def read_models(result: dict[str, Any]) -> tuple[list[Choice] | None, str | None]:
-    """Read the models and the current model, which are no longer in the schema but still in use."""
+    """Read the models and the current one. They have left the protocol, but agents still send them."""
     source = values.obj(result.get("models"))
     if not isinstance(source.get("availableModels"), list):
         return None, None

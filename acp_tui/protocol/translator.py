@@ -109,7 +109,7 @@ class Translator:
             ]
         if is_duplicate:  # an answer would be taken for that of the first request
             text = f"A request ({visible_line(method)}) reuses the id of a pending request"
-            return [ev.ProtocolFault(f"{text}; it is not answered", frame)]
+            return [ev.ProtocolFault(f"{text}; the second one is not answered", frame)]
         if raw is not None and not isinstance(raw, dict):
             return [
                 ev.ProtocolFault(f"A request ({visible_line(method)}) whose params are not an object", frame)
@@ -145,7 +145,7 @@ class Translator:
         request_id = params.get("requestId")
         if _is_id(request_id) and request_id in self._requests:
             return [ev.RequestWithdrawn(request_id)]
-        return [ev.Nothing("a late cancel of a request")]
+        return [ev.Nothing("a late cancellation of a request")]
 
     def _answer(self, frame: dict[str, Any]) -> list[ev.Event]:
         """Translate the answer to one of our requests."""
@@ -180,7 +180,7 @@ class Translator:
         return result_events(method, params, result)
 
     def _take_call(self, call_id: Any) -> tuple[str, dict[str, Any]] | None:
-        """Return our request with this id. Some agents return our numbers as strings."""
+        """Remove and return our pending request with this id. Some agents return our numbers as strings."""
         if (
             isinstance(call_id, str)
             and call_id.isdecimal()
@@ -255,7 +255,7 @@ class Translator:
     def _cancelled(self, call_id: Any) -> list[ev.Event]:
         """Translate our cancellation of a request.
 
-        A late result still counts. A cancelled prompt continues until it is answered.
+        If a result arrives nevertheless, it is used. A cancelled prompt continues until it is answered.
         """
         method, params = self._calls.get(call_id, ("", {})) if _is_id(call_id) else ("", {})
         if not method or method == "session/prompt":

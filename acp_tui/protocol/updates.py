@@ -134,7 +134,7 @@ def read_tool_call(
 
 
 def _terminals(update: dict[str, Any], call_id: str) -> list[ev.Event]:
-    """Read the agent's own terminals. `terminal_output`, like `delta`, is a piece of output."""
+    """Read the agent's own terminals. `terminal_output` also contains only new output, like its `_delta`."""
     meta = update.get("_meta")
     if not isinstance(meta, dict):
         return []

@@ -8,7 +8,7 @@ from acp_tui.protocol import values
 from acp_tui.session import events as ev
 
 VERSIONS = (1, "1", "1.0")
-"""The answers to `initialize` that mean this version."""
+"""Values of `protocolVersion` in the answer to `initialize` that mean this version."""
 
 
 class V1:

@@ -7,7 +7,7 @@ from typing import Any
 from acp_tui.session.text import visible, visible_line
 
 MAX_LENGTH = 100_000
-"""The maximum length of a title or command. Making megabytes safe to display takes half a second."""
+"""The maximum length of a title or command. It takes half a second to make megabytes safe to display."""
 
 
 def limit_length(value: str) -> str:
@@ -37,7 +37,7 @@ def first(source: dict[str, Any], *names: str) -> Any:
 
 
 def raw(source: dict[str, Any], *names: str) -> str | None:
-    """Return a string unchanged, for ids and anything that is sent back. Integers become strings."""
+    """Return a string unchanged, for ids and anything else that is sent back. Integers become strings."""
     value = first(source, *names)
     if isinstance(value, str):
         return value

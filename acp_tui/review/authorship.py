@@ -1,6 +1,6 @@
 """Who changed which lines of a text: the agent in one of its turns, or the user in between.
 
-Authors are bits: `YOU` for the user, `turn_bit(number)` for a turn.
+A set of authors is an integer of bits: `YOU` for the user, `turn_bit(number)` for a turn.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def turn_bit(number: int) -> int:
 
 
 def turns_of(authors: int) -> Iterator[int]:
-    """Yield the numbers of the turns among authors."""
+    """Yield the numbers of the turns whose bits are set."""
     return (number for number in range(1, authors.bit_length()) if authors >> number & 1)
 
 
@@ -48,7 +48,7 @@ def block_authors(
 
 
 class _Marks:
-    """The authors of each line, and of the lines that were removed at each edge between two lines."""
+    """Who wrote each line, and who removed lines from each gap between two lines."""
 
     def __init__(self, count: int) -> None:
         self._lines = [0] * count

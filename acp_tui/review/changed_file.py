@@ -20,7 +20,7 @@ EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """A version of a file. If it has neither content nor an obstacle, the file did not exist."""
+    """A version of a file. If there is neither `data` nor an `obstacle`, the file did not exist."""
 
     data: bytes | None = None  # for a link, its target
     mode: int = 0  # including the file type
@@ -69,7 +69,7 @@ WHOLE, MODE = Part("whole"), Part("mode")
 
 @dataclass(frozen=True)
 class ChangedFile:
-    """A file that differs from its accepted version. At first, that is the version in the baseline."""
+    """A file that differs from its accepted version, which at first is the one in the baseline."""
 
     path: Path
     old: FileVersion
@@ -77,7 +77,7 @@ class ChangedFile:
     text: TextChange | None = None  # None if one side is not a text
     authors: int = 0  # see `authorship`; 0 if unknown
     obstacle: str | None = None
-    """Why it cannot be reverted, as a clause after "cannot be reverted: "."""
+    """Why the file cannot be reverted: a clause to follow "cannot be reverted: "; None if it can be."""
 
     @classmethod
     def between(
@@ -155,7 +155,7 @@ class ChangedFile:
         return self.now.mode | (self.now.mode >> 2 & EXECUTABLE)
 
     def revert_obstacle(self) -> str | None:
-        """Return why nothing of the file can be reverted; None if it can be."""
+        """Return why no part of the file can be reverted; None if its parts can be reverted."""
         if self.obstacle is not None:
             return self.obstacle
         if self.old.obstacle is not None:

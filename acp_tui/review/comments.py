@@ -34,7 +34,7 @@ class Comment:
     def follow(self, old: Sequence[str], new: Sequence[str]) -> Comment:
         """Return the comment with its current line numbers, or marked as outdated.
 
-        `old` and `new` are the lines of the accepted and of the current version, without line ends.
+        `old` and `new` are the lines of the accepted and of the current version, without line endings.
         """
         wanted = [line[1:] for line in self.excerpt if self.removed or not line.startswith("-")]
         places = _places(wanted, old if self.removed else new)
@@ -46,7 +46,7 @@ class Comment:
 
 
 def _places(wanted: Sequence[str], lines: Sequence[str]) -> list[int]:
-    """Return where consecutive lines occur."""
+    """Return the indexes at which the wanted lines occur, one after the other."""
     if not wanted:
         return []
     count = len(wanted)

@@ -44,7 +44,7 @@ class Decision:
 
     @property
     def undo_writes(self) -> list[Write]:
-        """The writes that undo the decision. Files to remove come first: they may have replaced folders."""
+        """The writes that undo the decision. Files to remove come first: one may be where a folder was."""
         writes = [Write(write.path, write.wanted, write.expected) for write in self.writes]
         return sorted(writes, key=lambda write: write.wanted.exists)
 
@@ -74,7 +74,7 @@ class Review:
         self._round_began = len(self.decisions)
 
     def verdicts(self) -> dict[Path, Verb]:
-        """Return the last verdict on each file that is completely reviewed."""
+        """Return the last decision, `accept` or `revert`, on each file that is completely reviewed."""
         verbs = {file.path: decision.verb for decision in self.decisions for file in decision.before}
         return {path: verb for path, verb in verbs.items() if path in self.files and self.files[path].done}
 
@@ -89,7 +89,7 @@ class Review:
         return self._decide("revert", {path: parts})
 
     def revert_all(self, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:
-        """Return the decision to revert some parts of files, or all of them."""
+        """Return one decision to revert several files, each in some parts, or completely for None."""
         return self._decide("revert", chosen)
 
     def _decide(self, verb: Verb, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:
@@ -119,7 +119,7 @@ class Review:
     # ---- the disk
 
     def update(self, file: ChangedFile) -> None:
-        """Set the current version of a file. What was accepted meanwhile stays accepted."""
+        """Set the current version of a file. What was accepted before stays accepted."""
         known = self.files.get(file.path)
         if known is not None and known.now == file.now and known.obstacle == file.obstacle:
             return
@@ -146,6 +146,6 @@ def _decided(file: ChangedFile, verb: Verb, parts: Sequence[Part] | None) -> Cha
 
 
 def _rebase(before: ChangedFile, current: ChangedFile, verb: Verb) -> ChangedFile:
-    """Undo a decision on a file that was changed meanwhile."""
+    """Undo a decision on a file that was changed after the decision."""
     old, now = (before.old, current.now) if verb == "accept" else (current.old, before.now)
     return ChangedFile.between(before.path, old, now, authors=current.authors, obstacle=current.obstacle)

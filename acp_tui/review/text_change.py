@@ -17,19 +17,19 @@ MAX_PREFIX_TO_CHECK = 8_000
 
 
 def is_text(data: bytes) -> bool:
-    """Return True if a content can be shown as lines. Bytes that are not UTF-8 are allowed."""
+    """Return True if a file with this content can be shown as lines. Bytes that are not UTF-8 are allowed."""
     return b"\0" not in data[:MAX_PREFIX_TO_CHECK]
 
 
 def split_lines(data: bytes) -> tuple[str, ...]:
-    """Split a content into lines that keep their line ends. `join_lines` restores every byte."""
+    """Split content into lines with their line endings. `join_lines` restores every byte."""
     parts = data.decode("utf-8", "surrogateescape").split("\n")
     last = parts.pop()
     return (*(f"{part}\n" for part in parts), *([last] if last else ()))
 
 
 def join_lines(lines: Sequence[str]) -> bytes:
-    """Return the content with these lines."""
+    """Join lines to the bytes that `split_lines` got."""
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
@@ -51,7 +51,7 @@ class TextChange:
 
     @cached_property
     def hunks(self) -> tuple[range, ...]:
-        """The blocks of each hunk, as indexes."""
+        """The indexes of the blocks in each hunk."""
         found, at = [], 0
         for group in group_blocks(self.blocks):
             found.append(range(at, at + len(group)))
@@ -76,7 +76,7 @@ class TextChange:
         return found
 
     def accept(self, hunk: int) -> TextChange:
-        """Return the remaining change after a hunk was accepted: it is now in the old text, too."""
+        """Return the remaining change after a hunk was accepted, so that the old text has it, too."""
         old: list[str] = []
         at = 0
         for index in self.hunks[hunk]:
@@ -109,7 +109,10 @@ class TextChange:
         return TextChange(old, new, (*self.blocks[: blocks.start], *later), authors)
 
     def find(self, other: TextChange, hunk: int) -> int | None:
-        """Return the hunk that equals a hunk of another change, including the lines around it."""
+        """Return the number of the hunk that equals a hunk of `other`, including the lines around it.
+
+        Return None unless there is exactly one.
+        """
         wanted = other.excerpt(hunk)
         found = [number for number in range(len(self.hunks)) if self.excerpt(number) == wanted]
         return found[0] if len(found) == 1 else None

@@ -40,7 +40,7 @@ class CommandOutput(NamedTuple):
 
 
 class EarlierConversation(NamedTuple):
-    """The text of a conversation that the agent does not know."""
+    """The text of an earlier conversation, which the agent does not know."""
 
     token: str
     text: str
@@ -93,7 +93,7 @@ def _quoted(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | No
 
 
 def _word(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
-    """Return the mention of an unquoted name, which may end before the word does."""
+    """Return the mention in an unquoted word, or None. Punctuation at its end may not belong to the name."""
     for word in dict.fromkeys((found["word"], found["word"].rstrip(_SENTENCE_MARKS))):
         lines = re.fullmatch(_LINES, word)
         if lines is not None and exists(lines[1]):

@@ -38,7 +38,7 @@ def line_in_text(diff: Diff, text: str, *, applied: bool) -> int | None:
 
 
 def line_by_hunks(diff: Diff, hunks: Iterable[Hunk]) -> int | None:
-    """Return the first line of the diff according to the hunks of a patch, or None unless they agree."""
+    """Return the line where the diff starts according to the hunks of a patch; None if they do not agree."""
     if not diff.old:
         return None
     found = {line for hunk in hunks if _may_be_of(hunk, diff) and (line := _line_by(hunk, diff.old))}
@@ -50,7 +50,7 @@ def _may_be_of(hunk: Hunk, diff: Diff) -> bool:
 
 
 def _line_by(hunk: Hunk, old: str) -> int | None:
-    """Locate the hunk in the diff's old text, or the old text in the hunk. Return the diff's first line."""
+    """Return the line where the diff with this old text starts; None unless it overlaps the hunk clearly."""
     longer, part = (hunk.old + "\n", old) if len(old) <= len(hunk.old) + 1 else (old, hunk.old)
     if longer.count(part) != 1:
         return None

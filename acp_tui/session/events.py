@@ -57,7 +57,7 @@ class AgentStarted(Event):
 
 @dataclass(slots=True)
 class AgentExited(Event):
-    """Client: the process has exited. Without exit code and signal, it could not be started."""
+    """Client: the process has exited. With neither exit code nor signal, it could not be started."""
 
     exit_code: int | None = None
     signal: str | None = None
@@ -96,7 +96,7 @@ class SessionOpening(Event):
 
 @dataclass(slots=True)
 class SessionOpened(Event):
-    """The opening request was answered. None stands for values missing in the answer, which do not change."""
+    """The opening request was answered. Values missing in the answer are None and do not change."""
 
     session_id: str | None = None
     how: Literal["new", "load", "resume", "fork"] = "new"
@@ -287,7 +287,7 @@ class UsageChanged(Event):
 
 @dataclass(slots=True)
 class InfoChanged(Event):
-    """Title and time of the last change of the session."""
+    """The title of the session and the time of its last change."""
 
     title: str | None = None
     clear_title: bool = False  # the agent sent null
@@ -497,7 +497,7 @@ class Decided(Event):
 
 @dataclass(slots=True)
 class DiffPlaced(Event):
-    """Client: a diff of a tool call was found in its file."""
+    """Client: the line where a diff of a tool call starts in its file was found."""
 
     call_id: str
     index: int  # of the diff in the call's content
@@ -509,7 +509,7 @@ class DiffPlaced(Event):
 class Noticed(Event):
     """Client: a notice for the transcript.
 
-    The next notice with the source "waited" replaces the text of one with the source "waiting".
+    A notice with the source "waited" replaces the text of the last one with the source "waiting".
     """
 
     level: Level
@@ -520,7 +520,7 @@ class Noticed(Event):
 
 @dataclass(slots=True)
 class SettingsRestored(Event):
-    """Client: the settings of a reopened session were restored, except those with the `failed` keys."""
+    """Client: the settings of a reopened session were restored, except those whose keys are in `failed`."""
 
     failed: list[str] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""The settings an agent offers (mode, model, config options) and their current values, in one form."""
+"""A uniform view of the settings an agent offers: mode, model and config options, with their values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def offered_settings(session: Session) -> list[ConfigOption]:
 
 
 def setting_key(option: ConfigOption) -> str:
-    """Return `mode` or `model` for the mode and model, even if they are options; otherwise `option:ID`."""
+    """Return `mode` or `model` for these two, even if they are config options; otherwise `option:ID`."""
     return option.category if option.category in (MODE, MODEL) else f"option:{option.id}"
 
 

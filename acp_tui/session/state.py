@@ -1,6 +1,6 @@
 """The state of one conversation.
 
-A `Session` is an ordered list of entries (what the transcript shows) and facts such as mode and usage.
+A `Session` is an ordered list of entries (what the transcript shows) and values such as mode and usage.
 Only `reduce` changes it. All texts for display have been made safe by `protocol`, except `raw_*` fields,
 `Terminal.output` and fields marked "as sent".
 """
@@ -18,7 +18,7 @@ Level = Literal["info", "warning", "error"]
 TerminalOwner = Literal["client", "agent", "user"]
 """Who runs a terminal: acp-tui for `terminal/create`, the agent itself, or the user."""
 ToolStatus = str
-"""A word of the agent (`pending`, `in_progress`, `completed`, `failed`), or `cancelled` or `unfinished`."""
+"""Sent by the agent (`pending`, `in_progress`, `completed`, `failed`), or our `cancelled` or `unfinished`."""
 
 DONE_STATUSES = frozenset({"completed", "failed", "cancelled", "unfinished"})
 
@@ -204,7 +204,7 @@ class ToolCall(Entry):
 
     @property
     def began(self) -> float:
-        """The start time for its duration, which excludes the time it waited."""
+        """The start time, moved forward by the time spent waiting for permission, to compute the duration."""
         return self.at + self.waited
 
 
@@ -382,7 +382,7 @@ class Agent:
 
     @property
     def can_steer(self) -> bool:
-        """Whether it takes messages during a turn: an extension, which it advertises in `_meta`."""
+        """Whether the agent accepts messages during a turn, an extension that it advertises in `_meta`."""
         steering = self.meta.get("steering")
         return isinstance(steering, dict) and steering.get("supported") is True
 

@@ -35,7 +35,7 @@ def _stand_in(match: re.Match[str]) -> str:
 
 
 def visible(text: str) -> str:
-    """Replace dangerous characters by visible stand-ins, and line ends by `\\n`."""
+    """Replace dangerous characters by visible stand-ins, and line endings by `\\n`."""
     if not _UNSAFE.search(text):
         return text
     text = _LINE_BREAKS.sub("\n", _pair(text))
@@ -49,7 +49,7 @@ def visible_line(text: str) -> str:
 
 
 def visible_row(text: str) -> str:
-    """Like `visible`, for one row of a screen, where tabs and newlines are shown as signs."""
+    """Like `visible`, for one row of a screen. Tabs and newlines become visible symbols."""
     text = visible(text)
     return text.replace("\n", "␊").replace("\t", "␉") if "\n" in text or "\t" in text else text
 
@@ -136,7 +136,7 @@ class GrowingText:
         self._large = 0  # the number of parts made of many chunks, at the beginning of `_parts`
         self._carry = ""
         self.length = 0
-        """The number of final characters. `since(length)` later returns what has been appended since."""
+        """The number of characters, without one held back. `since(length)` later returns what was added."""
         if text:
             self.append(text)
 
@@ -156,7 +156,10 @@ class GrowingText:
                 self._large += 1
 
     def since(self, position: int) -> str:
-        """Return the final text from a position on. The cost depends on the length of the result."""
+        """Return the text from a position on, except a character that is held back.
+
+        The cost depends only on the length of the result.
+        """
         if position <= 0:
             return self._joined()
         missing = self.length - position
@@ -233,7 +236,7 @@ class TerminalText:
             self._skipped += gone
 
     def skip(self, count: int) -> None:
-        """Record that `count` characters at this point were not kept."""
+        """Record that `count` characters at this point of the output are missing."""
         self.total += count
         self._skipped += count + self._tail_length
         self._tail.clear()

@@ -22,7 +22,7 @@ LOCK_TIMEOUT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ServerConsent:
-    """The answer for one MCP server that a folder defines."""
+    """The user's answer about one MCP server that a folder defines."""
 
     digest: str  # of the definition the user saw
     allowed: bool
@@ -71,7 +71,7 @@ class FolderTrust:
         self._change(folder, change)
 
     def decide_server(self, folder: Path, name: str, consent: ServerConsent) -> None:
-        """Save the answer for a server of a folder. Raises `OSError`."""
+        """Save the user's answer about a server of a folder. Raises `OSError`."""
         self._change(folder, lambda saved: saved.servers.update({name: consent}))
 
     def forget(self, folder: Path) -> bool:
@@ -90,7 +90,10 @@ class FolderTrust:
             self._write(folders)
 
     def _folders_to_change(self) -> dict[str, TrustedFolder]:
-        """Return what is saved. A damaged file is renamed. Raises `OSError` if saving would lose answers."""
+        """Return the saved decisions, for changing them. A damaged file is renamed.
+
+        Raises `OSError` if saving changed decisions would lose others.
+        """
         try:
             content = self._content()
         except (ValueError, RecursionError):

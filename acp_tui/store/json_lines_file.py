@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 LOCK_TIMEOUT_SECONDS = 0.05
-"""Seconds to wait for another process that writes to the same file. Short, because key presses wait, too."""
+"""Seconds to wait for another process that writes to the same file. The user interface waits, too."""
 
 
 class JsonLinesFile:
@@ -26,12 +26,12 @@ class JsonLinesFile:
     def __init__(
         self, path: Path, *, limit: int = 1024 * 1024, condense: Callable[[list[Record]], list[Record]]
     ) -> None:
-        """Start with an existing or missing file.
+        """Use a file, which need not exist.
 
         Args:
             path: The file.
             limit: The size of the file, in bytes, above which it is condensed.
-            condense: Returns the records without those that are superseded by later ones.
+            condense: Removes the records that later ones make obsolete.
         """
         self._path = path
         self._limit = limit
@@ -70,7 +70,7 @@ class JsonLinesFile:
             os.close(descriptor)
 
     def _shrink(self) -> None:
-        """Condense the file to half its limit, so that this is seldom needed. Always keep the last record."""
+        """Condense the file to half its limit, so that this is rarely needed. Always keep the last record."""
         room = self._limit // 2
         kept: list[str] = []
         for record in reversed(self._condense(self._records())):

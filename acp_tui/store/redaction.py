@@ -177,7 +177,10 @@ class Redactor:
 
 
 def _without_variables(value: Any) -> Any:
-    """Mask the values of acp-tui's own secret variables: MCP servers may get them through `${MY_TOKEN}`."""
+    """Mask the values of acp-tui's own secret environment variables.
+
+    A `${MY_TOKEN}` in an MCP server's settings may have put them into the frame.
+    """
     values = [
         text for name, text in os.environ.items() if is_secret_name(name) and len(text) >= _MIN_VALUE_LENGTH
     ]

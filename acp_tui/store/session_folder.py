@@ -115,7 +115,7 @@ class SessionFolder:
             self._notify("Recording resumed; messages sent in between are missing")
 
     def _on_file_error(self, what: str, error: OSError) -> None:
-        """Report once that a file cannot be written, unless the wire log has failed already."""
+        """Report once that a file cannot be written, unless writing the wire log fails, too."""
         if what not in self._reported and not self._log_fails:
             self._reported.add(what)
             self._notify(f"{what} could not be saved: {_reason(error)}")
@@ -172,7 +172,7 @@ def create_session_folder(
         command: The command that starts the agent.
         ad_hoc: Whether that command was given on the command line.
         clock: Returns the time in seconds since the epoch.
-        is_sensitive: The contents of files for which this is true are not recorded.
+        is_sensitive: Tells whether a path is sensitive. The contents of such files are not recorded.
         max_bytes: The size of the log at which recording ends.
     """
     sessions = sessions_directory(data_dir)

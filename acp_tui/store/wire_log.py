@@ -50,7 +50,7 @@ class WireLog:
             redactor: Removes secrets from frames.
             on_error: Called with the error when a write fails, and with None when writing works again.
             max_bytes: The size at which recording ends; None for no limit.
-            on_full: Called once when that size is reached. A record that it appends is still written.
+            on_full: Called once when that size is reached. A record that this call appends is still written.
         """
         self._descriptor = descriptor
         self._redactor = redactor

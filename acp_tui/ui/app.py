@@ -235,7 +235,7 @@ class AcpTui(ResilientApp):
         self.notify(str(error), severity="error", timeout=10, markup=False)
 
     def is_essential(self, screen: Screen[Any]) -> bool:
-        """Return True for the base screen."""
+        """Return True for the base screen, without which the app cannot continue."""
         return screen is self._base_screen
 
     @property
@@ -271,7 +271,7 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- the end
 
     async def action_quit(self) -> None:
-        """Quit; while the agent works, only if requested twice within `QUIT_CONFIRM_SECONDS`."""
+        """Quit. While the agent works, that takes two requests within `QUIT_CONFIRM_SECONDS`."""
         now = time.monotonic()
         working = self._base_screen is not None and self._base_screen.busy_reason() is not None
         if not working or now - self._quit_requested_at < QUIT_CONFIRM_SECONDS:
@@ -310,7 +310,7 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- help and palette
 
     def action_help(self) -> None:
-        """Show the keys of the focused widget and all others; close the help if it is open."""
+        """Show all keys, those of the focused widget first; close the help if it is open."""
         from acp_tui.ui.screens.dialogs.help import HelpScreen
 
         if isinstance(self.screen, HelpScreen):

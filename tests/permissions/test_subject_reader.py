@@ -75,7 +75,7 @@ def test_a_dangerous_command_in_the_title_is_recognised() -> None:
 def test_different_commands_in_one_request_are_a_doubt() -> None:
     text = {"type": "content", "content": {"type": "text", "text": '{"command": "git push"}'}}
     subject = subject_of({"kind": "execute", "rawInput": {"command": "git status"}, "content": [text]})
-    assert subject.doubt == "its sources name different commands"
+    assert subject.doubt == "it names different commands in different places"
 
 
 def test_any_dangerous_command_makes_a_request_dangerous() -> None:
@@ -146,7 +146,7 @@ def test_the_description_names_another_directory() -> None:
 def test_different_directories_in_one_request_are_a_doubt() -> None:
     assert (
         command("ls", cwd="/ws/project/a", workdir="/ws/project/b").doubt
-        == "its sources name different directories"
+        == "it names different directories in different places"
     )
 
 
@@ -257,7 +257,10 @@ def test_variables_are_read_from_the_raw_input(key: str, variables: Any) -> None
 
 
 def test_invalid_variables_are_a_doubt() -> None:
-    assert command("make", env="CC=evil.sh").doubt == "`env` of its raw input names no variables"
+    assert (
+        command("make", env="CC=evil.sh").doubt
+        == "`env` of its raw input is not a list of environment variables"
+    )
 
 
 # --------------------------------------------------------------------------- files
@@ -284,7 +287,7 @@ def test_paths_are_read_from_the_raw_input(fields: dict[str, Any]) -> None:
 
 def test_different_files_in_one_request_are_a_doubt() -> None:
     subject = subject_of({"kind": "edit", "rawInput": {"path": "a"}, "locations": [{"path": "/etc/b"}]})
-    assert subject.doubt == "its sources name different files"
+    assert subject.doubt == "it names different files in different places"
     assert subject.outside == ["/etc/b"]
 
 

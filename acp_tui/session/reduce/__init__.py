@@ -97,7 +97,7 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.Noise: EventRule(notices.noise, "a line that is not a message"),
     ev.Elsewhere: EventRule(notices.elsewhere, "an update for another session"),
 }
-"""The rule of each event. A new event needs a row here and a handler."""
+"""The rule for each kind of event. A new kind needs a row here and a handler."""
 
 
 def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_entry(session: Session, entry: Entry, at: float) -> list[Change]:
-    """Append an entry. If it comes from the agent, it ends the message that is growing."""
+    """Append an entry. It ends the growing message, except notices, unrecognised messages, user commands."""
     changes: list[Change] = []
     if not (isinstance(entry, (Notice, Unrecognised)) or is_user_command(entry)):
         changes = end_message(session, at)

@@ -1,4 +1,4 @@
-"""Facts that the agent reports about the session, and the queue."""
+"""What the agent reports about the session (commands, title, usage, modes, options), and the queue."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[
 
 
 def mode_changed(session: Session, event: ev.ModeChanged, at: float) -> list[Change]:
-    """Update the mode. Add a notice unless the mode is known, since agents often report and confirm it."""
+    """Update the mode and add a notice, unless it is current already: agents often report a change twice."""
     if event.mode == session.mode:
         return []
     session.mode = event.mode
@@ -153,7 +153,7 @@ def queue_paused(session: Session, event: ev.QueuePaused, _at: float) -> list[Ch
 
 
 def reset_facts(session: Session) -> list[Change]:
-    """Forget what the agent reported about the old session, because a new one starts."""
+    """Forget what the agent reported about the previous session, because a new one starts."""
     session.modes, session.mode, session.config_options = [], None, []
     session.models, session.model, session.commands = [], None, []
     session.usage, session.plan, session.title = Usage(), None, None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 MAX_RECENT_ENTRIES = 50
-"""The number of entries to search for a call that shows the same file."""
+"""The number of latest entries to search for a tool call that shows the same file."""
 
 
 def file_before_write(session: Session, event: ev.FileBeforeWrite, _at: float) -> list[Change]:
@@ -33,7 +33,7 @@ def file_before_write(session: Session, event: ev.FileBeforeWrite, _at: float) -
 
 
 def file_served(session: Session, event: ev.FileServed, at: float) -> list[Change]:
-    """Show that a file was read or written, or that it failed.
+    """Show that a file was read or written, or that this failed.
 
     Rejections by the user, a rule or the policy have a notice already (see `requests.decided`).
     """

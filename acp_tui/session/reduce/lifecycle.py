@@ -56,7 +56,7 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
 def _end_everything(session: Session, at: float, error: RpcError | None) -> list[Change]:
     """End the turn, its tool calls, requests and terminals, because the process has exited.
 
-    Without an error, acp-tui ended the process, so the turn was cancelled.
+    If `error` is None, acp-tui itself ended the process, so the turn counts as cancelled.
     """
     changes: list[Change] = []
     while session.reducer_state.prompts:
@@ -116,7 +116,7 @@ def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change
 
 
 def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> list[Change]:
-    """Prepare for a session. Updates that come before the answer belong to it."""
+    """Prepare for a session to be opened. Updates that come before the answer belong to that session."""
     memory = session.reducer_state
     memory.opening, memory.phase_before = event.how, session.phase
     changes: list[Change] = []

@@ -85,7 +85,10 @@ def _text_part(message: Message, annotations: Annotations | None) -> GrowingText
 def _message(
     session: Session, kind: type[Message], message_id: str | None, at: float
 ) -> tuple[Message, list[Change]]:
-    """Return the message of a chunk: the one with its id in this turn, or the last one of its kind."""
+    """Return the message that a chunk belongs to, and the changes if it is not the growing one.
+
+    Without an id, a chunk belongs to the growing message if that is of the same kind.
+    """
     memory = session.reducer_state
     message = memory.message
     if type(message) is kind and message_id in (None, message.message_id):
@@ -151,7 +154,7 @@ def _remove_echo(session: Session, text: str) -> str:
     """Return the text without the repeated prompt.
 
     The result does not depend on the chunks: text that may become the complete prompt is held back, and
-    returned later if it does not.
+    returned later if it turns out to be something else.
     """
     memory = session.reducer_state
     at = memory.echo_at

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 MAX_DETAIL = 4_000
-"""The maximum number of characters kept of invalid messages and output. The log has all of it."""
+"""The maximum number of characters shown of an invalid message or output. The log has all of them."""
 
 
 def ignore(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
@@ -84,5 +84,5 @@ def elsewhere(session: Session, event: ev.Elsewhere, at: float) -> list[Change]:
     if event.session_id in session.reducer_state.foreign:
         return []
     session.reducer_state.foreign.add(event.session_id)
-    text = f"The agent sent updates for another session, {visible_line(event.session_id)}; not shown here"
+    text = f"The agent sent updates for another session, {visible_line(event.session_id)}; they are not shown"
     return add_notice(session, at, text, source="protocol")

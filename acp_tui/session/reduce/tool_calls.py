@@ -182,7 +182,7 @@ def _add_request_content(before: list[ToolContent], now: list[ToolContent]) -> l
 def _replace_content(
     before: list[ToolContent], now: list[ToolContent], status: str | None
 ) -> list[ToolContent]:
-    """Replace the content, but keep diffs that say more than the new content.
+    """Replace the content, but keep diffs that show more than the new content.
 
     When an edit is completed, many agents replace its diff by a message, or by a diff of the changed words
     only.
@@ -217,7 +217,7 @@ def _identity(item: ToolContent) -> tuple[str, str | None, str | None]:
 
 
 def _strip_colours(call: ToolCall) -> None:
-    """Remove SGR escapes from the plain text of executed commands, which are shown with colours."""
+    """Remove SGR escapes from the plain text of command output. `coloured` keeps them, for display."""
     if call.kind != "execute":
         return
     for item in call.content:
@@ -241,7 +241,7 @@ def _set_status(session: Session, call: ToolCall, status: str | None, at: float)
 
 
 def _has_failed(call: ToolCall) -> bool:
-    """Return True if the raw output reports a failure: some agents call a failed command completed.
+    """Return True if the raw output reports a failure: some agents mark failed commands as completed.
 
     The exit code of other tools is ignored: for a search, it may mean that nothing was found.
     """
@@ -249,7 +249,7 @@ def _has_failed(call: ToolCall) -> bool:
 
 
 def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
-    """End all open calls. Their status changes to `status`, unless acp-tui does not know their status."""
+    """End all open calls. Pending and running ones get `status`; an unknown status of the agent is kept."""
     calls = list(session.reducer_state.open_calls.values())
     session.reducer_state.open_calls.clear()
     for call in calls:

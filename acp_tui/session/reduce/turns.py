@@ -95,7 +95,10 @@ def end_turn(
     *,
     empty: bool = False,
 ) -> list[Change]:
-    """End a turn: close open calls, mark withdrawn entries, pause the queue unless it ended normally."""
+    """End a turn and its open calls. Mark the entries of a refused turn.
+
+    Pause the queue unless the turn ended normally.
+    """
     memory = session.reducer_state
     memory.prompts = max(0, memory.prompts - 1)
     changes = add_entry(session, TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error, empty=empty), at)
@@ -116,7 +119,7 @@ def end_turn(
 
 
 def _is_turn_empty(session: Session) -> bool:
-    """Return True if the agent sent no update, so the prompt may have been lost."""
+    """Return True if the agent sent no update in the turn, so the prompt may have been lost."""
     return all(
         isinstance(entry, (UserMessage, Notice)) or is_user_command(entry)
         for entry in session.entries[session.reducer_state.turn_began :]
@@ -124,7 +127,7 @@ def _is_turn_empty(session: Session) -> bool:
 
 
 def _withdraw(session: Session) -> list[Change]:
-    """Mark the entries of the turn, because a refusal removes them from the agent's context."""
+    """Mark the entries of the turn as withdrawn: a refusal removes them from the agent's context."""
     changes: list[Change] = []
     for entry in session.entries[session.reducer_state.turn_began :]:
         if not is_user_command(entry):

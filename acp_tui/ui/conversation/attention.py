@@ -1,8 +1,8 @@
 """Window title, bell and notifications: tell an absent user that the agent is done or needs an answer.
 
 The window title always shows the phase. While the window is unfocused, the end of a turn and a question ring
-the bell, show a notification and run `notify_command`, as configured. Terminals that do not report focus are
-assumed to have it.
+the bell, show a notification and run `notify_command`, as configured. In a terminal that does not report
+focus, the window is assumed to have it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OSC_777 = ("foot", "rxvt")
 
 
 class Attention:
-    """Watches the phase of one conversation."""
+    """Watches the phase of one conversation, and alerts the user when it changes."""
 
     def __init__(
         self,
@@ -50,11 +50,11 @@ class Attention:
         is_in_front: Callable[[], bool],
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        """Create one for a conversation.
+        """Create an `Attention` for one conversation.
 
         Args:
             send: Writes an escape sequence to the terminal.
-            title: Returns the window title, which conversations share.
+            title: Returns the window title, which all conversations share.
             has_focus: Returns True while the terminal's window has the focus.
             is_in_front: Returns True while this is the conversation on the screen.
             environ: The environment; by default that of the process.

@@ -102,7 +102,7 @@ class ConversationView(Protocol):
         """The user has to sign in by one of these methods first."""
 
     def turn_failed(self, error: UserError, text: str) -> None:
-        """The agent answered a prompt with an error, or it could not be sent."""
+        """A prompt could not be sent, or the agent answered it with an error."""
 
     def send_failed(self, error: UserError, text: str) -> None:
         """A prompt was not sent, because of an attachment or because acp-tui is still starting."""

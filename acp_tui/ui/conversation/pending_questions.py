@@ -62,7 +62,7 @@ class PendingQuestions:
 
     async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
         """Raise an error: agents cannot elicit, because no mode is advertised."""
-        raise RuntimeError(f"elicitation of mode {elicitation.mode} was never offered")
+        raise RuntimeError(f"elicitation mode {elicitation.mode} was not advertised")
 
     def answer(self, pending: PendingQuestion, answer: Answer) -> None:
         """Answer a question. Does nothing if it was withdrawn."""

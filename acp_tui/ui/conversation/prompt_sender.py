@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PromptSender:
-    """Accepts prompts from the first frame on, and keeps them until there is a queue."""
+    """Accepts prompts from the first frame on, and keeps them until the conversation has a queue."""
 
     def __init__(self, view: ConversationView, tasks: BackgroundTasks) -> None:
         self._view = view
@@ -62,7 +62,10 @@ class PromptSender:
             self._queue.submit(text, blocks)
 
     def send_now(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
-        """Send this prompt, or without text the first queued one, into the turn or after cancelling it."""
+        """Send this prompt, or the first queued one if `text` is empty, before the turn has ended.
+
+        It goes into the running turn if the agent supports that; otherwise the turn is cancelled first.
+        """
         if self._queue is not None:
             self._tasks.start(self._send_now_with(text, attachments))
 
@@ -74,7 +77,7 @@ class PromptSender:
     async def _read_attachments(
         self, text: str, attachments: Sequence[Attachment]
     ) -> list[dict[str, Any]] | None:
-        """Return the content blocks of a prompt; None if an attachment failed, after telling the user why."""
+        """Return the content blocks of a prompt. If an attachment fails, tell the user and return None."""
         assert self._prepared is not None
         async with self._attachment_lock:
             try:
@@ -87,7 +90,7 @@ class PromptSender:
     # ------------------------------------------------------------------------- the queue
 
     def send_queued_now(self, prompt_id: str) -> None:
-        """Send a queued prompt into the turn, or after cancelling it."""
+        """Send a queued prompt into the running turn, or cancel the turn first."""
         if self._queue is not None:
             self._tasks.start(self._queue.send_now(prompt_id))
 

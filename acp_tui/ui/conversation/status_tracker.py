@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class StatusTracker:
-    """Builds `StatusFacts`, and keeps those facts that are not part of the session."""
+    """Builds `StatusFacts` from the session and from its own attributes, which the session does not have."""
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
@@ -25,7 +25,7 @@ class StatusTracker:
         self.stuck = ""
         """Why there is no session, and which key to press; empty if there is one."""
         self.starting = False
-        """True while the agent is restarted, although the session still says that it has ended."""
+        """True while the agent is being restarted. Until then, the session says that the agent has ended."""
         self._unasked_actions = UnaskedActions()
         self._phase: Phase = "connecting"
         self._since: float | None = None

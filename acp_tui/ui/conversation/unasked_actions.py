@@ -50,6 +50,6 @@ def _is_decision(entry: Entry) -> bool:
 
 
 def _has_acted(call: ToolCall, session: Session) -> bool:
-    """Return True for a completed action. A loaded history does not count, because it lacks the questions."""
+    """Return True for a completed action. A loaded history does not count: it has no questions."""
     in_history = session.phase == "loading" or 0 < call.turn <= session.replayed
     return not in_history and call.status == "completed" and call.kind in ACTING_KINDS

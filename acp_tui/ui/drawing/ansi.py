@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.terminal_emulator import Line
 
 THEME_COLOURS = 16
-"""The first 16 colours belong to the theme; the others are fixed."""
+"""The number of terminal colours that the theme defines. The others, up to 256, are fixed."""
 
 
 def line_segments(line: Line, palette: Palette) -> list[Segment]:

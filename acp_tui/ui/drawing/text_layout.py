@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_LINES_FULL = 5_000
 """The maximum number of lines of a text on the screen that shows one entry, where all are drawn at once."""
 INDENT = 2
-"""The width, in cells, of the sign before the text of an entry."""
+"""The width, in cells, of the symbol and the blank before the text of an entry."""
 MAX_LINES_SHORT = 6
 """The maximum number of lines of an error or a notice in the transcript."""
 MAX_LINES = 400
@@ -32,7 +32,7 @@ MAX_LINES = 400
 
 
 def hanging_lines(first: Spans, spans: Spans, width: int, indent: int = INDENT) -> list[Strip]:
-    """Wrap text after a sign, with a hanging indent."""
+    """Wrap text with a hanging indent. The first line begins with `first`, such as a symbol."""
     lead = [Segment(" " * indent)]
     lines = wrap(spans, width - indent)
     return [make_strip(line, first if number == 0 else lead) for number, line in enumerate(lines)]
@@ -56,7 +56,7 @@ def wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> 
 
 
 def hard_wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
-    """Hard-wrap a text whose columns matter."""
+    """Hard-wrap a text whose columns matter, such as code."""
     return _lines(text, style, width, indent, cut=hard_wrap)
 
 

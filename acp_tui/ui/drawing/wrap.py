@@ -21,7 +21,7 @@ MAX_LINE_LENGTH = 20_000
 """The maximum number of characters to draw of one logical line. A note says how many were cut."""
 _JOINER = "\u200d"
 _JOINING = (_JOINER, "\ufe0f")
-"""Characters that join their neighbours into one grapheme, or make it wide."""
+"""Characters that join their neighbours into one grapheme, or widen the one before."""
 
 
 def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:

@@ -99,7 +99,7 @@ def _note(text: str, context: DrawContext, before: Spans) -> Strip:
 
 
 def _path(uri: str) -> str:
-    """Return the path of a file: URI, or any other URI as it is."""
+    """Return the path of a `file:` URI, or any other URI as it is."""
     return (
         visible_line(unquote(uri.removeprefix("file://")))
         if uri.startswith("file:///")

@@ -36,7 +36,7 @@ def body(entry: Elicitation, context: DrawContext) -> Body:
         lines += _address(url, palette, width)
     names = _field_titles(entry)
     if names:
-        lines += hanging_lines([Segment("  ")], [Segment(f"for {names}", palette.dim)], width)
+        lines += hanging_lines([Segment("  ")], [Segment(f"fields: {names}", palette.dim)], width)
     lines += hanging_lines([Segment("  ")], [Segment(outcome, look)], width)
     return LinesBody(lines, "\n".join(filter(None, (entry.message, url))))
 

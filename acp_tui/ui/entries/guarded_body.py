@@ -31,7 +31,7 @@ class GuardedBody:
         context: DrawContext,
         replaced: Callable[[int], object] | None = None,
     ) -> None:
-        """`replaced` is called with the entry's id if a created body fails, which changes its height."""
+        """`replaced` is called with the entry's id if a body fails after it was made: its height changes."""
         self._entry = entry
         self._context = context
         self._replaced = replaced

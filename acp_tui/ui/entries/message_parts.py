@@ -25,7 +25,7 @@ class MessageParts:
     """Draws the parts of a message."""
 
     def __init__(self, message: Message, context: DrawContext, before: Spans, *, plain: bool = False) -> None:
-        """Each line begins with `before`. `plain` text is not Markdown."""
+        """Each line begins with `before`. If `plain` is true, text is not drawn as Markdown."""
         self._message = message
         self._context = context
         self._before = before

@@ -111,7 +111,7 @@ def test_notes_about_the_file_are_shown() -> None:
     assert lines(DiffBody(Diff("a", "x\n", "x\n"), context())) == ["    no text changes"]
     assert lines(DiffBody(Diff("a", None, ""), context())) == ["    an empty file"]
     ends = DiffBody(Diff("a", "x\n", "x\n", line_ends=("CRLF", "LF")), context())
-    assert lines(ends) == ["    line ends: CRLF → LF"]
+    assert lines(ends) == ["    line endings: CRLF → LF"]
     assert lines(DiffBody(Diff("a", "x\n", "x"), context()))[-1].strip() == "\\ No newline at end of file"
 
 

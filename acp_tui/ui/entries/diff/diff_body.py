@@ -134,7 +134,7 @@ def _rows_above(diff: Diff, difference: Difference, heading: str) -> Iterator[Ro
         yield Row("note", note)
     if diff.line_ends is not None:
         old, new = diff.line_ends
-        yield Row("note", f"line ends: {old} → {new}")
+        yield Row("note", f"line endings: {old} → {new}")
     elif diff.patch is None and not (difference.added or difference.removed):
         yield Row("note", "an empty file" if None in (diff.old, diff.new) else "no text changes")
 

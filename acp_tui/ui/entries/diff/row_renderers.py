@@ -55,7 +55,7 @@ class RowRenderer(Protocol):
 
 
 class _Column:
-    """A column of lines with their numbers and signs, `width` cells wide."""
+    """A column of lines with their numbers and a `+` or `-`, `width` cells wide."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ def annotation_strip(row: Row, context: DrawContext) -> Strip:
 def _marked(
     spans: Sequence[Segment], marks: Sequence[tuple[int, int]]
 ) -> list[tuple[str, Style | None, bool]]:
-    """Split the spans at the marks; each piece says whether it is marked."""
+    """Split the spans at the ranges in `marks`; each piece says whether it is inside one of them."""
     if not marks:
         return [(text, style, False) for text, style, _ in spans]
     edges = sorted({edge for mark in marks for edge in mark})
@@ -220,7 +220,7 @@ def _marked(
 
 
 def _without_tabs(text: str, column: int, *, visibly: bool) -> str:
-    """Expand tabs to spaces, or if `visibly` is true, to an arrow and spaces."""
+    """Expand each tab to spaces, or if `visibly` is true, to an arrow and spaces."""
     if "\t" not in text or not visibly:
         return expand_tabs(text, column)
     parts: list[str] = []

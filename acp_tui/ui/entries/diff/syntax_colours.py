@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 CHUNK_LINES = 32
 """The number of lines that are coloured at a time."""
 LEAD_LINES = 24
-"""The number of lines before a chunk to lex too, to recognise a string or comment that begins there."""
+"""The number of lines lexed before each chunk, to recognise a string or comment that begins there."""
 MAX_LINE_LENGTH = 2_000
-"""Longer lines, such as minified code, are not coloured."""
+"""Lines with more characters, such as minified code, are not coloured."""
 MAX_CACHED_CHUNKS = 128
 """The number of coloured chunks to cache. Accepting or reverting a part of a diff draws all of it anew."""
 

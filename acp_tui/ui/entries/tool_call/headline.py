@@ -1,4 +1,4 @@
-"""The first line of an entry: a fold sign, an icon, a title, and facts at the right edge."""
+"""The first line of an entry: a fold marker, an icon, a title, details at the right edge, and a status."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FOLDED, OPEN = "▸", "▾"
 MIN_TITLE_WIDTH = 10
 MAX_STATUS_WIDTH = 12
-"""The maximum width of a status that has no sign, in cells."""
+"""The maximum width, in cells, of a status that is shown by its name because it has no symbol."""
 NOT_BOLD = Style(bold=False)
 """For the number of removed lines, which has the colour of errors but is not bold."""
 
@@ -37,7 +37,10 @@ def headline(
     foldable: bool,
     status: str,
 ) -> Strip:
-    """Draw the line. The title is shortened to fit; if it would become too short, facts are dropped."""
+    """Draw the line, with the details in `facts` at its right edge.
+
+    The title is shortened to fit. If it would become too short, details are dropped.
+    """
     palette = context.palette
     fold = (FOLDED if context.folded else OPEN) if foldable and not context.full else " "
     signs = [Segment(f"{fold} ", palette.dim), Segment(f"{icon} ", palette.icon)]
@@ -54,7 +57,7 @@ def headline(
 
 
 def _end(status: str, palette: Palette) -> list[Segment]:
-    """Return the sign of a status, or its name if it has no sign, and a blank cell before the edge."""
+    """Return the symbol of a status, or its name if it has no symbol, with a blank cell at the right edge."""
     sign = STATUS_ICONS.get(status) or shorten(status, MAX_STATUS_WIDTH)
     return [Segment("  "), Segment(sign, palette.signs.get(status, palette.dim)), Segment(" ")]
 
@@ -90,7 +93,7 @@ def shorten_title(title: str, room: int) -> str:
 
 
 def line_counts(added: int, removed: int, palette: Palette) -> list[StyledText]:
-    """Return the numbers of added and removed lines that are not zero."""
+    """Return the counts of added and removed lines as "+N" and "−N", leaving out zeros."""
     counts = (("+", added, palette.success), ("−", removed, palette.error + NOT_BOLD))
     return [(f"{sign}{count:,}", look) for sign, count, look in counts if count]
 

@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import DrawContext
 
 RESERVED_WIDTH = 24
-"""The width, in cells, that signs and facts may take from the title in the headline."""
+"""The cells of the headline that are reserved for the icons on its left, and for the details on its right
+(changed lines, exit code, duration). The title gets the rest.
+"""
 
 
 class Piece(NamedTuple):
-    """One part of a tool call."""
+    """One part of a tool call as the screen shows it."""
 
     sort: Literal["title", "locations", "command", "diff", "terminal", "content", "input", "output"]
     what: Any

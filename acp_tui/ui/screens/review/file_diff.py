@@ -204,7 +204,7 @@ def _rows(
         yield ReviewRow("comment", comment=comment)
     ends = line_ends("".join(file.text.old), "".join(file.text.new)) if file.text is not None else None
     if ends is not None:
-        yield ReviewRow("note", text=f"line ends: {ends[0]} → {ends[1]}")
+        yield ReviewRow("note", text=f"line endings: {ends[0]} → {ends[1]}")
     if other_name:
         word = "to" if file.kind == "deleted" else "from"
         yield ReviewRow("note", text=f"Renamed {word} {other_name}.")
