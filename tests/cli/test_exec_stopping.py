@@ -98,9 +98,15 @@ def test_ctrl_c_before_the_turn_ends_the_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name
+    ("command", "number"),
+    [
+        ("ls-files", signal.SIGINT),
+        ("ls-files", signal.SIGKILL),
+        ("update-index -q", signal.SIGINT),
+        ("update-index -q", signal.SIGTERM),
+    ],
+    ids=["at the start-SIGINT", "at the start-SIGKILL", "at the end-SIGINT", "at the end-SIGTERM"],
 )
-@pytest.mark.parametrize("command", ["ls-files", "update-index -q"], ids=["at the start", "at the end"])
 def test_a_hanging_git_ends_with_the_run(tmp_path: Path, command: str, number: signal.Signals) -> None:
     (tmp_path / "bin").mkdir()
     wrapper = tmp_path / "bin" / "git"

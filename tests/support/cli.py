@@ -83,7 +83,7 @@ def run(*args: str, cwd: Path | None = None, stdin: str | bytes = b"", **env: st
 
 def _call(args: Sequence[str], cwd: Path | None, env: dict[str, str], streams: Streams) -> int:
     # The interpreter reads the variable when it starts.
-    if args and args[0] in ("exec", "doctor") and "PYTHONIOENCODING" not in env:
+    if args and args[0] != "run" and "PYTHONIOENCODING" not in env:
         return run_preloaded([*args], cwd, env, streams)
     with open(streams[0], "rb") as stdin_file, open(streams[1], "ab") as out, open(streams[2], "ab") as err:
         return subprocess.call([PROGRAM, *args], cwd=cwd, env=env, stdin=stdin_file, stdout=out, stderr=err)

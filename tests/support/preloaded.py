@@ -16,8 +16,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext
 
-MODULES = ["acp.connection", "acp.schema", "acp_tui.cli.exec_run", "acp_tui.doctor.examination"]
-"""What `exec` and `doctor` import. Under Python 3.11 the server finds only what is installed."""
+COMMANDS = ("config", "export", "mcp", "permissions", "replay", "sessions", "trust")
+MODULES = [
+    *("acp.connection", "acp.schema", "acp_tui.cli.exec_run", "acp_tui.doctor.examination"),
+    *(f"acp_tui.cli.commands.{command}" for command in COMMANDS),
+]
+"""What the commands import. Under Python 3.11 the server finds only what is installed."""
 Streams = tuple[str, str, str]
 """The files that are stdin, stdout and stderr of a run; a terminal is one, too."""
 
