@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 TIMEOUT = 2.0
 """Seconds to wait for a program, because the owner of the clipboard may never answer."""
 MAX_BYTES = 10_000_001
-"""The maximum number of bytes to read: one more than an image may have."""
+"""The maximum number of bytes to read: one more than an image may have, so that larger ones are noticed."""
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
     """Return the commands that list the clipboard's types and that read one type; None if there are none.
 
-    The clipboard is not read over SSH, where it is that of the remote machine.
+    None over SSH, too: the programs would read the clipboard of the remote machine, not the user's.
     """
     if _remote(environ):
         return None

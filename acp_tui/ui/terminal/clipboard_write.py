@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 MAX_BASE64_CHARS = 100_000
-"""Limit of base64 characters for OSC 52; many terminals silently drop longer sequences."""
+"""The maximum number of base64 characters for OSC 52. Many terminals silently drop longer sequences."""
 PROGRAM_TIMEOUT = 3.0
 """Seconds to wait for a program. One that cannot reach its display may wait forever."""
 TERMS_WITHOUT_CLIPBOARD = ("dumb", "linux", "vt100", "vt220")
@@ -96,7 +96,10 @@ COPIED = "Copied."
 
 
 async def _copy_with(program: Program, text: str, environ: Mapping[str, str]) -> bool:
-    """Run the program; return True if it succeeded. Some leave a child that serves the clipboard."""
+    """Run the program; return True if it succeeded.
+
+    It gets its own session and no output pipes, because it may leave a child that serves the clipboard.
+    """
     try:
         process = await asyncio.create_subprocess_exec(
             *program.command,

@@ -37,9 +37,9 @@ output_sanitizer.install()  # here, because nothing is drawn without a driver
 
 READ_BYTES = 4096
 POLL_SECONDS = 0.1
-"""Seconds between two checks of the input thread whether it has to end."""
+"""Seconds after which the input thread checks again whether it has to end."""
 RESUME_DELAY_SECONDS = 0.2
-"""How long to wait for a signal that may have come together with SIGCONT."""
+"""Seconds to wait before stopping again after SIGCONT: a signal to end may have come with it."""
 BLOCKED_SECONDS = 1.0
 """A terminal that accepts no output for this long is blocked, for example by Ctrl+S."""
 
@@ -52,7 +52,7 @@ class SignalledApp(Protocol):
 
 
 class TerminalWriter:
-    """The file that Textual's writer thread writes to. It reports once that the terminal has been closed."""
+    """The file that Textual's writer thread writes to. Calls `on_close` once when the terminal was closed."""
 
     def __init__(self, file: TextIO, on_close: Callable[[], None]) -> None:
         self.discards_blocked_output = False
@@ -64,11 +64,11 @@ class TerminalWriter:
         self._pieces: list[str] = []
 
     def write(self, text: str) -> None:
-        """Keep a text for the next flush. A frame is written in several pieces."""
+        """Buffer a text until `flush` is called, because a frame comes in several pieces."""
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """Write the text kept by `write`, and wait until the terminal has accepted it."""
+        """Write the buffered text, and wait until the terminal has accepted it."""
         rest = memoryview("".join(self._pieces).encode(self._encoding, self._errors))
         self._pieces.clear()
         while rest and not self._closed:
@@ -114,12 +114,12 @@ class TerminalDriver(LinuxDriver):
     # ------------------------------------------------------------------------- output
 
     def write(self, data: str) -> None:
-        """Write to the terminal, unless another program uses it. Titles and bells may come at any time."""
+        """Write to the terminal. While another program uses it, drop the text, such as a title or a bell."""
         if self._writer_thread is not None:
             self._writer_thread.write(data)
 
     def disable_input(self) -> None:
-        """Stop reading, unless another program uses the terminal: the system would then suspend acp-tui."""
+        """Stop reading. While another program uses the terminal, do nothing: `tcflush` would suspend us."""
         if self._writer_thread is not None:
             super().disable_input()
 
@@ -136,7 +136,7 @@ class TerminalDriver(LinuxDriver):
     # ------------------------------------------------------------------------- input
 
     def _run_input_thread(self) -> None:
-        """Read input until the end. The thread survives errors, otherwise nothing could be typed any more."""
+        """Read input until the end. Errors do not end the thread: nothing could be typed any more."""
         while not self.exit_event.is_set():
             try:
                 self.run_input_thread()
@@ -206,7 +206,7 @@ class TerminalDriver(LinuxDriver):
         self.resume_application_mode()
 
     def _stop_in_background(self) -> None:
-        """Stop again, as the system stops a background job that draws."""
+        """Stop again if acp-tui is still in the background, as the system stops a job that draws there."""
         if self._writer.discards_blocked_output:
             return
         if not self._in_foreground():
@@ -222,13 +222,13 @@ class TerminalDriver(LinuxDriver):
 
 
 def _screen_file() -> TextIO:
-    """Return the stream to draw on. stderr may be redirected to a file; then it is stdout."""
+    """Return the stream to draw on: stderr, or stdout if stderr is redirected."""
     streams = [stream for stream in (sys.__stderr__, sys.__stdout__) if stream is not None]
     return next((stream for stream in streams if stream.isatty()), streams[-1])
 
 
 def _nonblocking(descriptor: int) -> int:
-    """Open the terminal again in non-blocking mode, which does not affect other users of the descriptor."""
+    """Open the terminal again in non-blocking mode. On `descriptor`, it would affect other programs."""
     try:
         name = os.ttyname(descriptor)
         return os.open(name, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 MAX_ERROR_CHARACTERS = 200
 """The maximum length of an error in a sentence. The text may come from an agent."""
 MAX_TRACEBACKS = 3
-"""How often the same error is logged in full. Later ones are only counted."""
+"""How often an error from the same place is logged with its traceback. Later ones are only counted."""
 RETRY_SECONDS = 1.0
 """Seconds before a widget that could not be drawn is tried again."""
 MAX_ERRORS, ERROR_WINDOW = 1000, 10.0
@@ -58,7 +58,7 @@ def describe(error: BaseException) -> str:
 
 
 def record(error: BaseException, counts: Counter[tuple[str, int, str]], doing: str) -> None:
-    """Log an error, with a traceback for the first few from the same place."""
+    """Log an error: the first few from one place in full, then only the 10th, 100th and 1000th."""
     key = _origin(error)
     counts[key] += 1
     if counts[key] <= MAX_TRACEBACKS:
@@ -146,7 +146,7 @@ def _note(crop: Region) -> list[Strip]:
 
 
 def install() -> None:
-    """Replace the two methods, once in the process."""
+    """Replace the two methods. Further calls do nothing."""
     dispatch = MessagePump._dispatch_message  # Textual 8.2.8: see above
     if getattr(dispatch, "__wrapped__", None) is not None:
         return

@@ -28,7 +28,7 @@ _textual_render = Strip.render
 
 
 def install() -> None:
-    """Check everything that this process draws from now on."""
+    """Sanitize everything that this process draws from now on."""
     Strip.render = _render  # type: ignore[method-assign, assignment]  # Textual 8.2.8: strips cannot be subclassed
 
 

@@ -62,7 +62,7 @@ class ResilientApp(App[int]):
             self.call_later(self._close_broken, broken)
 
     def report(self, error: BaseException | None, doing: str = "on the screen") -> None:
-        """Log an unexpected error, and show a sentence that names the error and the log."""
+        """Log an unexpected error, and show it with the path of the log. None: `doing` describes it."""
         from acp_tui.console.log_file import log_to_file
 
         error = error if error is not None else RuntimeError(doing)

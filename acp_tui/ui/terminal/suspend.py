@@ -99,14 +99,14 @@ async def end_programs() -> None:
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    """Send a signal. asyncio's own method would reap the process, and its waiter would get no exit code."""
+    """Send a signal. asyncio's own method may reap the process, so that `wait` would get no exit code."""
     with suppress(ProcessLookupError):
         os.kill(process.pid, number)
 
 
 @contextmanager
 def _keyboard_signals(handler: Callable[..., object] | signal.Handlers) -> Iterator[None]:
-    """Handle SIGINT and SIGQUIT, which the terminal sends to all processes in the foreground."""
+    """Handle SIGINT and SIGQUIT in the block; the terminal sends them to all foreground processes."""
     before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGQUIT)}
     try:
         yield
@@ -116,4 +116,4 @@ def _keyboard_signals(handler: Callable[..., object] | signal.Handlers) -> Itera
 
 
 def _ignore_signal(*_: object) -> None:
-    """Ignore a signal. Unlike SIG_IGN, a handler is not inherited by the child."""
+    """Ignore a signal. Unlike SIG_IGN, this is not inherited by child processes."""

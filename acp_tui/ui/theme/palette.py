@@ -68,7 +68,7 @@ class Palette:
 
     @property
     def signs(self) -> dict[str, Style]:
-        """Styles of signs, by the status of a tool call or of a step of a plan."""
+        """Styles of status icons, by the status of a tool call or of a step of a plan."""
         return {
             "pending": self.dim,
             "in_progress": self.accent,

@@ -28,7 +28,7 @@ DEFAULT_THEME = "dark"
 BUILT_IN = ("dark", "light", "high-contrast", "ansi", "nord", "gruvbox")
 TERMINAL_COLOURS = 16
 PREFIX = "acp-"
-"""Put before theme names for Textual, which has themes with the same names."""
+"""Prepended to theme names in Textual, because its own themes have some of the same names."""
 
 ANSI = "ansi_"
 """The prefix of the names of the terminal's own colours."""
@@ -72,7 +72,7 @@ def theme_problems(settings: Settings) -> list[Problem]:
 
 
 def load_theme(name: str = DEFAULT_THEME, origin: Callable[[], str] | None = None) -> LoadedTheme:
-    """Load a theme. If it is unknown, return the default theme with a problem.
+    """Load a theme. If the name is unknown, return the default theme and say so in `problems`.
 
     `origin` returns where the name was set, for the message about an unknown theme.
     """
@@ -103,7 +103,7 @@ def _user_directory() -> Path:
 
 
 def _read_built_in(name: str) -> dict[str, Any]:
-    """Read a theme from the installed package, or from beside it in a working copy."""
+    """Read a built-in theme from the installed package, or from the folder `themes` of a working copy."""
     package = Path(__file__).parents[2]
     file = package / "themes" / f"{name}.toml"
     if not file.is_file():
@@ -215,7 +215,7 @@ def _variable_check(colours: dict[str, str]) -> Check:
             and not check_colour(words[0])
             and (len(words) == 1 or bool(_OPACITY.match(" ".join(words[1:]))))
         )
-        return None if valid else "must be a colour such as 'blue' or 'blue 40%', or for a style 'bold'"
+        return None if valid else "must be a colour such as 'blue' or 'blue 40%', or a style such as 'bold'"
 
     return check
 

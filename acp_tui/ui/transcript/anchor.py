@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """One line of one entry. If set, the fields below `gap` identify it more reliably than its number."""
+    """One line of one entry. The fields below `gap`, if set, identify the line more reliably than `line`."""
 
     index: int  # the entry's index in the layout
     line: int  # the line in the entry, counting the blank lines above it

@@ -23,7 +23,7 @@ class EntryBlock:
     body: Body | None = None  # None: never drawn or outdated, so the height is an estimate
     gap: int = 0  # blank lines above it
     painted: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)
-    """By line number: the strip from the body, and the painted one."""
+    """By line number: the strip from the body, and the strip painted from it."""
 
     def forget(self) -> None:
         """Drop the body after a change of width, theme or fold."""
@@ -42,6 +42,6 @@ def gap_between(before: Entry | None, entry: Entry) -> int:
 
 
 def _is_short(entry: Entry) -> bool:
-    """Return True if the entry takes one or two lines, or is spaced as if it did."""
+    """Return True if the entry takes one or two lines, or is spaced like such an entry."""
     kind = kind_of(entry)
     return kind.spacing != "compact" or kind.starts_folded(entry)

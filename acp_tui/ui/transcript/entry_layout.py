@@ -90,7 +90,7 @@ class EntryLayout:
             self.settle(index)
 
     def _widen_gaps(self, index: int) -> None:
-        """Add blank lines around an entry that now shows more than its title. They are never removed."""
+        """Add blank lines around an entry that now shows more than its title. None are ever removed."""
         for number in range(max(1, index), min(index + 2, len(self.blocks))):
             block = self.blocks[number]
             missing = gap_between(self.blocks[number - 1].entry, block.entry) - block.gap
@@ -183,7 +183,7 @@ class EntryLayout:
             self._measure(index)
 
     def settle_end(self, page: int) -> int:
-        """Settle the last `page` rows. Return the first of them."""
+        """Settle the last `page` rows. Return the number of the first of them."""
         room, index = page, len(self.blocks) - 1
         while index >= 0 and room > 0:
             before = -1
@@ -245,7 +245,7 @@ class EntryLayout:
         return Anchor(index, line, gap=block.gap, inside=inside, body=block.body)
 
     def running(self, y: int, page: int) -> list[int]:
-        """Return the rows from `y` to the end of the page whose text changes with the clock."""
+        """Return those of the `page` rows from `y` on that show the duration of a running entry."""
         rows: list[int] = []
         index, line = self.heights.at(y)
         row = y - line

@@ -38,7 +38,7 @@ class LinePainter:
         self.highlight = SearchHighlight()
         """Highlights the matches of the search."""
         self.cursor: int | None = None
-        """The id of the entry with the cursor bar. Its painted lines must be dropped when this changes."""
+        """The id of the entry with the cursor bar. On a change, drop the painted lines of both entries."""
         self.line_style = LineStyle(Style(), 0, TRANSPARENT, [])
         """The style and width of lines, as set by the last call of `use`."""
 

@@ -16,7 +16,7 @@ _MARKS = re.compile(r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)")
 
 
 class TranscriptSearch:
-    """Finds a text in the entries. Only entries with matches are drawn for it."""
+    """Finds a text in the entries. Matches are counted in the source texts, so few entries must be drawn."""
 
     def __init__(self, view: TranscriptView) -> None:
         self._view = view
@@ -74,7 +74,7 @@ class TranscriptSearch:
         return True
 
     def _candidate(self, step: int) -> tuple[int, int]:
-        """Return an entry's id, and the index of the match to move to. The entry may have fewer matches."""
+        """Return an entry's id and the index of a match in it, which may be just out of range."""
         if self._current is not None and self._current[0] in self._counts:
             entry, match = self._current
             return entry, match + step
@@ -88,7 +88,7 @@ class TranscriptSearch:
     def _lines(self, entry_id: int) -> list[int]:
         """Return the drawn lines of an entry that contain a match, unfolding it if necessary.
 
-        If none does, return the first line: the match is in an omitted part, or broken by a line end.
+        If no line does, return the first: the match is in an omitted part, or spans two lines.
         """
         view, needle = self._view, self._view.highlight.needle
         lines = view.lines_with(entry_id, needle)

@@ -104,7 +104,7 @@ class Transcript(TranscriptView):
         return False
 
     def _start_index(self, step: int) -> int:
-        """Return the index of the cursor, or one just outside the viewport if the cursor is not visible."""
+        """Return the index of the entry at the cursor; if not visible, an index just outside the viewport."""
         top = self.scroll_offset.y
         first, last = (self.entry_layout.heights.at(row)[0] for row in (top, top + self.size.height - 1))
         index = self.entry_layout.index_of(self.cursor)

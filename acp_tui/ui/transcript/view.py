@@ -255,7 +255,7 @@ class TranscriptView(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- one entry
 
     def entry(self, entry_id: int | None) -> Entry | None:
-        """Return the entry with this id, if it is shown."""
+        """Return the entry with this id; None if the transcript does not show it."""
         index = self.entry_layout.index_of(entry_id)
         return self.entry_layout.blocks[index].entry if index is not None else None
 

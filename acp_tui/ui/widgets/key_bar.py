@@ -31,7 +31,7 @@ class DynamicLabels(Protocol):
     """A screen or widget on which the meaning of a key changes."""
 
     def label_of(self, key_id: str) -> str | None:
-        """Return what the key does now, in one or two words; None for the label in the table of keys."""
+        """Return what the key does now, in one or two words; None to use the label in the table of keys."""
 
 
 class _Item(NamedTuple):

@@ -45,5 +45,5 @@ class LongText:
         return self._text
 
     def update(self) -> bool:
-        """Return False: a new text needs a new body."""
+        """Return False, because a changed text needs a new body."""
         return False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 RIGHT_MARGIN = 2
-"""Cells kept free at the right, for the scrollbar and a gap."""
+"""Empty cells to the right of the mark, for the scrollbar and a gap."""
 
 
 class NewBelow(Static):

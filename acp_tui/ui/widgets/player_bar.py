@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MIN_TRACK_CELLS = 8
-"""Minimum width of the progress track; if it does not fit, it is not shown."""
+"""The minimum width of the progress track. With less room, it is not shown."""
 
 
 class PlayerBar(Widget):

@@ -29,7 +29,7 @@ class QuestionStrip(Bar):
         super().__init__([])
 
     def show_question(self, question: str, key: str, position: str, palette: Palette) -> None:
-        """Show a question, the key that opens it, and its position if several wait."""
+        """Show a question and the key that opens it. `position` is its place if several wait; else empty."""
         self.show(
             [Segment("? ", palette.warning), Segment(question, palette.warning)],
             [

@@ -59,13 +59,13 @@ class QueueStrip(Widget, can_focus=True):
         """Send this prompt now, before the turn ends."""
 
     class Edit(PromptAction):
-        """Move this prompt back into the editor."""
+        """Move this prompt back into the input, to edit it."""
 
     class Remove(PromptAction):
         """Remove this prompt from the queue."""
 
     class Leave(Message):
-        """The user goes back to the prompt."""
+        """The user left the queue for the input."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
         super().__init__(id=id)
@@ -123,12 +123,12 @@ class QueueStrip(Widget, can_focus=True):
     def _state(self) -> str:
         count = len(self._shown)
         waiting = f"{count} queued" if count > 1 else "queued"
-        return f"{waiting}, paused: Enter sends" if self._paused else waiting
+        return f"{waiting}, paused: Enter resumes" if self._paused else waiting
 
     # ------------------------------------------------------------------------- keys
 
     def action_move(self, step: int) -> None:
-        """Select another prompt; below the last one, go back to the editor."""
+        """Select another prompt; below the last one, go back to the input."""
         if self._current + step >= len(self._shown):
             self.post_message(self.Leave())
         else:
@@ -136,7 +136,7 @@ class QueueStrip(Widget, can_focus=True):
             self.refresh()
 
     def label_of(self, key_id: str) -> str | None:
-        """Say whether sending now stops the turn."""
+        """Return "stop and send" as the label of the send key if sending now would stop the turn."""
         return "stop and send" if key_id == "queue.send_now" and self.send_now_stops else None
 
     def action_edit(self) -> None:
@@ -156,7 +156,7 @@ class QueueStrip(Widget, can_focus=True):
             self.post_message(message(self._shown[self._current][0]))
 
     def on_focus(self) -> None:
-        """Select the last prompt, which is next to the editor."""
+        """Select the last prompt, which is next to the input."""
         self._select(len(self._shown) - 1)
         self.refresh()
 

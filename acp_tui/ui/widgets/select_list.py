@@ -1,4 +1,4 @@
-"""A list of rows to choose from. A sign marks the selected row, so that it shows without colours."""
+"""A list of rows to choose from. A sign marks the selected row, also on terminals without colours."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MARKER_WIDTH = 2
-"""Cells before a row, for the sign of the selected row."""
+"""The number of cells before a row, for the sign of the selected row."""
 RIGHT_MARGIN = 2
-"""Cells after a row, for the scrollbar and a gap."""
+"""The number of cells after a row, for the scrollbar and a gap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row to choose. The lead, such as a number, is shown before its first line only."""
+    """A row to choose. `lead`, such as a number, is shown before the first line only."""
 
     lead: Spans
     text: Spans

@@ -1,4 +1,4 @@
-"""The facts of the status line, and the layout that decides which of them fit."""
+"""The contents of the status line, and a layout that leaves out what does not fit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rich.cells import cell_len
 from acp_tui.ui.drawing.wrap import shorten
 
 SILENCE_SECONDS = 60.0
-"""Seconds without a message after which the agent's last message is shown."""
+"""Seconds without a message from the agent after which its last message is named."""
 CANCEL_GRACE_SECONDS = 5.0
 """Seconds an agent has to end its turn after a cancel."""
 MIN_AGENT_CELLS = 12
-"""The width, in cells, to which the agent's title is shortened before essential items are dropped."""
+"""The agent's title is shortened to this many cells before essential items are dropped."""
 ESSENTIAL_RANK = 4
-"""The highest rank of essential items: the warning mark, the context, mode and policy."""
+"""Items up to this `rank` are essential: the warning, the context usage, the mode and the policy."""
 NEARLY_FULL = 0.8
 """The share of the context window above which the usage is highlighted."""
 
@@ -57,7 +57,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A fact that is shown in full or not at all."""
+    """A part of the status line that is shown or dropped as a whole."""
 
     piece: Piece
     rank: int  # items with the highest rank are dropped first; 0 is never dropped
@@ -154,7 +154,7 @@ def _phase(facts: StatusFacts, now: float) -> Piece:
 
 
 def _working(facts: StatusFacts, now: float, since: float) -> Piece:
-    """Return the time worked; after a silence, the agent's last message and the time since then."""
+    """Return how long the turn has run; after a silence, the agent's last message and how long ago it was."""
     heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
     if now - heard_at < SILENCE_SECONDS:
         return Piece(f"● working {format_clock(now - since)}", "success", "phase")
@@ -196,7 +196,7 @@ def _cells(items: list[_Item]) -> int:
 
 
 def _shorten(items: list[_Item], room: int) -> list[_Item]:
-    """Shorten the agent and the phase. The mark of the yolo policy is dropped only if nothing else fits."""
+    """Shorten the agent and the phase. The yolo item between them is dropped if too little room is left."""
     agent, phase = items[0].piece, items[-1].piece
     mark = items[1:-1] if room >= MIN_AGENT_CELLS + _cells(items[1:-1]) else []
     room -= sum(2 + cell_len(item.piece.text) for item in mark)

@@ -62,7 +62,7 @@ class StatusLine(Widget):
 
     @property
     def facts(self) -> StatusFacts:
-        """The facts that are shown."""
+        """The contents of the status line."""
         return self._facts
 
     @facts.setter

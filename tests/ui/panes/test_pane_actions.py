@@ -113,7 +113,7 @@ async def test_a_revert_is_undone(open_ui: Open, file: Path) -> None:
     async with open_ui(size=(120, 30)) as ui:
         await change_file(ui, file)
         await ui.press("u")
-        await ui.sees("Z in the pane undoes it.")
+        await ui.sees("You can undo this with Z in the pane.")
         await ui.press("down", "enter")
         await ui.sees("No changes yet.")
         await ui.press("Z")

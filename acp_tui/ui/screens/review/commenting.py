@@ -32,7 +32,7 @@ class Commenting:
         self._replaced: Comment | None = None
 
     def begin(self, view: DiffView) -> Comment | None:
-        """Return the comment at the cursor, or a new one on the chosen rows; None if they have no lines."""
+        """Return the comment at the cursor, or a new one on the chosen lines or hunk; None without lines."""
         row = view.row
         if row is None or view.diff is None:
             return None
@@ -47,7 +47,7 @@ class Commenting:
         return self._draft
 
     def finish(self, text: str | None) -> None:
-        """Save the comment; an empty text deletes it, and None, if the user cancelled, changes nothing."""
+        """Save the comment with this text. An empty text deletes it; None (cancelled) changes nothing."""
         draft, replaced = self._draft, self._replaced
         self._draft = self._replaced = None
         if text is None or draft is None:
@@ -78,7 +78,7 @@ class Commenting:
 
 
 def comment_on(path: str, rows: Sequence[ReviewRow]) -> Comment | None:
-    """Return a comment without text on the lines of some rows; None if there are none."""
+    """Return a comment, still without text, on the lines of these rows; None if the rows have no lines."""
     lines = list(_in_unified_order([line for row in rows for line in row.rows]))
     numbers = [line.new for line in lines if line.new is not None]
     numbers = numbers or [line.old for line in lines if line.old is not None]
@@ -89,7 +89,7 @@ def comment_on(path: str, rows: Sequence[ReviewRow]) -> Comment | None:
 
 
 def _in_unified_order(lines: Sequence[Row]) -> list[Row]:
-    """Put the removed lines of each change before the added ones, as they are when side by side."""
+    """Put the removed lines of each change before the added ones. Side by side, they alternate."""
     found: list[Row] = []
     for _, group in groupby(lines, key=lambda line: id(line.change) if line.change is not None else None):
         found += sorted(group, key=lambda line: line.kind != "removed")

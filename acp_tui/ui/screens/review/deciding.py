@@ -1,4 +1,4 @@
-"""Accepts and reverts what is chosen on the review screen, and undoes that."""
+"""Accepts and reverts what is chosen on the review screen, and undoes these decisions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Deciding:
         show: Callable[[Path, int], None],
         failed: Callable[[UserError], None],
     ) -> None:
-        """`show` is called with a file and the index of one of its parts, `failed` with an error."""
+        """`show` is called with a file and the index of its part to show, `failed` with an error."""
         self._review = review
         self._state = state
         self._show = show
@@ -60,7 +60,7 @@ class Deciding:
         self._advance(file.path, part, paths)
 
     def _advance(self, path: Path, part: int, paths: Sequence[Path]) -> None:
-        """Show the part after a decided one, else the next of the files."""
+        """Show the part after the decided one. If its file has none left, show the next of `paths`."""
         file = self._review.model.files.get(path)
         if file is not None and (parts := self._state.shown_parts(file)):
             self._show(path, min(part, len(parts) - 1))
@@ -87,7 +87,7 @@ class Deciding:
         return True
 
     def everything_shown(self) -> list[tuple[ChangedFile, Sequence[Part]]]:
-        """Return all files and parts that pass the filter."""
+        """Return the files to review, each with its parts that pass the filter."""
         files = self._review.model.files
         return [
             (files[path], self._state.shown_parts(files[path]))
@@ -96,7 +96,7 @@ class Deciding:
         ]
 
     async def revert_all(self, chosen: Sequence[tuple[ChangedFile, Sequence[Part]]]) -> int:
-        """Revert parts of files, and return the number of files; 0 if some cannot be reverted."""
+        """Revert parts of files, and return the number of files. On an error, call `failed` and return 0."""
         try:
             return await self._review.revert_all(
                 (file, None if len(parts) == len(file.parts) else parts) for file, parts in chosen

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 async def confirm_revert(screen: Screen[None], counts: Sequence[int], palette: Palette) -> bool:
-    """Ask whether to revert. `counts` are the numbers of parts by file. Call this in a worker."""
+    """Ask whether to revert. `counts` has the number of parts of each file. Call this in a worker."""
     question = f"Revert {count_of(sum(counts), 'change')} in {count_of(len(counts), 'file')} on disk?"
     undo = keys.bound_keys(screen, "review.undo")
     dialog = ConfirmScreen(
-        f"{question} {undo} undoes it.", palette, yes="Revert everything shown", no="Cancel"
+        f"{question} You can undo this with {undo}.", palette, yes="Revert everything shown", no="Cancel"
     )
     return await screen.app.push_screen_wait(dialog)
 

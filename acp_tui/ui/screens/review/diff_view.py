@@ -52,7 +52,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
         self.range_start: int | None = None
         """The index of the row where the chosen range starts; None if only the cursor's row is chosen."""
         self.commenting = False
-        """Whether a comment is being written, which has the focus."""
+        """Whether a comment is being written. Its editor has the focus then."""
         self._message = ""
 
     # ------------------------------------------------------------------------- content
@@ -85,7 +85,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def chosen_rows(self) -> list[ReviewRow]:
-        """The rows between the start of the range and the cursor; without a range, the one at the cursor."""
+        """The rows from the start of the range to the cursor; without a range, the row at the cursor."""
         if self.diff is None:
             return []
         first, last = self._range()

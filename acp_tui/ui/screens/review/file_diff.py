@@ -41,7 +41,7 @@ COMMENT_SIGN = "●"
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """A row of the page, which may take several lines."""
+    """A heading, a pair of lines, a note or a comment. If wrapped, it takes several rows of the screen."""
 
     kind: RowKind
     part: int = -1  # the index of its part; -1 if it belongs to none
@@ -51,7 +51,7 @@ class ReviewRow:
 
     @property
     def rows(self) -> list[Row]:
-        """The lines of the diff, each once: an unchanged line is on both sides."""
+        """The old and the new line of the row; an unchanged line is listed once, and a heading has none."""
         old, new = self.pair
         found = [row for row in (old, new if new is not old else None) if row is not None]
         return [row for row in found if row.is_line]
@@ -95,13 +95,13 @@ class FileDiff:
         return isinstance(self._renderer, SplitRenderer)
 
     def first_row(self, part: int) -> int:
-        """Return the row of the first changed line of a part; its heading if there is none."""
+        """Return the index of the first row with a changed line in a part; without one, of the heading."""
         rows = [index for index, row in enumerate(self.rows) if row.part == part]
         changed = (index for index in rows if any(row.kind != "same" for row in self.rows[index].rows))
         return next(chain(changed, rows), 0)
 
     def rows_of(self, part: int) -> range:
-        """Return all rows of a part, from its heading on."""
+        """Return the indexes of all rows of a part, including its heading."""
         rows = [index for index, row in enumerate(self.rows) if row.part == part]
         return range(rows[0], rows[-1] + 1) if rows else range(0)
 

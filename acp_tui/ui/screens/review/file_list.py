@@ -36,7 +36,7 @@ VERDICT_SIGNS: dict[Verb, str] = {"accept": "✓", "revert": "↶"}
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """What the list shows of a file."""
+    """A file, with what the list shows about it."""
 
     path: Path
     name: str

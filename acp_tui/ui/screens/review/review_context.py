@@ -1,4 +1,4 @@
-"""What the review screen uses of the conversation."""
+"""The parts of a conversation that the review screen uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReviewContext:
-    """Functions and facts of the conversation that is reviewed."""
+    """The session and the functions of the conversation whose changes are reviewed."""
 
     session: Session
     cwd: str

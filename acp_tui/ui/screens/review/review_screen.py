@@ -38,7 +38,7 @@ MIN_LIST_CELLS, MAX_LIST_CELLS = 26, 48
 
 
 class ReviewScreen(Dialog[None]):
-    """Files to the left, the hunks of the chosen one to the right."""
+    """Shows the changed files on the left, and the hunks of the chosen file on the right."""
 
     CSS = """
     ReviewScreen { background: $background; layout: vertical; }
@@ -102,12 +102,12 @@ class ReviewScreen(Dialog[None]):
 
     @property
     def view(self) -> DiffView:
-        """The page on the right."""
+        """The diff on the right."""
         return self.query_one(DiffView)
 
     @property
     def _on_page(self) -> bool:
-        """Whether the page has the focus. `has_focus` is late: a key typed at once would come first."""
+        """Whether the diff has the focus. `has_focus` changes later, possibly only after the next key."""
         return self.focused is self.view
 
     def _use_palette(self, palette: Palette) -> None:
@@ -161,7 +161,7 @@ class ReviewScreen(Dialog[None]):
         self.refresh_bindings()
 
     def _show_file(self) -> None:
-        """Show the chosen file, unless the page shows it already."""
+        """Show the chosen file, if anything that is shown of it has changed."""
         file, width = self.state.file, self.view.scrollable_content_region.width
         comments = [one for one in self.review.comments if one.path == str(self.state.path)]
         parts = self.state.shown_parts(file) if file is not None else ()
@@ -185,7 +185,7 @@ class ReviewScreen(Dialog[None]):
             self.view.go_to_part(0)
 
     def show_head(self) -> None:
-        """Show the progress, and the position in the file."""
+        """Show the filter and the progress, and above the diff, the position in the file."""
         self.query_one("#head", Bar).show(*self.state.head(self.context.prompts(), self.palette))
         self._show_title()
 
@@ -201,7 +201,7 @@ class ReviewScreen(Dialog[None]):
             self._choose(Path(self.files.chosen))
 
     def _choose(self, path: Path, part: int = 0) -> None:
-        """Choose a file and show it, with the cursor on this part."""
+        """Choose a file and show it, with the cursor on the part with this index."""
         self.state.path = path
         self.update()
         self.view.go_to_part(part)
@@ -209,7 +209,7 @@ class ReviewScreen(Dialog[None]):
             self.request_refresh()
 
     def action_hunk(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) hunk, also in the next file."""
+        """Go to the next (1) or previous (-1) hunk, which may be in another file."""
         count = len(self.view.diff.parts) if self.view.diff is not None else 0
         part = self.view.part + step
         if 0 <= part < count:
@@ -256,12 +256,12 @@ class ReviewScreen(Dialog[None]):
             self._choose(paths[0 if step < 0 else -1])
 
     def action_switch(self) -> None:
-        """Move the focus to the other side."""
+        """Move the focus from the list to the diff, or back."""
         self.set_focus(self.files if self._on_page else self.view)
         self.refresh_bindings()
 
     def action_open(self) -> None:
-        """Go from the list to the hunks."""
+        """Move the focus from the list to the diff."""
         self.set_focus(self.view)
         self.refresh_bindings()
 
@@ -340,7 +340,7 @@ class ReviewScreen(Dialog[None]):
         self.refresh_bindings()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Keep the focus in the comment: no other key would work after a click elsewhere."""
+        """Keep the focus in the comment after a click elsewhere, where no key would work."""
         line = self.query_one(CommentLine)
         if line.shown and line not in event.widget.ancestors:
             line.take_focus()
@@ -374,7 +374,7 @@ class ReviewScreen(Dialog[None]):
             self.dismiss(None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Omit keys without an effect from the footer."""
+        """Disable keys without an effect, which also omits them from the footer."""
         if self.query_one(CommentLine).shown:
             return action == "interrupt"
         match action:
@@ -391,6 +391,6 @@ class ReviewScreen(Dialog[None]):
         return super().check_action(action, parameters)
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the labels of accept and revert in the footer, which depend on the focus."""
+        """Return the footer's label of accept or revert, which depends on the focus; None for other keys."""
         what = "" if self._on_page else " file"
         return {"review.accept": f"accept{what}", "review.revert": f"revert{what}"}.get(key_id)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReviewState:
-    """The chosen file and the filter, applied to the review."""
+    """The chosen file and the filter of the review screen, and what it shows for them."""
 
     def __init__(self, review: ConversationReview, path: Path | None) -> None:
         self._review = review
@@ -44,7 +44,7 @@ class ReviewState:
 
     @property
     def turn_count(self) -> int:
-        """The number of turns that changed something."""
+        """The number of turns whose changes are in the review."""
         return len({turn for file in self._review.model.files.values() for turn in turns_of(file.authors)})
 
     def shown_parts(self, file: ChangedFile) -> Sequence[Part]:
@@ -52,7 +52,7 @@ class ReviewState:
         return self.filter.parts(file, self.commented)
 
     def open_paths(self) -> list[Path]:
-        """Return the files that are to be reviewed, in order."""
+        """Return the files that pass the filter and are still to be reviewed, sorted."""
         files = self._review.model.files
         return [
             path
@@ -88,12 +88,12 @@ class ReviewState:
         return reveal_line(self._review.name(other)) if other is not None else ""
 
     def message(self, undo_key: str, *, compared: bool) -> str:
-        """Return what the page says instead of a diff. `compared`: the disk has been compared."""
+        """Return the text in place of a diff. `compared`: whether the files on disk have been compared."""
         if self.path is not None and (verdict := self._review.model.verdicts().get(self.path)):
             word = "Accepted" if verdict == "accept" else "Reverted"
             return f"{word}. {undo_key} undoes the last decision."
         if self.path is not None or not compared:
-            return "Comparing with the disk …"
+            return "Comparing with the files on disk …"
         if not self.filter.shows_all:
             return "Nothing left here. Choose another filter to see other changes."
         return "Nothing has changed since the session began."
@@ -112,7 +112,7 @@ class ReviewState:
         return left, right
 
     def title(self, part: int, palette: Palette) -> tuple[Spans, Spans]:
-        """Return the left and right part of the line above the diff. `part` is the part with the cursor."""
+        """Return the left and right part of the line above the diff. `part` is the current part's index."""
         if self.path is None:
             return [], []
         left: Spans = [Segment(reveal_line(self._review.name(self.path)), palette.strong)]

@@ -48,14 +48,14 @@ class ReviewFilter:
 
     @property
     def value(self) -> str:
-        """The value that identifies the filter in the list to choose from."""
+        """The value that identifies the filter in the list of filters."""
         return "comments" if self.commented else f"turn {self.turn}" if self.turn is not None else "all"
 
 
 def filter_choices(
     files: Iterable[ChangedFile], prompts: Sequence[str], commented: Collection[str]
 ) -> dict[str, tuple[ReviewFilter, Choice]]:
-    """Return the filters to offer, by their values, the latest turn first."""
+    """Return the filters to offer, by their `value`. Turns are listed from the latest to the first."""
     files = [file for file in files if not file.done]
     turns = sorted({turn for file in files for turn in turns_of(_all_authors(file))}, reverse=True)
     found = [ReviewFilter(), *(ReviewFilter(turn) for turn in turns)]
@@ -82,7 +82,7 @@ def _short_prompt(prompts: Sequence[str], turn: int) -> str:
 
 
 def author_label(authors: int, *, name_turns: bool) -> tuple[str, bool]:
-    """Return a label that says who changed a part, which may be empty, and whether to highlight it."""
+    """Return a label that says who changed a part, or an empty string, and whether to highlight it."""
     turns = list(turns_of(authors))
     if authors & YOU:
         return ("also edited by you" if turns else "edited by you"), True

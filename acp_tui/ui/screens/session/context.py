@@ -1,4 +1,4 @@
-"""What the parts of a session screen share."""
+"""The state that the parts of a session screen share."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.transcript import Transcript
 
 BROWSER_SCHEMES = ("http://", "https://", "mailto:")
-"""Links that are opened in the browser. Others are paths."""
+"""Links that begin with one of these are opened in the browser. All others are paths."""
 
 
 class EntryActions:

@@ -40,7 +40,7 @@ class Find:
         self._show_count()
 
     def move(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) match. After the search was closed, resume the last one."""
+        """Go to the next (1) or previous (-1) match. If the search is closed, repeat the last one."""
         if not self._line.shown and self._line.needle:
             self._line.show()
             self._search.search(self._line.needle)
@@ -52,7 +52,7 @@ class Find:
         self._search.clear()
 
     def on_closed(self) -> None:
-        """Forget the matches and focus the transcript, once the search line is hidden."""
+        """Forget the matches and focus the transcript. Called once the search line is hidden."""
         self.clear()
         self._transcript.focus()
 

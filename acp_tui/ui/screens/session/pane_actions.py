@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 MAX_COUNTED_FILES = 100
 """The maximum number of files whose changed lines are counted."""
 MAX_COUNTED_SIZE = 500_000
-"""Largest file, in characters, whose changed lines are counted."""
+"""The largest size, in characters of both versions, of a file whose changed lines are counted."""
 MAX_NAMED = 3
 """The maximum number of files that a toast names."""
 SCAN_PAUSE_FACTOR = 4
-"""After a scan of the changed files the next one waits this many times as long as the scan took."""
+"""The pause after a scan of the changed files is this many times as long as the scan took."""
 
 
 class PaneActions:
@@ -153,7 +153,7 @@ class PaneActions:
         self._screen.open_dialog(page)
 
     async def _find_diffs(self, path: str) -> tuple[str, list[Diff]]:
-        """Return the changes of a file on disk, or those in tool calls, and a phrase that says which."""
+        """Return the changes of a file on disk, else in tool calls. The phrase before them says which."""
         pane, conversation = self._files_pane(), self._context.conversation
         change, reported = pane.change_of(path), pane.touched_file(path)
         if change is not None and conversation is not None:
@@ -176,9 +176,10 @@ class PaneActions:
         else:
             effect, done = "Restore the version from session start", "restored"
         name = visible_line(relative_path(path, self._context.cwd))
+        undo = keys.bound_keys(self._screen, "pane.undo")
         choices = [
             Choice("keep", "Keep it"),
-            Choice("revert", effect, f"{keys.bound_keys(self._screen, 'pane.undo')} in the pane undoes it."),
+            Choice("revert", effect, f"You can undo this with {undo} in the pane."),
         ]
         answer = await self._screen.ask(ChooseScreen(f"Revert {name}?", choices, self._context.palette))
         if answer != "revert" or self._context.conversation is None:

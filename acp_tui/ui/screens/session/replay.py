@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 PLAYER_ACTIONS = frozenset({"pause", "step", "speed", "start", "finish"})
-"""Actions whose keys type text in the search line."""
+"""Actions of the player. In the search line, their keys type text instead."""
 FAST_FORWARD_SLICE = 0.06
 """Seconds of fast-forwarding before keys are processed again."""
 
@@ -108,7 +108,7 @@ class ReplayScreen(SessionScreen):
         self.context.cwd = self.transcript.entry_layout.cwd = cwd
 
     def awaited(self) -> str:
-        """Return what the session waits for, or that the agent has ended; empty in other phases."""
+        """Return what the session waits for, or that the agent has ended; empty if neither applies."""
         return "the agent has ended" if self.session.phase == "dead" else super().awaited()
 
     def _update_clock(self) -> None:

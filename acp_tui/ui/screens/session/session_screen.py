@@ -1,4 +1,4 @@
-"""Base class of the screens with a session: a conversation or a replay."""
+"""Base class of the screens that show a session: a conversation or a replay."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class SessionScreen(BaseScreen):
             line.facts = facts
 
     def is_asking(self) -> bool:
-        """Return True while the agent waits for an answer of the user."""
+        """Return True while the agent waits for an answer from the user."""
         return False
 
     def awaited(self) -> str:
@@ -274,7 +274,7 @@ class SessionScreen(BaseScreen):
         return True
 
     def quit_if_repeated(self) -> None:
-        """Quit if this is the second call within a short time."""
+        """Quit on the second call within `QUIT_CONFIRM_SECONDS`. On the first, ask to press the key again."""
         if time.monotonic() - self._interrupted_at < QUIT_CONFIRM_SECONDS:
             self.app.exit()
         else:

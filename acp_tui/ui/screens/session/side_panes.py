@@ -47,7 +47,7 @@ class SidePanes:
 
     @property
     def created(self) -> Panes | None:
-        """The panes, also while they are closed; None before they were opened for the first time."""
+        """The panes, even while they are closed; None until they are opened for the first time."""
         return self._panes
 
     @property
@@ -70,7 +70,7 @@ class SidePanes:
     # ------------------------------------------------------------------------- opening and closing
 
     def resize(self) -> None:
-        """Hide panes that would cover the transcript; show them again when there is room beside it."""
+        """Hide panes without focus that would cover the transcript; show them again once there is room."""
         if self._is_wide == self._was_wide:
             return
         self._was_wide = self._is_wide
@@ -145,7 +145,7 @@ class SidePanes:
             self._focus_back()
 
     def close_overlay(self) -> bool:
-        """Close or shrink panes that cover the transcript; return False if they do not."""
+        """Close panes that cover the transcript, or end their full screen; return False if none cover it."""
         is_overlay = self.is_overlay
         if is_overlay:
             self.leave()
