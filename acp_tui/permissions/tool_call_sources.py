@@ -1,6 +1,6 @@
-"""Reads what a tool call is about from each place that says it, so that these can be compared.
+"""Reads what a tool call is about from each of its sources, so that they can be compared.
 
-The places, called sources, are the raw input, texts that are JSON, diffs and locations.
+The sources are the raw input, texts that are JSON, diffs and locations.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Reaper:
         return {OWNER_VARIABLE: self._token}
 
     def register(self, pgid: int) -> None:
-        """Have the watcher end this process group, and the POSIX session with the same id, with acp-tui."""
+        """Have the watcher end this process group, and the session with the same id, when acp-tui ends."""
         self._send(f"watch {pgid}")
 
     def unregister(self, pgid: int) -> None:

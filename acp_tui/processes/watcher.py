@@ -222,7 +222,10 @@ def become_subreaper() -> None:
 def watch(
     control: int, targets: Targets, children: ChildReaper, wakeup: int, *, wait_for_descendants: bool
 ) -> None:
-    """Wait until acp-tui has ended, or the program (with `wait_for_descendants`, its descendants, too)."""
+    """Wait until acp-tui or the program has ended.
+
+    With `wait_for_descendants`, all descendants of the program must have ended, too.
+    """
     buffer = b""
     while not children.ended or (wait_for_descendants and (targets.groups or not children.childless)):
         ready, _, _ = select.select([control, wakeup], [], [])

@@ -54,7 +54,7 @@ _KINDS = {name: kind for kind, name in _NAMES.items()}
 
 
 def to_record(event: ev.Event) -> dict[str, Any]:
-    """Convert an event to a record. For `exec --output ndjson`, not only the client's own events."""
+    """Convert one of the client's own events to a record, or any event for `exec --output ndjson`."""
     return {"event": _NAMES.get(type(event)) or _snake(type(event).__name__), **_fields(event)}
 
 

@@ -39,7 +39,7 @@ class Fold:
         return changes
 
     def _other(self, session_id: str) -> Session:
-        """Return the state of another session. Its turns are unknown, so it is always `prompting`."""
+        """Return the state of another session. Its turns are unknown, so its phase is always `prompting`."""
         if session_id not in self.others:
             self.others[session_id] = Session(session_id=session_id, phase="prompting")
         return self.others[session_id]

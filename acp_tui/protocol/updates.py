@@ -134,7 +134,7 @@ def read_tool_call(
 
 
 def _terminals(update: dict[str, Any], call_id: str) -> list[ev.Event]:
-    """Read the agent's own terminals. `terminal_output` also contains only new output, like its `_delta`."""
+    """Read the agent's own terminals. Both kinds of `_TERMINAL_OUTPUT` contain only new output."""
     meta = update.get("_meta")
     if not isinstance(meta, dict):
         return []

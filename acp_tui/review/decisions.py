@@ -44,7 +44,10 @@ class Decision:
 
     @property
     def undo_writes(self) -> list[Write]:
-        """The writes that undo the decision. Files to remove come first: one may be where a folder was."""
+        """The writes that undo the decision.
+
+        Files to remove come first, because one may be where a folder has to be created for another.
+        """
         writes = [Write(write.path, write.wanted, write.expected) for write in self.writes]
         return sorted(writes, key=lambda write: write.wanted.exists)
 
@@ -89,7 +92,7 @@ class Review:
         return self._decide("revert", {path: parts})
 
     def revert_all(self, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:
-        """Return one decision to revert several files, each in some parts, or completely for None."""
+        """Return one decision to revert several files: the chosen parts, or whole files if these are None."""
         return self._decide("revert", chosen)
 
     def _decide(self, verb: Verb, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:

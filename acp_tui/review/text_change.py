@@ -29,7 +29,7 @@ def split_lines(data: bytes) -> tuple[str, ...]:
 
 
 def join_lines(lines: Sequence[str]) -> bytes:
-    """Join lines to the bytes that `split_lines` got."""
+    """Join lines, as `split_lines` returns them, to the content of a file."""
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
@@ -76,7 +76,7 @@ class TextChange:
         return found
 
     def accept(self, hunk: int) -> TextChange:
-        """Return the remaining change after a hunk was accepted, so that the old text has it, too."""
+        """Return the remaining change after a hunk was accepted: the old text now contains it, too."""
         old: list[str] = []
         at = 0
         for index in self.hunks[hunk]:

@@ -50,7 +50,10 @@ def _may_be_of(hunk: Hunk, diff: Diff) -> bool:
 
 
 def _line_by(hunk: Hunk, old: str) -> int | None:
-    """Return the line where the diff with this old text starts; None unless it overlaps the hunk clearly."""
+    """Return the line of the file where the old text starts, or None if that is unclear.
+
+    The hunk has to contain the old text exactly once, or the old text the hunk.
+    """
     longer, part = (hunk.old + "\n", old) if len(old) <= len(hunk.old) + 1 else (old, hunk.old)
     if longer.count(part) != 1:
         return None

@@ -537,7 +537,7 @@ class Queued(Event):
 
 @dataclass(slots=True)
 class Unqueued(Event):
-    """Client: a prompt was sent from the queue, or removed."""
+    """Client: a prompt left the queue, because it was sent or removed."""
 
     id: str
 

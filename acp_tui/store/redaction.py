@@ -266,7 +266,7 @@ def _names_secret(key: str, below: str) -> bool:
 
 
 def _masked(value: Any, keep: frozenset[str] = frozenset()) -> Any:
-    """Mask all values except the strings under the keys in `keep`. The structure stays the same."""
+    """Mask all values except null and the strings under the keys in `keep`. The structure stays the same."""
     if isinstance(value, dict):
         kept = {key for key, item in value.items() if key in keep and isinstance(item, str)}
         return {key: item if key in kept else _masked(item, keep) for key, item in value.items()}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_entry(session: Session, entry: Entry, at: float) -> list[Change]:
-    """Append an entry. It ends the growing message, except notices, unrecognised messages, user commands."""
+    """Append an entry. Most kinds end the message that is growing; notices and user commands do not."""
     changes: list[Change] = []
     if not (isinstance(entry, (Notice, Unrecognised)) or is_user_command(entry)):
         changes = end_message(session, at)

@@ -87,7 +87,8 @@ def _message(
 ) -> tuple[Message, list[Change]]:
     """Return the message that a chunk belongs to, and the changes if it is not the growing one.
 
-    Without an id, a chunk belongs to the growing message if that is of the same kind.
+    An id identifies a message within the turn. A chunk without an id belongs to the growing message if that
+    is of the same kind, otherwise to a new one.
     """
     memory = session.reducer_state
     message = memory.message

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def permission_requested(session: Session, event: ev.PermissionRequested, at: float) -> list[Change]:
-    """Add a permission request. Without an id it is shown, but cannot be answered."""
+    """Add a permission request. One without a request id is shown, but cannot be answered."""
     permission = Permission(
         id=0,
         at=at,

@@ -196,7 +196,7 @@ def _replace_content(
 
 
 def _longer_diff(before: Diff | None, now: Diff) -> Diff:
-    """Return the earlier diff if it shows the same change with more of the file."""
+    """Return the earlier diff if it shows the same change with more of the file, otherwise the new one."""
     if before is None or not (before.old and before.new and now.old) or now.new is None:
         return now
     if before.patch is not None or now.patch is not None or len(before.old) <= len(now.old):

@@ -33,7 +33,7 @@ class StartAnswer(Protocol):
 
     @property
     def accept(self) -> Callable[[], None]:
-        """Called when the user has chosen the answer."""
+        """The function to call when the user has chosen the answer."""
 
 
 class StartQuestion(Protocol):
@@ -57,7 +57,7 @@ class StartQuestion(Protocol):
 
     @property
     def position(self) -> tuple[int, int]:
-        """The number of this question and the count of its kind, for "2 of 3"."""
+        """The number of this question, and how many questions of its kind there are, for "2 of 3"."""
 
     @property
     def answers(self) -> Sequence[StartAnswer]:

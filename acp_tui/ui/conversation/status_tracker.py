@@ -25,7 +25,7 @@ class StatusTracker:
         self.stuck = ""
         """Why there is no session, and which key to press; empty if there is one."""
         self.starting = False
-        """True while the agent is being restarted. Until then, the session says that the agent has ended."""
+        """True while the agent is being restarted: the session still says that the agent has ended."""
         self._unasked_actions = UnaskedActions()
         self._phase: Phase = "connecting"
         self._since: float | None = None

@@ -51,7 +51,7 @@ def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> lis
 
 
 def wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
-    """Wrap a text of several lines."""
+    """Wrap and indent a text of several lines."""
     return _lines(text, style, width, indent, cut=wrap)
 
 

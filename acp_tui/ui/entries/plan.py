@@ -24,7 +24,7 @@ _PRIORITIES = {"high": "↑", "low": "↓"}
 
 
 def body(entry: Plan, context: DrawContext) -> Body:
-    """Draw a plan. One that a later plan replaces is folded to its first line."""
+    """Draw a plan. If a later plan replaces it, only its first line is drawn."""
     superseded = _is_superseded(entry, context)
     lines = _header(entry, context, superseded=superseded)
     if not (context.folded or superseded or entry.removed):
