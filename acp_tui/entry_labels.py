@@ -71,7 +71,7 @@ def folder_label(path: str) -> str:
 
 
 def relative_path(path: str | None, cwd: str) -> str:
-    """Return a path relative to the session's directory if it is below it."""
+    """Return a path; one below the session's directory becomes relative to that."""
     path = path or ""
     base = f"{cwd.rstrip('/')}/"
     return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path

@@ -47,7 +47,7 @@ class EntryKind:
     """One kind of entry. The functions take an entry of the kind as their first argument."""
 
     title: str
-    """Its name for users, e.g. as the title of the screen that shows one entry."""
+    """The name of the kind for users, e.g. as the title of the screen that shows one entry."""
     renderer: Callable[[Any, Any], Any]
     """Makes the body for a `DrawContext`. Usually `Imported`: renderers need the screen libraries."""
     plain_text: Callable[[Any, TextContext], Iterable[str]]
@@ -65,7 +65,7 @@ class EntryKind:
     """Whether `exec` also prints that line when an update of the entry changes it."""
 
     foldable: bool = False
-    """Whether the key that folds all entries applies to it."""
+    """Whether the key that folds all entries also folds the entry."""
     starts_folded: Callable[[Any], bool] = _never
     """Whether the entry is folded until the user unfolds it."""
 

@@ -103,7 +103,7 @@ def _ladder(
 
 
 def _narrowest(subject: Subject, rule: Rule, project: str | None) -> Rule | None:
-    """Return a rule for exactly this request; None if it cannot be expressed."""
+    """Return a rule for exactly this request; None if no rule can say that."""
     if subject.kind == "execute":
         words = subject.command_words
         return rule.evolve(command=words, exact=True) if words else None

@@ -96,7 +96,7 @@ class RuleStore:
                 self._notice(
                     f'The rule "{describe_rule(rule)}" is no longer used: several commands start '
                     f"{rule.agent}, and which one was meant is not recorded. "
-                    "`acp-tui permissions` lists and revokes it."
+                    "Use `acp-tui permissions` to list and revoke such rules."
                 )
         if not moved:
             return False

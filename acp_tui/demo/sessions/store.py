@@ -65,7 +65,7 @@ class SessionStore:
         return session
 
     def fork(self, session: StoredSession, cwd: str, directories: list[str]) -> StoredSession:
-        """Create a session with a copy of another one's history."""
+        """Save a copy of a session, including its history and settings, with a new id and these folders."""
         copy = _from_json(json.loads(json.dumps(_to_json(session))))
         copy.id = _new_id()
         copy.cwd, copy.directories = cwd, directories

@@ -78,7 +78,7 @@ def sensitive_files(
     Args:
         given: The command.
         line: The command, parsed.
-        steps: Its commands, with their words expanded.
+        steps: The commands that run, with their words expanded.
         directory: Where the command runs.
         context: The folders of the conversation.
     """

@@ -132,7 +132,7 @@ Words = tuple[tuple[str, bool], ...]
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """What a wrapper runs: a script for the shell, or its words from `start` up to `stop`."""
+    """What a wrapper runs: a script for the shell, or the wrapper's words from `start` up to `stop`."""
 
     start: int = 0
     stop: int | None = None
