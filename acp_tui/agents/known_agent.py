@@ -38,7 +38,7 @@ class KnownAgent:
 
     @property
     def is_installed(self) -> bool:
-        """Whether the agent can be started without a download. True for any command the user set."""
+        """Whether the agent's program was found. A package runner counts only in the user's own command."""
         command = self.find_command()
         return command is not None and (self.is_custom or Path(command[0]).name not in PACKAGE_RUNNERS)
 

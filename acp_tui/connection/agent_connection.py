@@ -225,7 +225,7 @@ class AgentConnection(RpcConnection):
     async def set_config_option(
         self, session_id: str, option_id: str, value: str | bool, *, timeout: float | None = None
     ) -> None:
-        """Set an option of the agent. The value of a select option is a string."""
+        """Set an option of the agent: a select option to a string, any other to a boolean."""
         from acp import schema
 
         option = next((option for option in self.session.config_options if option.id == option_id), None)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 EXIT_STATUS_SECONDS = 2.0
-"""Seconds an agent has to exit after it closed its stdout; then it is ended."""
+"""Seconds an agent has to exit after it closed its stdout, before its process is ended."""
 CLOSE_SECONDS = 10.0
 """Seconds that `close` waits for the rest of the agent's stdout to be processed."""
 

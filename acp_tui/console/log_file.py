@@ -32,7 +32,7 @@ class _PrintableLines(logging.Formatter):
     """Replaces control characters: messages and exceptions may quote an agent."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the name in `logging`
-        """Format a record without its exception on one line, so that a newline cannot forge another one."""
+        """Format a record without its exception on one line, so that a newline cannot forge a record."""
         return visible_line(super().formatMessage(record))
 
     def format(self, record: logging.LogRecord) -> str:

@@ -226,7 +226,7 @@ class Conversation:
         await self._opener.open_new()
 
     async def open_known(self, session_id: str) -> None:
-        """Resume a session that the agent keeps, or load it if the agent cannot resume."""
+        """Reopen a session stored by the agent, with `session/resume` or else with `session/load`."""
         await self._opener.open_known(session_id)
 
     async def open_again(self) -> None:

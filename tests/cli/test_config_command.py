@@ -67,7 +67,7 @@ def test_every_value_is_shown_with_its_origin(
         "workspace.max_rewind_bytes": "200000000 built in",
         "workspace.max_baseline_file_size": table["workspace.max_baseline_file_size"],
         "agents.own": "x 'a b' config.toml:4",
-        "agents.pi": "(as the known agent) config.toml:6",
+        "agents.pi": "(built-in command) config.toml:6",
         "mcp_servers.web": "http config.toml:8",
         "keys.app.help": "f2,f1 config.toml:11",
     }

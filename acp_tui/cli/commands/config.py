@@ -100,7 +100,7 @@ def _toml_value(key: str, settings: Settings) -> str:
 
 
 def _command(agent: UserAgent) -> str:
-    return redact_text(shlex.join(agent.command)) if agent.command else "(as the known agent)"
+    return redact_text(shlex.join(agent.command)) if agent.command else "(built-in command)"
 
 
 def _origin(origin: Origin | UserAgent | Server) -> str:

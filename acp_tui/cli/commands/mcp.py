@@ -107,7 +107,7 @@ def _is_harmless(value: str) -> bool:
 def _recipients(server: Server, servers: list[Server], agent: str | None) -> tuple[str, str]:
     """Return "sent" and the agents that get the server, or "left out" and the reason.
 
-    An agent that is not running has not said which transports it supports, so this becomes a condition.
+    Which transports an agent supports is unknown until it runs, hence texts such as "if it supports sse".
     """
     recipient = agent or (server.agents[0] if server.agents else "")
     _, left_out = mcp.servers_for_agent(servers, recipient, http=True, sse=True)

@@ -276,7 +276,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
 
 
 def _path_context(args: argparse.Namespace) -> PathContext:
-    """Return the context in which a conversation in this folder would read paths."""
+    """Return the context in which a conversation in this folder would interpret paths."""
     from acp_tui.config.settings import load
     from acp_tui.workspace.files.file_access import FileAccess
     from acp_tui.workspace.files.path_context import path_context

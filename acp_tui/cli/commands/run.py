@@ -80,8 +80,8 @@ def app_for(
 def _default_agent(settings: early_settings.EarlySettings) -> tuple[str | None, bool]:
     """Return the agent to start if none is named, and whether the project's settings chose it.
 
-    A project may choose only an installed agent: any other would be downloaded and run. The choice of a
-    folder that the user never trusts is ignored.
+    A project may choose only an installed agent: any other would be downloaded and run. If the user
+    chose never to trust the folder, the project's choice is ignored.
     """
     if settings.agent == settings.own_agent:
         return settings.agent, False

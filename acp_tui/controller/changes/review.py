@@ -276,7 +276,7 @@ class ConversationReview:
     # ----------------------------------------------------------------- comments
 
     def take_comments(self) -> str:
-        """Return a prompt with all comments and remove them. Progress is counted anew from then on."""
+        """Return a prompt with all comments, remove them, and restart the count of reviewed parts."""
         prompt = prompt_of(self.comments, self.name)
         self.comments = []
         self.model.begin_round()

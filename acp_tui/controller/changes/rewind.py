@@ -98,7 +98,10 @@ class Rewind:
     async def restore_files(
         self, number: int, *, overwrite: Collection[Path] = (), keep: Collection[Path] = ()
     ) -> RewindResult:
-        """Restore the files (see `TurnHistory.rewind`), and add a notice. Raises `UserError`."""
+        """Restore the files before prompt `number`, and add a notice. Raises `UserError`.
+
+        See `TurnHistory.rewind` for the arguments.
+        """
         result = await self._turns.rewind(number, overwrite=overwrite, keep=keep)
         self._report(f"Files restored as they were before prompt {number}", result)
         return result

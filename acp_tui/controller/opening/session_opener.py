@@ -1,4 +1,4 @@
-"""Opens the session of a conversation: a new one, or one that the agent keeps."""
+"""Opens the session of a conversation: a new one, or one that the agent has stored."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class SessionOpener:
         await self._opened(reopened)
 
     async def open_known(self, session_id: str) -> None:
-        """Resume a session that the agent keeps, or load it if the agent cannot resume."""
+        """Reopen a session stored by the agent, with `session/resume` or else with `session/load`."""
         agent = self._session.agent
         resume = agent is not None and agent.can("sessionCapabilities", "resume")
         if agent is None or not agent.can_resume:

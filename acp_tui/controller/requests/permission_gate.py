@@ -1,7 +1,7 @@
 """Answers permission requests, and acp-tui's own questions about files and commands.
 
-The answer comes from a rule, the policy, an earlier answer, or the user. It is
-recorded as a `Decided` event before it is sent to the agent.
+The answer comes from a rule, the policy, an earlier answer, or the user. It is recorded as a
+`Decided` event before it is sent to the agent.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
 def offer_rules(question: Question, decision: Decision, agent: AgentIdentity, project: str) -> None:
     """Add the parts of the command, the rules for "always", and missing "always" options.
 
-    An "always" option is added only if the agent offers exactly one matching "once" option, because this is
-    what the agent is sent.
+    An "always" option is added only if the agent offers exactly one matching "once" option, because that
+    option is what the agent is sent.
     """
     ladders: dict[str, list[tuple[Rule, ...]]] = {}
     offered = {option.kind for option in question.options}
