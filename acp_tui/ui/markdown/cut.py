@@ -18,7 +18,7 @@ _SPACE_BETWEEN_WORDS = re.compile(r"(?<=[^ \t>]) (?=[^ \t<])")  # not next to `<
 _LOOKBEHIND = 2000
 """The number of characters before the end that `has_open_markup` examines."""
 _MAX_NESTING = 50
-"""The number of open marks to check when a mark is closed. The limit keeps the cost linear."""
+"""The number of opening marks, such as `**`, to compare with a closing one. Keeps the cost linear."""
 
 
 def cut_position(text: str) -> int:

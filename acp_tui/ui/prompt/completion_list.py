@@ -125,7 +125,7 @@ class CompletionList(Widget):
         return self.height
 
     def _max_detail_lines(self) -> int:
-        """Return the height of the longest shortened description. Reserving it keeps the height constant."""
+        """Return the number of lines that the longest description takes if it does not fit in its row."""
         width = self.app.size.width
         room = self._description_room(width)
         shortened = [choice for choice in self._choices if cell_len(choice.description) > room]

@@ -114,7 +114,7 @@ class FileMenu(Menu):
 
     @property
     def _selected(self) -> str | None:
-        """The selected path; finishes the search first."""
+        """The selected path; None if no file matches. Finishes the search first."""
         search = self._search
         if self._mention is None or search is None:
             return None

@@ -44,7 +44,7 @@ class NewSession(Protocol):
 
 
 def prompt_with_earlier_conversation(session: Session, number: int) -> PromptDraft:
-    """Return prompt `number`, from 1, to send in a new session, with everything before it as Markdown."""
+    """Return prompt `number`, counted from 1, as a draft with everything before it attached as Markdown."""
     from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
 
     prompt = session.prompts[number - 1]

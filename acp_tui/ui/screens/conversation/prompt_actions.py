@@ -50,7 +50,7 @@ class PromptActions:
             self._runner.prompts.submit(text, self._prompt.attachments_in(text))
 
     def edit_sent(self, entry: Entry) -> bool:
-        """Put a message, or the prompt of a turn that has ended, into the input.
+        """Put the prompt of this entry, or of the turn that the entry ends, into the input.
 
         Return False for other kinds of entry.
         """
@@ -69,7 +69,7 @@ class PromptActions:
         return self._text_of(prompt) if prompt is not None else ""
 
     def _text_of(self, prompt: UserMessage) -> str:
-        """Return the text of a prompt with its attachments as mentions."""
+        """Restore the attachments of a prompt, and return its text with their tokens."""
         from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
 
         return self._prompt.restore_attachments(prompt_text(prompt), attachment_blocks(prompt))
