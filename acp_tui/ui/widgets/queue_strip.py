@@ -123,7 +123,7 @@ class QueueStrip(Widget, can_focus=True):
     def _state(self) -> str:
         count = len(self._shown)
         waiting = f"{count} queued" if count > 1 else "queued"
-        return f"{waiting}, paused: Enter resumes" if self._paused else waiting
+        return f"{waiting}, paused: Enter without text resumes" if self._paused else waiting
 
     # ------------------------------------------------------------------------- keys
 

@@ -78,8 +78,8 @@ class Baseline:
     async def take_snapshot(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Take the snapshot, once. The previous content of the directory is deleted.
 
-        `progress` is called with the number of copied files and of all files in one folder. A root that
-        cannot be copied adds a notice. All other calls wait until this is done.
+        `progress` is called with the numbers of copied files and of all files in one folder. If a root cannot
+        be copied, a notice is added. All other calls wait until the snapshot is complete.
         """
         loop = asyncio.get_running_loop()
 
@@ -113,7 +113,7 @@ class Baseline:
         return await asyncio.to_thread(self._changes)
 
     async def original_content(self, path: Path) -> bytes | None:
-        """Return the original content (for a link: its target); None if absent or unknown."""
+        """Return the original content (for a link: its target); None if unknown, or if there was no file."""
         return await asyncio.to_thread(self._original_content, path)
 
     @property
@@ -133,19 +133,19 @@ class Baseline:
             raise UserError(f"The copies of the files cannot be read: {error}.") from None
 
     async def content(self, state: FileState) -> bytes | None:
-        """Return a copied content (for a link: its target); None if absent or unknown."""
+        """Return the copied content of a file in a state (for a link: its target); None without a copy."""
         return await asyncio.to_thread(self._content, state)
 
     async def contents(self, blobs: Collection[str]) -> dict[str, bytes]:
-        """Return copied contents by their `FileState.blob`, without those that cannot be read."""
+        """Return the copied contents by `FileState.blob`, leaving out those that cannot be read."""
         return await asyncio.to_thread(self._contents, blobs)
 
     async def keep_only(self, checkpoints: Iterable[Checkpoint]) -> None:
-        """Delete the copies that none of these checkpoints needs."""
+        """Delete the copies made for checkpoints that none of these needs."""
         await asyncio.to_thread(self._keep_only, list(checkpoints))
 
     async def revert(self, path: Path) -> None:
-        """Restore the content and mode of one file. Raises `UserError`."""
+        """Restore the content and mode that one file had when the session began. Raises `UserError`."""
         await self.restore(path, None)
 
     async def restore(self, path: Path, checkpoint: Checkpoint | None) -> None:

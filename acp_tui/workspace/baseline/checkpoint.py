@@ -66,7 +66,7 @@ class CheckpointCopies:
         return FileState(existed=True, blob=blob, mode=content.mode)
 
     def keep_only(self, checkpoints: Iterable[Checkpoint], others: Collection[str | None]) -> None:
-        """Delete the contents that none of these checkpoints needs, except `others`."""
+        """Delete all contents except `others` and those that these checkpoints or the last one need."""
         needed = {*others}
         for checkpoint in (*checkpoints, self._last):
             needed.update(state.blob for state in checkpoint.files.values())

@@ -39,7 +39,7 @@ class FileState:
     revert_obstacle: str | None = None  # why the content is unknown, for a file that existed
 
     def same_content(self, other: FileState) -> bool:
-        """Return True if both are known, and equal in content and permissions."""
+        """Return True if both states are known and have the same content and mode."""
         if self.revert_obstacle is not None or other.revert_obstacle is not None:
             return False
         return (self.existed, self.blob, self.mode) == (other.existed, other.blob, other.mode)

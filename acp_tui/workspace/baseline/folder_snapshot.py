@@ -110,7 +110,7 @@ class FolderSnapshot:
 
     @property
     def _ignore_options(self) -> list[str]:
-        """Options of `ls-files` for what to ignore. If any `.gitignore` is a pipe, none is read."""
+        """Options of `ls-files` for what to ignore. If any `.gitignore` is a pipe, git must not read them."""
         if IGNORE_FILE in self._special:
             return [f"--exclude-from={users_ignore_file()}", *self._excludes]
         return ["--exclude-standard", *self._excludes]
@@ -188,7 +188,7 @@ class FolderSnapshot:
         return self._git.records(*words, tree=self._tree, seconds=seconds)
 
     def _adopt_tracked(self, attributes: Iterable[bytes], totals: Totals) -> TrackedFiles | None:
-        """Take over the contents that the repository has; None if it has none that can be used."""
+        """Use the contents that the user's repository has, instead of copying files; None if it has none."""
         if self._repository is None or self._special:
             return None
         try:
@@ -320,7 +320,7 @@ class FolderSnapshot:
                 yield FileChange(self._path(name), "modified" if now else "deleted", skipped.why)
 
     def _forget_timestamps(self) -> None:
-        """Make git list all files as changed. To compare contents, it would read `.gitattributes`."""
+        """Make git list all files as changed: comparing contents, it would open a `.gitattributes` pipe."""
         entries = self._git.run("ls-files", "-z", "--stage", tree=self._index_only)
         self._git.run("update-index", "-z", "--index-info", tree=self._index_only, stdin=entries)
 
@@ -362,7 +362,7 @@ class FolderSnapshot:
     def _older_without_copy(self, paths: Iterable[Path]) -> set[Path]:
         """Return those seemingly new files that are older than the snapshot and have no copy.
 
-        They were moved here, or could not be seen before. Age means the change time, because no program can
+        They were moved here, or could not be seen before. Age means the ctime here, because no program can
         set that back.
         """
         older = {path: self._current_blob(path) or "" for path in paths if self._changed_since(path) is False}

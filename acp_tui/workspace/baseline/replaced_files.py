@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReplacedFile:
-    """A file before and after the rewind; None if there was no file."""
+    """A file `before` and `after` the rewind. Either is None if there was no file."""
 
     path: Path
     before: FileContent | None
@@ -33,7 +33,7 @@ class ReplacedFile:
 
 
 def put_back(files: Sequence[ReplacedFile], max_size: int) -> list[Path]:
-    """Restore the files as they were before the rewind, and return those that were not so already.
+    """Restore the files as they were before the rewind. Return the paths of those that had to be restored.
 
     Raises `UserError`, before anything is restored, if a file has changed since the rewind. Files larger than
     `max_size` bytes count as changed.

@@ -49,7 +49,7 @@ def remove(path: Path) -> None:
 
 
 class ChangedMeanwhileError(Exception):
-    """A file is no longer as expected, so it was not replaced."""
+    """A file no longer has the expected content, so it was not replaced."""
 
 
 def replace_if_unchanged(
@@ -87,7 +87,7 @@ def _remove_empty_folder(directory: int, name: str) -> None:
 
 
 def _has_files(folder: tuple[str, list[str], list[str], int]) -> bool:
-    """Return True if a step of `os.fwalk` lists a file, or a link to a folder, which it lists as a folder."""
+    """Return True if a folder from `os.fwalk` has files or links (it lists links to folders as folders)."""
     _, folders, files, descriptor = folder
     links = (stat.S_ISLNK(os.lstat(each, dir_fd=descriptor).st_mode) for each in folders)
     return bool(files) or any(links)

@@ -50,7 +50,7 @@ class TurnChange:
 
 @dataclass(frozen=True, slots=True)
 class RewindStep:
-    """What happens to one file when going back."""
+    """What a rewind does to one file."""
 
     path: Path
     kind: StepKind
@@ -174,7 +174,7 @@ class TurnHistory:
     async def rewind(
         self, number: int, *, overwrite: Collection[Path] = (), keep: Collection[Path] = ()
     ) -> RewindResult:
-        """Restore the files as they were before a turn, except those in `keep`.
+        """Restore the files as they were before a turn, except those in `keep` and those with an obstacle.
 
         If a file was edited between turns and is neither in `overwrite` nor in `keep`, nothing is done and
         `UserError` is raised.
@@ -208,7 +208,7 @@ class TurnHistory:
             return result
 
     async def replaced_files(self) -> list[ReplacedFile]:
-        """Return the files that the last rewind replaced. Raises `UserError` if they exceed the limit."""
+        """Return the files that the last rewind replaced. Raises `UserError` if too large or unreadable."""
         if self._undo is None:
             return []
         before, paths, after = self._undo
@@ -249,7 +249,7 @@ class TurnHistory:
     async def _restore(
         self, now: Checkpoint, target: Checkpoint, paths: Collection[Path]
     ) -> tuple[RewindResult, Checkpoint]:
-        """Restore files, and return the checkpoint after that."""
+        """Restore files. Return the result, and a checkpoint of the files after it."""
         result = RewindResult()
         states = await self._baseline.states_at(target, paths)
         # New files are removed first: folders may have been in their place.

@@ -1,7 +1,7 @@
 """Files in a work tree that git does not list.
 
-`git ls-files` skips unreadable folders, pipes, sockets, devices and every `.git`, and still succeeds. A file
-there must not count as new later: reverting a new file deletes it.
+`git ls-files` skips unreadable folders, pipes, sockets, devices and every `.git`, and still succeeds. Skipped
+files must not count as new when git lists them later: reverting a new file deletes it.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class FileAccess:
         return sensitive_reason(path, self._patterns) or git_directory_reason(path)
 
     def _sensitive(self, asked: str, real: Path) -> str | None:
-        """Check the path as named and its real path: either may be sensitive."""
+        """Check the path that the agent named, and its real path: either may be sensitive."""
         return self.sensitive(real) or self.sensitive(asked)
 
 

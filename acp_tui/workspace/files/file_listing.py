@@ -32,7 +32,7 @@ TIME_LIMIT_SECONDS = 20.0
 """Listing stops after this time."""
 BATCH_SIZE = 2000
 STOP_TIMEOUT_SECONDS = 2.0
-"""How long `close` waits for the thread to delete its temporary files."""
+"""Seconds that `close` waits for the thread to delete its temporary files."""
 
 _EXCLUDES = ("--exclude-standard", *(f"--exclude={name}/" for name in GENERATED_FOLDERS))
 _NOT_ENTERED = frozenset(name for name in GENERATED_FOLDERS if "*" not in name) | {".git"}
@@ -210,7 +210,7 @@ class _ListingRun:
 
     @staticmethod
     def _tracked(git: PrivateGit, tree: GitWorkTree, repository: Repository) -> Iterator[str]:
-        """Yield the files in a copy of the index; none if its format needs the repository's configuration."""
+        """Yield the files in a copy of the index; none if reading it needs the repository's configuration."""
         try:
             if (index := repository.git_dir / "index").is_file():
                 tree.index.write_bytes(index.read_bytes())

@@ -1,4 +1,4 @@
-"""What is known about the folders of a conversation, to classify the paths in requests."""
+"""Describes the folders of a conversation, so that the paths in its requests can be classified."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def path_context(files: FileAccess) -> PathContext:
-    """Return the context in which the requests of a conversation are read."""
+    """Return the context for classifying the paths in the requests of a conversation."""
     return PathContext(
         cwd=str(files.roots.cwd),
         roots=[str(directory) for directory in files.roots.directories],

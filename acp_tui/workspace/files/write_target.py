@@ -56,8 +56,8 @@ class WriteTarget:
     def open_directory(self) -> Iterator[int]:
         """Yield the descriptor of the file's directory, creating missing ones.
 
-        Raises `UnwritableError` if the directory was moved since: the descriptor would follow it, but the
-        user agreed to the old path only.
+        Raises `UnwritableError` if the directory has been moved: the descriptor still leads to it, but the
+        user has agreed to the old path only.
         """
         with self.directory.borrow() as number:
             if real_path(number) != self.directory_path:

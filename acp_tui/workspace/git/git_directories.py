@@ -15,14 +15,14 @@ _GIT_DIRECTORY_ENTRIES = frozenset(
         *("objects", "refs", "hooks", "info", "logs", "modules", "worktrees"),
     }
 )
-_REASON = "belongs to a git directory, which may run programs named in it"
+_REASON = "belongs to a git directory; git may run programs named in it"
 _MAX_DEPTH = 64
 
 
 def is_git_directory(folder: Path) -> bool:
     """Return True if git would take this folder for a repository: it has `HEAD`, objects and refs.
 
-    A file `commondir` says that objects and refs are elsewhere.
+    A file `commondir` beside `HEAD` is enough: it says that objects and refs are elsewhere.
     """
     if not os.path.lexists(folder / "HEAD"):
         return False

@@ -27,7 +27,7 @@ _FORBIDDEN = frozenset({b"", b".", b"..", GIT_DIRECTORY})
 """Parts of a path that git never writes into an index. An absolute path begins with an empty part."""
 _REGULAR = frozenset({b"100644", b"100755", b"120000"})
 _CONVERTING = ("filter", "working-tree-encoding")
-"""Attributes that can change a content without changing its size."""
+"""Attributes by which git may convert a file without changing its size."""
 _ATTRIBUTES_FILE = b".gitattributes"
 _SYSTEM_FOLDERS = ("/etc", "/usr/local/etc", "/opt/homebrew/etc")
 _MAX_ALTERNATES = 20
@@ -78,7 +78,7 @@ def adopt_tracked_files(
 
 
 def _copy_index(source: Path, target: Path) -> None:
-    """Copy the index and its modification time: git compares the content of files that are not older."""
+    """Copy the index with its modification time: git compares the contents of files not older than that."""
     with (
         open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as old,
         open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as new,
@@ -111,7 +111,7 @@ def is_inside(name: bytes) -> bool:
 
 
 def _remove_others(git: PrivateGit, tree: GitWorkTree, wanted: TrackedFiles) -> set[bytes]:
-    """Remove all other entries from the index, also those outside the folder, and return them."""
+    """Remove all entries but `wanted` from the index, also outside the folder. Return the removed names."""
     everywhere = GitWorkTree(tree.top, tree.top, tree.index)
     names = set(git.records("ls-files", "--cached", "--full-name", tree=everywhere))
     if others := names - wanted.modes.keys():
@@ -124,7 +124,7 @@ def _remove_others(git: PrivateGit, tree: GitWorkTree, wanted: TrackedFiles) -> 
 
 
 def _share_objects(git: PrivateGit, objects: Path, blobs: Sequence[bytes]) -> dict[bytes, int]:
-    """Link the objects of the repository, and return the sizes in bytes of those blobs that exist."""
+    """Hard-link the objects of the repository. Return the sizes in bytes of those `blobs` that exist."""
     stores = list(_object_stores(objects))
     own = git.directory / "objects"
     (own / "pack").mkdir(exist_ok=True)
@@ -155,7 +155,7 @@ def _is_regular(path: Path) -> bool:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Share a file of the repository. Raises `OSError` if it is on another disk."""
+    """Make a hard link to a file of the repository. Raises `OSError` if it is on another disk."""
     if not target.exists():
         os.link(source, target, follow_symlinks=False)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _SavedCursor:
-    """A position and style for `restore`."""
+    """The position and style that `restore` restores."""
 
     line: int = 0
     column: int = 0
@@ -145,7 +145,7 @@ class ScreenBuffer:
         self.column += width
 
     def _tab(self) -> None:
-        """Move to the next tab stop. At the end of a row, store a tab, so that printed files keep it."""
+        """Move to the next tab stop. After a row's text, store a tab, so that copied text contains it."""
         if self.column >= self.width and self.autowrap:
             self._wrap()
         row = self.rows[self.line]

@@ -241,7 +241,7 @@ async def test_a_resumed_session_has_its_queue_paused(open_ui: Open) -> None:
         known = folder_of(one)
     async with open_ui("script", LOADS, options=("--resume", known)) as again:
         assert again.queue == ["later"]
-        assert "paused: Enter resumes" in again.strip()
+        assert "paused: Enter without text resumes" in again.strip()
         again.prompt.load("")
         await again.press("enter")
         await again.until(lambda: again.said()[-1:] == ["later"])

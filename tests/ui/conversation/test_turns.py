@@ -225,7 +225,7 @@ async def test_a_stopped_turn_pauses_the_queue_until_enter_in_an_empty_prompt(op
         await working(ui)
         await ui.send("later")
         await ui.press("escape")
-        await ui.until(lambda: "paused: Enter resumes" in ui.strip())
+        await ui.until(lambda: "paused: Enter without text resumes" in ui.strip())
         assert ui.prompts() == [WAITS]
         await ui.send("something else first")
         await ui.until(lambda: ui.said()[-1] == "something else first")
