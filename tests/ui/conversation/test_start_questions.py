@@ -68,7 +68,7 @@ def end_of(terminal: Terminal) -> str:
 
 def test_using_the_home_directory_as_workspace_must_be_confirmed(user_home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=user_home) as terminal:
-        terminal.wait_for("The workspace would be", "your home directory", "Do not start", "Enter choose")
+        terminal.sees("The workspace would be", "your home directory", "Do not start", "Enter choose")
         terminal.type("\r")
         assert terminal.ended() == 1
         assert f"Not started: the workspace would be your home directory {user_home}." in end_of(terminal)
@@ -76,7 +76,7 @@ def test_using_the_home_directory_as_workspace_must_be_confirmed(user_home: Path
 
 def test_the_header_shows_the_home_directory_once_confirmed(user_home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=user_home) as terminal:
-        terminal.wait_for("Use it as the workspace", "Enter choose")
+        terminal.sees("Use it as the workspace", "Enter choose")
         terminal.type("\x1b[A\r")
         terminal.wait_for("~", "idle")
         assert terminal.quit() == 0
@@ -111,7 +111,7 @@ def test_using_the_root_directory_as_workspace_must_be_confirmed(
 
 def test_an_agent_chosen_by_the_project_is_confirmed_once_per_folder(project: Path, helper: Path) -> None:
     with Terminal(cwd=project) as terminal:
-        terminal.wait_for("Trust this folder?", "Helper", "Enter choose")
+        terminal.sees("Trust this folder?", "Helper", "Enter choose")
         terminal.type("\x1b[B\r")
         terminal.wait_for("idle")
         assert terminal.quit() == 0
@@ -123,7 +123,7 @@ def test_an_agent_chosen_by_the_project_is_confirmed_once_per_folder(project: Pa
 
 def test_an_agent_chosen_by_the_project_does_not_start_if_declined(project: Path, helper: Path) -> None:
     with Terminal(cwd=project) as terminal:
-        terminal.wait_for("Trust this folder?", "Helper", "Enter choose")
+        terminal.sees("Trust this folder?", "Helper", "Enter choose")
         terminal.type("\r")
         assert terminal.ended() == 1
         assert "Not started: Helper." in end_of(terminal)
@@ -134,7 +134,7 @@ def test_another_agent_in_a_trusted_folder_is_confirmed_again(project: Path, hel
     store.trust(project, trusted=True)
     store.allow_agent(project, "other")
     with Terminal(cwd=project) as terminal:
-        terminal.wait_for("Start Helper?", "Always start Helper in this folder", "Enter choose")
+        terminal.sees("Start Helper?", "Always start Helper in this folder", "Enter choose")
         terminal.type("\x1b[B\r")
         terminal.wait_for("idle")
         assert terminal.quit() == 0
@@ -151,17 +151,17 @@ def test_a_folder_that_is_never_trusted_does_not_choose_the_agent(project: Path,
 def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project: Path, home: Path) -> None:
     define(project, first={"command": "/bin/sh", "args": ["-c", "first"]}, second={"command": "/bin/sh"})
     with Terminal("--command", agent("script"), cwd=project) as terminal:
-        terminal.wait_for("Trust this folder?", "first, second", "Enter choose")
+        terminal.sees("Trust this folder?", "first, second", "Enter choose")
         terminal.type("\x1b[B\r")
-        terminal.wait_for('the MCP server "first"?', "-c first", "1 of 2", "Enter choose")
+        terminal.sees('the MCP server "first"?', "-c first", "1 of 2", "Enter choose")
         terminal.type("\x1b[B\r")
-        terminal.wait_for('the MCP server "second"?', "2 of 2", "Enter choose")
+        terminal.sees('the MCP server "second"?', "2 of 2", "Enter choose")
         terminal.type("\r")
         terminal.wait_for("idle")
         assert terminal.quit() == 0
     assert sent_servers(home) == [["first"]]
     with Terminal("--command", agent("script"), cwd=project) as again:
-        again.wait_for('the MCP server "second"?', "Enter choose")
+        again.sees('the MCP server "second"?', "Enter choose")
         again.type("\x1b[B\x1b[B\r")
         again.wait_for("because of your approval for this folder: the MCP server first.", "idle")
         assert again.quit() == 0
@@ -171,16 +171,16 @@ def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project:
 def test_a_changed_definition_is_asked_about_again(project: Path, home: Path) -> None:
     define(project, tool={"command": "/bin/sh", "args": ["-c", "old"]})
     with Terminal("--command", agent("script"), cwd=project) as terminal:
-        terminal.wait_for("Trust this folder?", "Enter choose")
+        terminal.sees("Trust this folder?", "Enter choose")
         terminal.type("\x1b[B\r")
-        terminal.wait_for('the MCP server "tool"?', "Enter choose")
+        terminal.sees('the MCP server "tool"?', "Enter choose")
         define(project, tool={"command": "/bin/sh", "args": ["-c", "new"]})  # while the question is open
         terminal.type("\x1b[B\r")
         terminal.wait_for("idle")
         assert terminal.quit() == 0
     assert sent_servers(home, "args") == [[["-c", "old"]]]  # what was shown
     with Terminal("--command", agent("script"), cwd=project) as again:
-        again.wait_for("-c new", "its definition has changed since you answered", "Enter choose")
+        again.sees("-c new", "its definition has changed since you answered", "Enter choose")
         again.type("\r")
         again.wait_for("idle")
         assert again.quit() == 0
@@ -190,7 +190,7 @@ def test_a_changed_definition_is_asked_about_again(project: Path, home: Path) ->
 def test_nothing_of_a_folder_is_used_that_is_not_trusted(project: Path, home: Path) -> None:
     define(project, tool={"command": "/bin/sh"})
     with Terminal("--command", agent("script"), cwd=project) as terminal:
-        terminal.wait_for("Trust this folder?", "Enter choose")
+        terminal.sees("Trust this folder?", "Enter choose")
         terminal.type("\x1b")
         terminal.wait_for("idle")
         assert terminal.quit() == 0
