@@ -21,7 +21,7 @@ _SYSTEM_FOLDERS = (
 _HOME_FOLDERS = frozenset({
     *("Documents", "Desktop", "Pictures", "Music", "Videos", "Movies", "Library", ".ssh", ".gnupg"),
     *(".config", ".local", ".local/share", ".aws", ".kube", ".password-store", ".mozilla"),
-    *(".thunderbird"),
+    ".thunderbird",
 })  # fmt: skip
 # Nothing below these may be deleted.
 _SYSTEM_TREES = ("/bin/", "/boot/", "/efi/", "/proc/", "/sbin/", "/sys/", "/System/")
