@@ -257,7 +257,7 @@ async def test_an_agent_that_requires_sign_in_opens_a_session_after_it(client: M
 async def test_a_terminal_sign_in_is_never_sent_to_the_agent(client: MakeClient) -> None:
     agent = client("faulty", "demands_authentication")
     connection = await agent.initialize()
-    with pytest.raises(NotSupported, match='Sign-in method "In a terminal" has the type terminal'):
+    with pytest.raises(NotSupported, match='Sign-in method "In a terminal" is of type terminal'):
         await connection.authenticate("shell")
     with pytest.raises(NotSupported, match='no sign-in method "guess"'):
         await connection.authenticate("guess")
