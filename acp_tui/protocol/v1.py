@@ -7,9 +7,6 @@ from typing import Any, Literal
 from acp_tui.protocol import values
 from acp_tui.session import events as ev
 
-VERSIONS = (1, "1", "1.0")
-"""Values of `protocolVersion` in the answer to `initialize` that mean this version."""
-
 
 class V1:
     """The dialect of version 1, in which only the answer to a prompt ends the turn."""
