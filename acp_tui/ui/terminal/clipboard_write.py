@@ -50,7 +50,7 @@ async def copy(text: str, send: Callable[[str], None] | None, environ: Mapping[s
             return "Sent to the terminal's clipboard."
         reason = "Too large for the terminal's clipboard"
     try:
-        return f"{reason}: the text is in {_write_private_file(text)}"
+        return f"{reason}; the text was saved to {_write_private_file(text)}"
     except OSError as error:
         return f"{reason}, and it could not be written to a file: {error.strerror or error}."
 

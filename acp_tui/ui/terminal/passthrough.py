@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 SCREEN_LIMIT = 250
-"""Longest string, in characters, that GNU screen passes through."""
+"""The longest string, in characters, that GNU screen passes through."""
 
 
 def in_tmux(environ: Mapping[str, str]) -> bool:

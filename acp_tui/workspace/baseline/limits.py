@@ -32,7 +32,7 @@ class Totals:
     size: int = 0
 
     def count(self, size: int, limits: Limits) -> None:
-        """Add a file. Raises `LimitExceededError` when the total size exceeds its limit."""
+        """Add a file of `size` bytes. Raises `LimitExceededError` if the total size exceeds its limit."""
         self.files += 1
         self.size += size
         if self.size > limits.total_size:

@@ -24,7 +24,7 @@ StepKind = Literal["restore", "create", "delete", "mode"]
 
 @dataclass(frozen=True, slots=True)
 class HistoryLimits:
-    """How many turns are kept, and the size of their copies in bytes."""
+    """The maximum number of turns to keep, and the maximum size of their copies in bytes."""
 
     turns: int = 100
     size: int = 200_000_000
@@ -55,7 +55,7 @@ class RewindStep:
     path: Path
     kind: StepKind
     obstacle: str | None = None
-    """Why the file cannot be restored, as a clause; None if it can."""
+    """Why the file cannot be restored, in words that follow a colon; None if it can."""
     edited_between_turns: bool = False
     """Whether the file was also changed while no turn ran. These edits would be lost."""
 

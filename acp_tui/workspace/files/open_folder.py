@@ -1,4 +1,4 @@
-"""A folder kept open while the user decides: the command runs there even if the path is replaced."""
+"""A folder that is open while the user decides, so that a command runs there even if its path changes."""
 
 from __future__ import annotations
 

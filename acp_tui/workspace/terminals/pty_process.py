@@ -103,7 +103,7 @@ class PtyProcess:
 
     @property
     def gone(self) -> bool:
-        """Whether the process group is gone; its id may have been reused."""
+        """Whether the process group is gone. Its id may have been reused since."""
         return self._group_is_gone
 
     async def wait(self) -> ExitStatus:

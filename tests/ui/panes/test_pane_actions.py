@@ -147,7 +147,7 @@ async def test_revert_deletes_a_new_file(open_ui: Open) -> None:
         await ui.press("f8")
         await ui.until(lambda: panes_of(ui.app).current.chosen == str(path))
         await ui.press("r")
-        await ui.sees("Revert new.txt?", "Delete it: it did not exist")
+        await ui.sees("Revert new.txt?", "Delete the file, which did not exist")
         await ui.press("down", "enter")
         await ui.until(lambda: not path.exists())
         await ui.until(lambda: "new.txt deleted." in ui.toasts())

@@ -33,11 +33,11 @@ class Deciding:
         self._failed = failed
 
     async def accept(self, part: int, *, whole_file: bool) -> None:
-        """Accept a part of the chosen file, or all parts that are shown."""
+        """Accept a part of the chosen file; with `whole_file`, all its parts that are shown."""
         await self._decide(self._review.accept, part, whole_file=whole_file)
 
     async def revert(self, part: int, *, whole_file: bool) -> None:
-        """Revert a part of the chosen file, or all parts that are shown."""
+        """Revert a part of the chosen file; with `whole_file`, all its parts that are shown."""
         await self._decide(self._review.revert, part, whole_file=whole_file)
 
     async def _decide(

@@ -78,7 +78,7 @@ class ReviewScreen(Dialog[None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Compare with the disk."""
+        """Draw the screen, and compare with the files on disk."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
         self.app.app_resume_signal.subscribe(self, lambda _: self.request_refresh())
         self.watch(self.app, "app_focus", self._focus_changed, init=False)
@@ -119,7 +119,7 @@ class ReviewScreen(Dialog[None]):
     # ------------------------------------------------------------------------- the disk
 
     def request_refresh(self) -> None:
-        """Compare with the disk soon."""
+        """Compare with the files on disk soon."""
         self._refreshing.request()
 
     async def _refresh(self) -> None:

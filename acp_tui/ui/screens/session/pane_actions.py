@@ -96,7 +96,7 @@ class PaneActions:
     # ------------------------------------------------------------------------- the list of changed files
 
     def request_scan(self) -> None:
-        """Scan the workspace soon."""
+        """Scan the workspace for changed files soon."""
         self._scanning.request()
 
     async def _scan(self) -> None:
@@ -153,7 +153,7 @@ class PaneActions:
         self._screen.open_dialog(page)
 
     async def _find_diffs(self, path: str) -> tuple[str, list[Diff]]:
-        """Return the changes of a file on disk, else in tool calls. The phrase before them says which."""
+        """Return the changes of a file after a phrase that says whether they are on disk or in tool calls."""
         pane, conversation = self._files_pane(), self._context.conversation
         change, reported = pane.change_of(path), pane.touched_file(path)
         if change is not None and conversation is not None:
@@ -172,7 +172,7 @@ class PaneActions:
 
         change = self._files_pane().change_of(path)
         if change is not None and change.kind == "added":
-            effect, done = "Delete it: it did not exist at session start", "deleted"
+            effect, done = "Delete the file, which did not exist at session start", "deleted"
         else:
             effect, done = "Restore the version from session start", "restored"
         name = visible_line(relative_path(path, self._context.cwd))
