@@ -38,7 +38,7 @@ class Program:
 
 
 async def copy(text: str, send: Callable[[str], None] | None, environ: Mapping[str, str]) -> str:
-    """Copy the text and return a sentence that says where it went. `send` writes to the terminal."""
+    """Copy the text and return a sentence that says where it went. `send` writes to the terminal, if any."""
     for program in programs(environ):
         if await _copy_with(program, text, environ):
             return program.message

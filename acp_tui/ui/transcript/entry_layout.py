@@ -57,11 +57,11 @@ class EntryLayout:
         return self.heights.total
 
     def index_of(self, entry_id: int | None) -> int | None:
-        """Return the index of an entry in `blocks`."""
+        """Return the index of an entry in `blocks`; None if it is not there."""
         return None if entry_id is None else self._indexes.get(entry_id)
 
     def index_of_host(self, entry: Entry) -> int | None:
-        """Return the index of the entry that shows this one as a part, if there is one."""
+        """Return the index of the entry that shows this one as a part of itself; None if none does."""
         host = kind_of(entry).shown_in(entry, self.session)
         return self.index_of(host.id) if host is not None else None
 

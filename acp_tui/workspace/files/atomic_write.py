@@ -38,7 +38,7 @@ def replace_file(
         directory: Descriptor of the open directory.
         name: Name of the file in it.
         data: The content.
-        old: The file whose mode and owner the new one gets.
+        old: The file whose mode and owner the new one gets; None if there is none.
         permissions: Permission bits that override those of `old`.
     """
     # Until the final mode is set, no other user may read the file.

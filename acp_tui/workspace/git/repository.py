@@ -23,7 +23,7 @@ class Repository:
 
 
 def find_repository(folder: Path) -> Repository | None:
-    """Return the repository that a folder is in, as git finds it: by the nearest `.git` upwards."""
+    """Return the repository that contains a folder: that of the nearest `.git` upwards; None without one."""
     for top in [folder, *folder.parents]:
         git_dir = _git_dir(top)
         if git_dir is not None:
@@ -33,7 +33,7 @@ def find_repository(folder: Path) -> Repository | None:
 
 
 def branch_name(folder: Path) -> str | None:
-    """Return the branch that is checked out, safe to display; a short commit id if HEAD is detached."""
+    """Return the branch, or a short commit id if HEAD is detached, safe to display; None if unknown."""
     repository = find_repository(folder)
     head = _read_line(repository.git_dir / "HEAD") if repository else None
     if head is None:
