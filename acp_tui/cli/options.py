@@ -44,7 +44,7 @@ def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") 
             action="append",
             default=[],
             metavar="KIND[:PATTERN]",
-            help=f"{word} in this run, e.g. edit:src/**, 'execute:git status', mcp:server/tool",
+            help=f"{word} these actions in this run, e.g. edit:src/**, 'execute:git status', mcp:server/tool",
         )
     parser.add_argument(
         "--mcp-config",

@@ -68,7 +68,7 @@ class Origin:
     variable: str | None = None
 
     def __str__(self) -> str:
-        """Return the file and line, the name of the variable, or the layer."""
+        """Return the file and its line if there is a file, else the layer and its environment variable."""
         if self.file is not None:
             return str(self.file) if self.line is None else f"{self.file}:{self.line}"
         return f"{self.layer} {self.variable}" if self.variable else self.layer

@@ -199,7 +199,7 @@ class RpcConnection:
         self._incoming.withdraw_all()
 
     async def _wait_unless_gone(self, awaited: Coroutine[Any, Any, Any]) -> None:
-        """Await a result that only a running agent can provide. Raises `AgentGone` if it exits first."""
+        """Wait for what only a running agent can cause. Raises `AgentGone` if the agent exits first."""
         task = asyncio.create_task(awaited)
         gone = asyncio.create_task(self._gone.wait())
         try:

@@ -45,7 +45,7 @@ def permission_search_text(permission: Permission, session: Session) -> Iterable
 
 
 def permission_blocks(permission: Permission, context: TextContext) -> Iterable[Block]:
-    """Return a permission request for exports."""
+    """Return the blocks that show a permission request in an export."""
     sign, words, style = permission_verdict(permission)
     call = context.session.tool_calls.get(permission.call_id)
     title = call_title(call, context.cwd) if call is not None else visible_line(permission.call_id)
@@ -71,7 +71,7 @@ def elicitation_search_text(question: Elicitation, _session: Session) -> Iterabl
 
 
 def elicitation_blocks(question: Elicitation, _context: TextContext) -> Iterable[Block]:
-    """Return a question for exports."""
+    """Return the blocks that show a question in an export."""
     outcome = question.outcome or "not answered"
     text = f"the agent asks: {visible_line(question.message)} — {outcome}"
     return [Aside("info", "?", text, visible_line(question.url or ""))]

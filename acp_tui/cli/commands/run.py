@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         code = run_app(app_for(args, created.append))
     except ScreenFailedError as error:
-        commands = [f" Resume with: acp-tui --resume {setup.conversation.folder.id}." for setup in created]
+        commands = [f" Resume with `acp-tui --resume {setup.conversation.folder.id}`." for setup in created]
         raise UserError(f"{error}{commands[-1] if commands else ''}", exit_code=error.exit_code) from error
     if code == 0:
         for setup in created:

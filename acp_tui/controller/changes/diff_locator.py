@@ -28,7 +28,10 @@ class DiffLocator:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """Look up the diffs in these changes, except in a replayed `history`: its files may have changed."""
+        """Find the lines of the files to which the diffs in these changes apply.
+
+        A replayed `history` is skipped, because its files may have changed since.
+        """
         for change in changes:
             call = change.entry
             if not isinstance(call, ToolCall) or history:

@@ -28,7 +28,7 @@ class RuleOffer:
 
 @dataclass(slots=True)
 class Question:
-    """A permission request of the agent, or acp-tui's own question before it serves another request."""
+    """A permission request of the agent, or acp-tui's question before it serves a file or runs a command."""
 
     request_id: RequestId
     kind: Literal["permission", "read", "write", "command"]

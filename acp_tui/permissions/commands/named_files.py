@@ -134,7 +134,10 @@ def _words(step: Step) -> Iterator[tuple[str, bool]]:
 
 
 def _counts(path: str, step: Step, *, writes: bool) -> bool:
-    """Return False for `.git` and `HEAD` if only read: they usually mean an excluded path or a revision."""
+    """Return whether a path must be checked for being sensitive.
+
+    A `.git` that is only read is usually an excluded path, and a `HEAD` a revision: these need not be.
+    """
     if writes:
         return True
     name = posixpath.basename(path.rstrip("/"))

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext, Target
 
 WHOLE_COMMAND = -1
-"""The position of a risk that keeps every rule for the command from matching, even an exact one."""
+"""Stands for the position of an argument if the whole command is a risk.
+
+Then no allow rule for the command matches, not even an exact one.
+"""
 MAX_ARGUMENTS = 200
 MAX_PATHS = 20
 """The maximum number of paths in one argument. Each costs calls to the file system."""

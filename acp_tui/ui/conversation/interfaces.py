@@ -84,7 +84,7 @@ class ConversationView(Protocol):
     """The screen of a conversation, to which the runner reports."""
 
     def session_created(self, session: Session) -> None:
-        """The session state exists. The agent does not run yet."""
+        """The state of the session was created. The agent is not running yet."""
 
     def record_applied(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """A record was applied to the session."""

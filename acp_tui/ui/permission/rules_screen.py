@@ -176,7 +176,7 @@ class RulesScreen(Dialog[None]):
             return
         undo = keys.bound_keys(self, "rules.undo").split()[0]
         self._change(
-            lambda: self._rule_book.edit(rule, new), f"Changed: {describe_rule(new)}. {undo} undoes it."
+            lambda: self._rule_book.edit(rule, new), f"Changed: {describe_rule(new)}. Undo with {undo}."
         )
         self._select(rule.id)
 

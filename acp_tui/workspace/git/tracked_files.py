@@ -1,8 +1,8 @@
-"""Unchanged tracked files of the user's repository, whose contents need not be copied.
+"""Unchanged tracked files of the user's repository, whose contents need not be copied into the snapshot.
 
-The user's index names the content of each tracked file; git's objects contain it. The objects are shared by
-hard links, so that no `git gc` of the user can delete them. No git command runs in the user's repository:
-its index is copied, and its settings are only read.
+The user's index names the content of each tracked file, and the objects of the user's repository contain it.
+They are hard-linked into acp-tui's private repository, where no `git gc` of the user can delete them. No git
+command runs in the user's repository: its index is copied, and its settings are only read.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _remove_others(git: PrivateGit, tree: GitWorkTree, wanted: TrackedFiles) -> 
 
 
 def _share_objects(git: PrivateGit, objects: Path, blobs: Sequence[bytes]) -> dict[bytes, int]:
-    """Hard-link the objects of the repository. Return the sizes in bytes of those `blobs` that exist."""
+    """Hard-link the user's objects into the private repository. Return the sizes of the `blobs` found."""
     stores = list(_object_stores(objects))
     own = git.directory / "objects"
     (own / "pack").mkdir(exist_ok=True)

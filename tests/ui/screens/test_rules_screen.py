@@ -243,7 +243,7 @@ async def test_a_rule_is_edited_as_a_sentence() -> None:
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("enter", "down", "right", "down", "right", "down", "enter")
         assert message(app) == (
-            "Changed: always allow commands that begin with `git status` everywhere. Ctrl+_ undoes it."
+            "Changed: always allow commands that begin with `git status` everywhere. Undo with Ctrl+_."
         )
         (changed,) = [rule for rule in RuleStore().rules() if rule.id == "status"]
         assert (changed.exact, changed.scope, changed.agent) == (False, "everywhere", None)

@@ -92,7 +92,7 @@ def test_a_fatal_error_ends_the_program_with_one_sentence(tmp_path: Path, home: 
         failed = f"acp-tui: Internal error (RuntimeError: a mistake [of] ours). Details: {log}."
         assert told.startswith(failed)
         if where == "at the end":
-            assert told.removeprefix(failed) == f" Resume with: acp-tui --resume {session_in(home)}."
+            assert told.removeprefix(failed) == f" Resume with `acp-tui --resume {session_in(home)}`."
         assert "Traceback" in log.read_text(encoding="utf-8")
         assert terminal.settings == terminal.before
         for on, off in zip(MODES_ON, MODES_OFF, strict=True):
