@@ -20,7 +20,6 @@ from acp_tui.config.settings import Settings, load
 from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_store import RuleStore
-from acp_tui.review.comments import comments_from_json, comments_to_json
 from acp_tui.store import prune
 from acp_tui.store.drafts import Drafts
 from acp_tui.store.history import History
@@ -175,11 +174,15 @@ class AppContext:
 
     def load_comments(self, conversation: Conversation) -> None:
         """Restore the unsent review comments of a session."""
+        from acp_tui.review.comments import comments_from_json
+
         if conversation.folder.id:
             conversation.review.comments = comments_from_json(self._comments.load(conversation.folder.id))
 
     def save_comments(self, conversation: Conversation) -> None:
         """Save the review comments of a session. Raises `UserError`."""
+        from acp_tui.review.comments import comments_to_json
+
         if conversation.folder.id:
             try:
                 self._comments.save(conversation.folder.id, comments_to_json(conversation.review.comments))

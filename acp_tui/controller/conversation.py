@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotSupported
 from acp_tui.controller.changes.baseline_tracker import BaselineTracker
 from acp_tui.controller.changes.diff_locator import DiffLocator
-from acp_tui.controller.changes.review import ConversationReview
 from acp_tui.controller.changes.rewind import Rewind
 from acp_tui.controller.opening.parameters import client_capabilities
 from acp_tui.controller.opening.session_opener import SessionOpener
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
     from acp_tui.connection.agent_exit import AgentExit
     from acp_tui.controller.changes.baseline_tracker import FileVersions
+    from acp_tui.controller.changes.review import ConversationReview
     from acp_tui.controller.opening.parameters import McpServerStatus
     from acp_tui.controller.requests.user_questions import QuestionHandler
     from acp_tui.permissions.rule_store import RuleStore
@@ -113,7 +114,6 @@ class Conversation:
             HistoryLimits(settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes),
         )
         self.rewind = Rewind(self._recorder, self._baseline)
-        self.review = ConversationReview(self._baseline, self._roots.cwd)
         self.listen(self._track_changes)
         self._gate = PermissionGate(
             policy=options.policy,
@@ -167,6 +167,13 @@ class Conversation:
     def session(self) -> Session:
         """The live state, for reading only."""
         return self._recorder.session
+
+    @cached_property
+    def review(self) -> ConversationReview:
+        """The review of the changed files, with its decisions and comments."""
+        from acp_tui.controller.changes.review import ConversationReview
+
+        return ConversationReview(self._baseline, self._roots.cwd)
 
     @property
     def cwd(self) -> Path:

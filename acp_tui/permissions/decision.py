@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from acp_tui.permissions.agent_identity import AgentIdentity
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import Subject
-    from acp_tui.session.state import PermissionOption
 
 Action = Literal["allow", "reject", "ask"]
 
@@ -211,16 +210,3 @@ def _reason(subject: Subject) -> str | None:
     if subject.concerns:
         return reveal_line(", and ".join(subject.concerns))
     return None if subject.certain else f"it is unclear what it does: {subject.doubt}"
-
-
-# --------------------------------------------------------------------------- the agent's options
-
-
-def choose_option(options: Sequence[PermissionOption], allow: bool) -> PermissionOption | None:
-    """Return the only `allow_once` or `reject_once` option; None if there is none or more than one.
-
-    An agent's own "always" is never chosen: it would store a rule in the agent without the user's knowledge.
-    """
-    wanted = "allow_once" if allow else "reject_once"
-    found = [option for option in options if option.kind == wanted]
-    return found[0] if len(found) == 1 else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.controller.requests import request_handlers
+from acp_tui.permissions import subject_reader
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.subject_reader import subject_of_call
 from tests.support.scripted_conversation import ScriptedUser
@@ -217,7 +217,7 @@ async def test_subjects_are_read_in_a_thread_and_in_order(
             wait_until(lambda: len(chat.session.permissions) == 2)
         return subject_of_call(*args)
 
-    monkeypatch.setattr(request_handlers, "subject_of_call", read)
+    monkeypatch.setattr(subject_reader, "subject_of_call", read)
     await chat.open()
     await chat.prompt()
     assert threading.main_thread() not in threads

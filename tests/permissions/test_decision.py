@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.config.policies import POLICIES, Policy
+from acp_tui.controller.requests.user_questions import choose_option
 from acp_tui.permissions.agent_identity import AgentIdentity
-from acp_tui.permissions.decision import choose_option, decide
+from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_matching import matches
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import Rule, describe_match

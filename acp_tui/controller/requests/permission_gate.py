@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.policies import POLICIES, POLICY_SUMMARIES
-from acp_tui.controller.requests.rule_offers import offer_rules
+from acp_tui.controller.requests.user_questions import choose_option
 from acp_tui.errors import UserError
-from acp_tui.permissions.decision import Decision, choose_option, decide
 from acp_tui.permissions.grants import Grants
 from acp_tui.permissions.rule_store import with_id
 from acp_tui.permissions.rules import describe_briefly, describe_rule
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.config.policies import Policy
     from acp_tui.controller.requests.user_questions import Answer, Question, QuestionHandler
     from acp_tui.permissions.agent_identity import AgentIdentity
+    from acp_tui.permissions.decision import Decision
     from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import Subject
@@ -119,6 +119,8 @@ class PermissionGate:
             question.why = decision.why
         if self.question_handler is None:
             return self._refuse(question)
+        from acp_tui.controller.requests.rule_offers import offer_rules
+
         offer_rules(question, decision, self.identity(), self.project)
         return "you", await self._ask(self.question_handler, question)
 
@@ -140,6 +142,8 @@ class PermissionGate:
         return Verdict(answer.option.kind.startswith("allow"), sent, why, rule_ids, answer.reason)
 
     def _decide(self, subject: Subject) -> Decision:
+        from acp_tui.permissions.decision import decide
+
         return decide(
             subject,
             policy=self.policy,

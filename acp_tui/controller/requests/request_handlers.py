@@ -1,6 +1,7 @@
 """Handlers for the agent's requests: permissions, files, terminals, elicitations.
 
 There is one method per protocol method. Parameters are read leniently; a missing one is refused.
+`subject_reader` is imported with the first request that needs it, because it takes 2 MB of memory.
 """
 
 from __future__ import annotations
@@ -17,12 +18,6 @@ from acp_tui.controller.requests.request_params import Params
 from acp_tui.controller.requests.user_questions import Question
 from acp_tui.errors import Refusal
 from acp_tui.permissions.subject import Target
-from acp_tui.permissions.subject_reader import (
-    subject_of_call,
-    subject_of_command,
-    subject_of_read,
-    subject_of_write,
-)
 from acp_tui.protocol.content import line_ends
 from acp_tui.session.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_ALLOWED, RESOURCE_NOT_FOUND
 from acp_tui.session.events import FileBeforeWrite
@@ -97,6 +92,8 @@ class RequestHandlers:
     # ---- permissions and elicitations
 
     async def _permission(self, params: Params) -> dict[str, Any]:
+        from acp_tui.permissions.subject_reader import subject_of_call
+
         pending = self._session.permissions.get(params.request_id)
         if pending is None:
             raise Refusal(INVALID_PARAMS, "session/request_permission: the request could not be understood")
@@ -148,6 +145,8 @@ class RequestHandlers:
             raise
         with reading:
             if not reading.inside or reading.sensitive:
+                from acp_tui.permissions.subject_reader import subject_of_read
+
                 subject = subject_of_read(
                     path, real=str(reading.real), inside=reading.inside, sensitive=reading.sensitive
                 )
@@ -155,6 +154,8 @@ class RequestHandlers:
             return {"content": await asyncio.to_thread(reading.text, line, limit)}
 
     async def _write(self, params: Params) -> dict[str, Any]:
+        from acp_tui.permissions.subject_reader import subject_of_write
+
         path, content = params.text("path"), params.text("content", empty=True)
         writing = await asyncio.to_thread(self._files.prepare_writing, path)
         with writing:
@@ -176,6 +177,8 @@ class RequestHandlers:
     # ---- terminals
 
     async def _create_terminal(self, params: Params) -> dict[str, Any]:
+        from acp_tui.permissions.subject_reader import subject_of_command
+
         command, args = params.text("command"), params.texts("args")
         cwd = params.text("cwd") if params.values.get("cwd") is not None else self._cwd
         env = params.variables("env")

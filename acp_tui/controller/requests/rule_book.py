@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from acp_tui.errors import UserError
 from acp_tui.permissions.match_counts import Matches
-from acp_tui.permissions.rule_matching import applies
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +48,8 @@ class RuleBook:
 
     def rules(self) -> list[ListedRule]:
         """Return the rules from the command line, of the session, and saved; the oldest of each first."""
+        from acp_tui.permissions.rule_matching import applies
+
         store = self.gate.rule_store
         saved = store.rules() if store is not None else []
         matches = store.matches.read() if store is not None else {}

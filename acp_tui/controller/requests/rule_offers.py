@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.controller.requests.user_questions import RuleOffer
-from acp_tui.permissions.decision import choose_option
+from acp_tui.controller.requests.user_questions import RuleOffer, choose_option
 from acp_tui.permissions.rule_proposals import rule_ladders
 from acp_tui.session.state import PermissionOption
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from acp_tui.permissions.agent_identity import AgentIdentity
     from acp_tui.permissions.decision import PartVerdict
     from acp_tui.permissions.rules import Rule
@@ -79,3 +81,13 @@ class QuestionHandler(Protocol):
 
     async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
         """Show a form or URL of the agent and return the user's answer."""
+
+
+def choose_option(options: Sequence[PermissionOption], allow: bool) -> PermissionOption | None:
+    """Return the only `allow_once` or `reject_once` option; None if there is none or more than one.
+
+    An agent's own "always" is never chosen: it would store a rule in the agent without the user's knowledge.
+    """
+    wanted = "allow_once" if allow else "reject_once"
+    found = [option for option in options if option.kind == wanted]
+    return found[0] if len(found) == 1 else None

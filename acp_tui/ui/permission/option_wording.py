@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.decision import choose_option
+from acp_tui.controller.requests.user_questions import choose_option
 from acp_tui.permissions.rules import describe_match
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The environment variables of commands in acp-tui's terminals."""
+"""The environment of commands in acp-tui's terminals: variables, and the size of the terminal."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+WIDTH, HEIGHT = 120, 40
+"""Columns and rows of a terminal."""
 
 _TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 # A pager would wait for keys that nobody can press.

@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible
+from acp_tui.workspace.terminals.environment import HEIGHT, WIDTH
 from acp_tui.workspace.terminals.row import TAB_WIDTH, column_width
 from acp_tui.workspace.terminals.screen_buffer import ScreenBuffer
 from acp_tui.workspace.terminals.scrollback import Scrollback
@@ -28,7 +29,6 @@ Span = tuple[str, Style]
 Line = tuple[Span, ...]
 """One line in pieces of one style, without control characters."""
 
-WIDTH, HEIGHT = 120, 40
 KEEP_CHARACTERS = 256 * 1024
 _OMISSION_STYLE = Style(dim=True)
 

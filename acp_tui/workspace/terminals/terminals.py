@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from acp_tui.errors import Refusal
 from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 from acp_tui.workspace.files.open_folder import OpenFolder, open_folder
-from acp_tui.workspace.terminals.environment import terminal_environment
-from acp_tui.workspace.terminals.pty_process import ExitStatus, PtyProcess
-from acp_tui.workspace.terminals.terminal_emulator import HEIGHT, WIDTH, TerminalEmulator
+from acp_tui.workspace.terminals.environment import HEIGHT, WIDTH, terminal_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from acp_tui.workspace.terminals.pty_process import ExitStatus, PtyProcess
 
 DEFAULT_LIMIT = 1024 * 1024
 """The number of bytes of output kept for the agent if it names no limit."""
@@ -123,6 +123,8 @@ class Terminals:
         environment: Mapping[str, str],
         limit: int,
     ) -> _Terminal:
+        from acp_tui.workspace.terminals.pty_process import PtyProcess
+
         self._made += 1
         terminal = _Terminal(f"{self._prefix}{self._made}", limit, self._size, self._on_output, self._ended)
         try:
@@ -212,6 +214,8 @@ class _Terminal:
         on_output: Callable[[str, str], None],
         on_exit: Callable[[_Terminal, ExitStatus], None],
     ) -> None:
+        from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
+
         self.id = terminal_id
         self.status: ExitStatus | None = None
         self._limit = limit
