@@ -202,9 +202,12 @@ async def test_edits_elsewhere_are_shown_when_the_terminal_gets_the_focus(
     async with open_ui() as ui:
         await change_both(ui, project)
         (project / "a.txt").write_text(CHANGED.replace("five\n", "mine\n", 1))
+        (project / "b.txt").write_text("newer\n")
         ui.app.post_message(AppBlur())
         ui.app.post_message(AppFocus())
         await ui.sees("also edited by you", "+ mine")
+        await ui.press("right_curly_bracket")  # its diff was prepared before the edit
+        await ui.sees("+ newer")
 
 
 async def test_the_editor_opens_at_the_line(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,11 +16,12 @@ from acp_tui.ui.screens.repeated_job import RepeatedJob
 from acp_tui.ui.screens.review.comment_line import CommentLine
 from acp_tui.ui.screens.review.commenting import Commenting
 from acp_tui.ui.screens.review.deciding import Deciding
+from acp_tui.ui.screens.review.diff_preparation import DiffPreparation
 from acp_tui.ui.screens.review.diff_view import DiffView
-from acp_tui.ui.screens.review.file_diff import FileDiff, lines_label
+from acp_tui.ui.screens.review.file_diff import lines_label
 from acp_tui.ui.screens.review.file_list import ReviewFileList
 from acp_tui.ui.screens.review.review_state import ReviewState
-from acp_tui.ui.screens.review.selection import author_label, count_of
+from acp_tui.ui.screens.review.selection import count_of
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.key_bar import KeyBar
 
@@ -65,6 +65,7 @@ class ReviewScreen(Dialog[None]):
         self._compared = False  # with the disk
         self._commenting = Commenting(review, context.save_comments)
         self._deciding = Deciding(review, self.state, self._show_decided, self._decision_failed)
+        self._diffs = DiffPreparation(self.state)
         self._shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -114,6 +115,7 @@ class ReviewScreen(Dialog[None]):
         self.palette = self.view.palette = palette
         self.files.use_palette(palette)
         self._shown = ()
+        self._diffs.forget()
         self.update()
 
     # ------------------------------------------------------------------------- the disk
@@ -162,27 +164,31 @@ class ReviewScreen(Dialog[None]):
 
     def _show_file(self) -> None:
         """Show the chosen file, if anything that is shown of it has changed."""
-        file, width = self.state.file, self.view.scrollable_content_region.width
-        comments = [one for one in self.review.comments if one.path == str(self.state.path)]
-        parts = self.state.shown_parts(file) if file is not None else ()
+        file, drawing = self.state.file, self._drawing
         undo_key = keys.bound_keys(self, "review.undo")
         message = self.state.message(undo_key, compared=self._compared)
-        other_name = self.state.other_name()
-        shown = (file, tuple(parts), tuple(comments), width, other_name, message)
+        shown = (*self._diffs.inputs(file, drawing.width), message)
         if shown == self._shown:
             return
         on_page = self.view.diff.file.path if self.view.diff is not None else None
         moved = not self._shown or self._shown[0] is None or self.state.path != on_page
         self._shown = shown
-        if file is None or not (parts or comments):
+        if file is None or not (self.state.shown_parts(file) or self._diffs.comments(file)):
             self.view.show(None, message)
             return
-        drawing = DrawContext(width, self.palette, self.context.session, cwd=self.context.cwd, full=True)
-        name_authors = partial(author_label, name_turns=self.state.turn_count > 1)
-        diff = FileDiff(file, parts, comments, drawing, name_authors, other_name)
-        self.view.show(diff)
+        self.view.show(self._diffs.diff(file, drawing))
         if moved:
             self.view.go_to_part(0)
+            self.call_after_refresh(self._prepare_next)
+
+    @property
+    def _drawing(self) -> DrawContext:
+        width = self.view.scrollable_content_region.width
+        return DrawContext(width, self.palette, self.context.session, cwd=self.context.cwd, full=True)
+
+    def _prepare_next(self) -> None:
+        if self.state.path is not None and self.is_attached:
+            self._diffs.prepare_next(self.state.path, self._drawing, self.view.size.height)
 
     def show_head(self) -> None:
         """Show the filter and the progress, and above the diff, the position in the file."""

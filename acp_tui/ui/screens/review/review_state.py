@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from acp_tui.controller.changes.review import ConversationReview
     from acp_tui.review.changed_file import ChangedFile, Part
+    from acp_tui.review.comments import Comment
     from acp_tui.ui.drawing.body import Spans
     from acp_tui.ui.theme.palette import Palette
 
@@ -40,7 +41,15 @@ class ReviewState:
     @property
     def file(self) -> ChangedFile | None:
         """The chosen file; None if there is none, or if it has not been loaded."""
-        return self._review.model.files.get(self.path) if self.path is not None else None
+        return self.loaded(self.path) if self.path is not None else None
+
+    def loaded(self, path: Path) -> ChangedFile | None:
+        """Return a file; None if it has not been loaded."""
+        return self._review.model.files.get(path)
+
+    def comments_on(self, path: Path) -> list[Comment]:
+        """Return the comments on a file."""
+        return [comment for comment in self._review.comments if comment.path == str(path)]
 
     @property
     def turn_count(self) -> int:
@@ -80,11 +89,11 @@ class ReviewState:
             listed.append(ListedFile(path, review.name(path), kind, counts, count, verdicts.get(path)))
         return listed
 
-    def other_name(self) -> str:
-        """Return the earlier or the new name of the chosen file if it was renamed, else an empty string."""
-        if self.file is None or self.file.kind not in ("added", "deleted"):
+    def other_name(self, file: ChangedFile | None) -> str:
+        """Return the earlier or the new name of a file if it was renamed, else an empty string."""
+        if file is None or file.kind not in ("added", "deleted"):
             return ""
-        other = find_renames(self._review.model.files.values()).get(self.file.path)
+        other = find_renames(self._review.model.files.values()).get(file.path)
         return reveal_line(self._review.name(other)) if other is not None else ""
 
     def message(self, undo_key: str, *, compared: bool) -> str:

@@ -1,0 +1,60 @@
+"""Makes the diffs of the review screen: that of the chosen file, and ahead of time that of the next one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.screens.review.file_diff import FileDiff
+from acp_tui.ui.screens.review.selection import author_label
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_tui.review.changed_file import ChangedFile
+    from acp_tui.review.comments import Comment
+    from acp_tui.ui.drawing.body import DrawContext
+    from acp_tui.ui.screens.review.review_state import ReviewState
+
+
+class DiffPreparation:
+    """Makes the diff of a file, and keeps one that was prepared until something in it changes."""
+
+    def __init__(self, state: ReviewState) -> None:
+        self._state = state
+        self._prepared: tuple[tuple[object, ...], FileDiff] | None = None
+
+    def inputs(self, file: ChangedFile | None, width: int) -> tuple[object, ...]:
+        """Return what the diff of a file depends on, except the palette."""
+        parts = self._state.shown_parts(file) if file is not None else ()
+        name_turns = self._state.turn_count > 1
+        return file, tuple(parts), tuple(self.comments(file)), width, self._state.other_name(file), name_turns
+
+    def comments(self, file: ChangedFile | None) -> list[Comment]:
+        """Return the comments on a file."""
+        return self._state.comments_on(file.path) if file is not None else []
+
+    def diff(self, file: ChangedFile, drawing: DrawContext) -> FileDiff:
+        """Return the diff of a file, which may have been prepared."""
+        inputs = self.inputs(file, drawing.width)
+        if self._prepared is not None and self._prepared[0] == inputs:
+            return self._prepared[1]
+        name_authors = partial(author_label, name_turns=self._state.turn_count > 1)
+        parts = self._state.shown_parts(file)
+        return FileDiff(file, parts, self.comments(file), drawing, name_authors, self._state.other_name(file))
+
+    def prepare_next(self, path: Path, drawing: DrawContext, height: int) -> None:
+        """Draw the beginning of the next file's diff, so that going there is as fast as going to a hunk."""
+        paths = self._state.open_paths()
+        at = paths.index(path) + 1 if path in paths else len(paths)
+        file = self._state.loaded(paths[at]) if at < len(paths) else None
+        if file is None:
+            return
+        diff = self.diff(file, drawing)
+        for index in range(min(height, len(diff.rows))):
+            diff.strips(index, current=False)
+        self._prepared = self.inputs(file, drawing.width), diff
+
+    def forget(self) -> None:
+        """Drop the prepared diff, because the palette has changed."""
+        self._prepared = None
