@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import linecache
 import time
 from typing import TYPE_CHECKING, Any, Self
 
@@ -223,4 +224,5 @@ class RpcConnection:
 def _import_sdk() -> type[Connection]:
     from acp.connection import Connection
 
+    linecache.clearcache()  # pydantic left the source of the SDK's models there: half a megabyte
     return Connection

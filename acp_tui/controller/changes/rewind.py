@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acp_tui.controller.changes.uninterrupted import uninterrupted
-from acp_tui.diffing.difference import compare_texts
 from acp_tui.session.events import Noticed
 
 if TYPE_CHECKING:
@@ -131,6 +130,8 @@ class Rewind:
             self._recorder.note(Noticed("warning", reason))
 
     async def _line_counts(self, change: TurnChange) -> tuple[int, int]:
+        from acp_tui.diffing import compare_texts
+
         old, new = [await self._baseline.text_of(state) for state in (change.before, change.after)]
         if (old is None and new is None) or max(len(old or ""), len(new or "")) > MAX_CHARACTERS_TO_COUNT:
             return 0, 0

@@ -16,7 +16,6 @@ from acp_tui.ui.drawing.json_lines import json_body
 from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten_path
 from acp_tui.ui.entries.content import content_lines
-from acp_tui.ui.entries.diff.diff_body import DiffBody, compute_difference
 from acp_tui.ui.entries.terminal.full_output import FullOutput
 from acp_tui.ui.entries.terminal.terminal import OutputBody, exit_text
 from acp_tui.ui.entries.tool_call.headline import elapsed, headline, line_counts
@@ -26,6 +25,7 @@ from acp_tui.ui.entries.tool_call.text_content import plain_strips, text_body
 if TYPE_CHECKING:
     from textual.strip import Strip
 
+    from acp_tui.diffing import Difference
     from acp_tui.session.state import Location, ToolCall
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.entries.tool_call.headline import StyledText
@@ -77,6 +77,8 @@ class ToolCallBody:
             case "locations":
                 return _locations(what, context)
             case "diff":
+                from acp_tui.ui.entries.diff.diff_body import DiffBody
+
                 return DiffBody(what, context, heading=piece.label, first=piece.first)
             case "terminal" if context.full:
                 return FullOutput(what, context, INDENT)
@@ -123,11 +125,7 @@ class ToolCallBody:
         call, context = self._call, self._context
         palette = context.palette
         facts: list[StyledText] = []
-        differences = [
-            compute_difference(item, first_line(call, item))
-            for item in call.content
-            if isinstance(item, Diff)
-        ]
+        differences = _differences(call)
         if change := common_change(call):
             facts.append((change, palette.dim))
         added, removed = sum(one.added for one in differences), sum(one.removed for one in differences)
@@ -154,6 +152,15 @@ class ToolCallBody:
         if not self._context.folded:
             self._update_pieces()
         return True
+
+
+def _differences(call: ToolCall) -> list[Difference]:
+    diffs = [item for item in call.content if isinstance(item, Diff)]
+    if not diffs:
+        return []
+    from acp_tui.ui.entries.diff.diff_body import compute_difference
+
+    return [compute_difference(diff, first_line(call, diff)) for diff in diffs]
 
 
 def _command(command: str, where: str, context: DrawContext) -> LinesBody:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,6 +96,8 @@ class EntryActions:
     def open_link(self, link: str) -> None:
         """Open a link in the browser, or a path in the editor."""
         if link.startswith(BROWSER_SCHEMES):
+            import webbrowser
+
             webbrowser.open(link)
         elif link:
             self.edit_file(link.removeprefix("file://").partition("#")[0])
