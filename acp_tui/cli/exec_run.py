@@ -6,8 +6,8 @@ import asyncio
 import signal
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.cli.exec_json import DecisionLog, build_result
 from acp_tui.cli.exec_output import OUTPUTS, TextOutput
-from acp_tui.cli.exec_result import DecisionLog, build_result
 from acp_tui.cli.headless import HeadlessRun
 from acp_tui.cli.options import CANCELLED, FAILED, OK, OTHER_STOP
 from acp_tui.console.messages import print_message

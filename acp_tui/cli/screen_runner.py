@@ -1,17 +1,16 @@
-"""Runs the Textual app for a command: terminal checks, signals, crash reports."""
+"""Runs the Textual app for a command: checks the terminal, and reports crashes in one sentence."""
 
 from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import threading
-from contextlib import suppress
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.options import USAGE
+from acp_tui.cli.shutdown_signals import handle_end_signals
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 
@@ -24,8 +23,6 @@ log = logging.getLogger(__name__)
 
 MAX_ERROR_CHARS = 300
 """Longest error text to print; it may contain text from an agent."""
-SHUTDOWN_GRACE_SECONDS = 8.0
-"""Seconds for an orderly shutdown after a signal."""
 
 
 def add_theme_option(parser: argparse.ArgumentParser) -> None:
@@ -70,24 +67,7 @@ async def _run_async(app: AcpTui) -> None:
     import asyncio
 
     loop = asyncio.get_running_loop()
-
-    def on_end_signal(number: int, _frame: object) -> None:
-        """Shut down with all cleanup. After a delay, exit without it, because a thread may hang.
-
-        In both cases the agents' watchers end the remaining processes.
-        """
-        app.discard_blocked_output()
-        with suppress(RuntimeError):  # the loop has just been closed
-            loop.call_soon_threadsafe(app.shut_down, number)
-        hard_exit = threading.Timer(SHUTDOWN_GRACE_SECONDS, os._exit, (128 + number,))
-        hard_exit.daemon = True
-        hard_exit.start()
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, on_end_signal)
-    # A signal may reach any thread while the main thread sleeps in the loop. A handler for one signal makes
-    # asyncio set the wakeup fd, and then every signal wakes the loop.
-    loop.add_signal_handler(signal.SIGCONT, lambda: None)
+    handle_end_signals(app, loop)
     loop.set_exception_handler(lambda _, context: _report_task_error(app, context))
     await app.run_async()
 

@@ -1,6 +1,7 @@
 """The queue of prompts: one is sent, the others wait.
 
-Agents differ in how they treat a second prompt during a turn, so it is sent only after the turn.
+Agents differ in how they treat a second prompt during a turn, so it is sent only after the turn. Agents that
+support steering can be offered a prompt during the turn.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import AgentGone
+from acp_tui.controller.steering import Steering
 from acp_tui.errors import UserError
-from acp_tui.protocol.client_calls import TAKEN_OUTCOMES
-from acp_tui.session.events import Noticed, Queued, QueuePaused, Unqueued
+from acp_tui.session.events import Queued, QueuePaused, Unqueued
 from acp_tui.store.secret_patterns import MASK
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class PromptQueue:
         self._conversation = conversation
         self._failed = failed
         self._turn: asyncio.Task[None] | None = None
-        self._steering = asyncio.Lock()  # held until the agent has said whether it takes a prompt
+        self._steering = Steering(conversation)
         self._ready = False
         self._numbers = count(1)
         self._restored = {prompt.id for prompt in conversation.session.queue}
@@ -47,13 +48,12 @@ class PromptQueue:
 
     @property
     def _can_send(self) -> bool:
-        free = not self.running and not self._steering.locked()
+        free = not self.running and not self._steering.waiting
         return self._ready and free and self._conversation.session.phase != "dead"
 
     @property
     def _can_steer(self) -> bool:
-        agent = self._conversation.session.agent
-        return self.running and agent is not None and agent.can_steer
+        return self.running and self._steering.supported
 
     def opened(self) -> None:
         """Send what was queued before the session was open, unless the queue is paused."""
@@ -148,22 +148,9 @@ class PromptQueue:
         return next((one for one in self._conversation.session.queue if one.id == prompt_id), None)
 
     async def _steer(self, prompt: QueuedPrompt) -> None:
-        """Send a queued prompt into the running turn. It stays in the queue if the agent does not take it."""
-        async with self._steering:
-            if self._waiting(prompt.id) is not None and self.running:
-                with suppress(UserError):  # the transcript shows a call that failed, and an agent that died
-                    await self._offer(prompt)
+        await self._steering.offer(prompt.id, _blocks_of(prompt.text, prompt.blocks))
         if not self._conversation.session.queue_paused:
             self.next()  # the turn may have ended meanwhile
-
-    async def _offer(self, prompt: QueuedPrompt) -> None:
-        outcome = await self._conversation.steer(_blocks_of(prompt.text, prompt.blocks))
-        if outcome in TAKEN_OUTCOMES:
-            self.remove(prompt.id)
-        elif outcome != "promptRequired":
-            title = self._conversation.launch.title
-            text = f"{title} did not take the prompt into the running turn. It stays in the queue."
-            self._conversation.note(Noticed("warning", text))
 
     def _queue(self, text: str, blocks: list[dict[str, Any]] | None, *, first: bool = False) -> QueuedPrompt:
         taken = {prompt.id for prompt in self._conversation.session.queue}

@@ -320,7 +320,7 @@ class AcpTui(ResilientApp):
 
     async def action_palette(self) -> None:
         """Open the command palette."""
-        from acp_tui.ui.keys.palette_commands import key_commands
+        from acp_tui.ui.keys.generated_commands import key_commands
 
         of_screen = list(self.screen.commands()) if isinstance(self.screen, BaseScreen) else []
         tasks = [command for command in of_screen if not command.is_value]
@@ -353,7 +353,7 @@ class AcpTui(ResilientApp):
         yield PaletteCommand("Change theme", self.action_theme, "Program")
 
     def _theme_commands(self) -> list[PaletteCommand]:
-        from acp_tui.ui.keys.palette_commands import theme_commands
+        from acp_tui.ui.keys.generated_commands import theme_commands
 
         return theme_commands(
             self.theme_name, choose=self._choose_theme, preview=partial(self.use_theme, preview=True)

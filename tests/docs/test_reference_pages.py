@@ -15,7 +15,7 @@ from acp_tui.config import user_agents
 from acp_tui.config.policies import POLICIES
 from acp_tui.config.settings import VALIDATORS, Settings
 from acp_tui.ui.keys import SCOPES, TABLE, Key, key_name
-from acp_tui.ui.keys.titles import title_of
+from acp_tui.ui.keys.command_titles import title_of
 
 PROJECT = Path(__file__).parents[2]
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]

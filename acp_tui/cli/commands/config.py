@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 def _keys(settings: Settings) -> list[str]:
     """Return the table of actions with their current keys."""
     from acp_tui.ui.keys import SCOPES, TABLE
-    from acp_tui.ui.keys.titles import title_of
+    from acp_tui.ui.keys.command_titles import title_of
     from acp_tui.ui.keys.user_keymap import check_keys
 
     current = check_keys(settings.keys).keys

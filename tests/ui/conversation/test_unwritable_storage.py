@@ -91,7 +91,7 @@ def test_a_full_disk_is_reported_once_and_so_is_its_end(tmp_path: Path, home: Pa
         terminal.type("two\rthree\r")
         terminal.wait_for("┃ two", "┃ three", "Recording paused")
         terminal.type("four\r")
-        terminal.wait_for("┃ four")
+        terminal.sees("┃ four", "   four", "idle")  # the answer would be recorded after the change
         resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE, (most, most))
         terminal.type("five\r")
         terminal.wait_for("┃ five", "Recording resumed")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textual.widgets import Input
 
 from acp_tui.session.state import Choice, ConfigOption, Mode, Session
-from acp_tui.ui.keys.palette_commands import option_commands
+from acp_tui.ui.keys.generated_commands import option_commands
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.help import HelpScreen

@@ -116,7 +116,7 @@ class AgentSettings:
 
     def commands(self) -> Iterator[PaletteCommand]:
         """Return a command for each policy and each value of an option."""
-        from acp_tui.ui.keys.palette_commands import option_commands, policy_commands
+        from acp_tui.ui.keys.generated_commands import option_commands, policy_commands
 
         if self._runner.conversation is not None:
             yield from policy_commands(self._status.policy, self.set_policy)

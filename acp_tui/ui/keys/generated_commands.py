@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.policies import POLICY_SUMMARIES
 from acp_tui.session.settings import offered_settings, value_name
 from acp_tui.ui.keys import KEYS, SCOPES, TABLE
+from acp_tui.ui.keys.command_titles import COMMAND_TITLES
 from acp_tui.ui.keys.palette_command import PaletteCommand
-from acp_tui.ui.keys.titles import COMMAND_TITLES
 from acp_tui.ui.theme import themes
 
 if TYPE_CHECKING:

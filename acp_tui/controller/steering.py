@@ -1,0 +1,51 @@
+"""Steering: offers a queued prompt to an agent that takes messages into its running turn."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import UserError
+from acp_tui.protocol.client_calls import TAKEN_OUTCOMES
+from acp_tui.session.events import Noticed, Unqueued
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.controller.conversation import Conversation
+
+
+class Steering:
+    """Offers prompts to the agent one by one. A prompt leaves the queue when the agent has taken it."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._lock = asyncio.Lock()  # held until the agent has said whether it takes a prompt
+
+    @property
+    def supported(self) -> bool:
+        """Whether the agent advertises that it takes messages into a turn."""
+        agent = self._conversation.session.agent
+        return agent is not None and agent.can_steer
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a prompt was offered and the agent has not answered yet."""
+        return self._lock.locked()
+
+    async def offer(self, prompt_id: str, blocks: Sequence[dict[str, Any]]) -> None:
+        """Offer a queued prompt to the agent. It stays in the queue if the agent does not take it."""
+        async with self._lock:
+            session = self._conversation.session
+            if not session.working or all(prompt.id != prompt_id for prompt in session.queue):
+                return  # the turn has ended, or the prompt was removed, while this waited for another prompt
+            outcome = ""
+            with suppress(UserError):  # the transcript shows a call that failed, and an agent that died
+                outcome = await self._conversation.steer(blocks)
+            if outcome in TAKEN_OUTCOMES:
+                self._conversation.note(Unqueued(prompt_id))
+            elif outcome and outcome != "promptRequired":
+                title = self._conversation.launch.title
+                text = f"{title} did not take the prompt into the running turn. It stays in the queue."
+                self._conversation.note(Noticed("warning", text))
