@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from acp_tui.config.paths import paths, private_directory
 from acp_tui.session.text import visible, visible_line
+from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,16 +29,16 @@ class _PrivateFile(RotatingFileHandler):
         return cast("IO[str]", open(descriptor, self.mode, encoding=self.encoding, errors=self.errors))
 
 
-class _PrintableLines(logging.Formatter):
-    """Replaces control characters: messages and exceptions may quote an agent."""
+class _SafeLines(logging.Formatter):
+    """Replaces control characters and masks secrets: messages and exceptions may quote an agent."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the name in `logging`
         """Format a record without its exception on one line, so that a newline cannot forge a record."""
         return visible_line(super().formatMessage(record))
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format the record and replace its control characters."""
-        return visible(super().format(record))
+        """Format the record, replace its control characters and mask its secrets."""
+        return redact_text(visible(super().format(record)))
 
 
 def log_to_file(level: int = logging.WARNING) -> Path | None:
@@ -61,6 +62,6 @@ def log_to_file(level: int = logging.WARNING) -> Path | None:
     except OSError:
         root.addHandler(logging.NullHandler())
         return None
-    handler.setFormatter(_PrintableLines("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_SafeLines("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
     root.addHandler(handler)
     return path

@@ -76,6 +76,17 @@ def test_control_characters_in_messages_are_replaced(home: Path) -> None:
     assert "␛]52;c;cHduZWQ=␇ ‹9b›31m" in path.read_text()
 
 
+def test_secrets_in_messages_and_exceptions_are_masked(home: Path) -> None:
+    path = log_to_file()
+    assert path is not None
+    error = ValueError("token=abcdef1234567890xyz")
+    ROOT.error("failed with api_key=%s", "abcdef1234567890abcdef", exc_info=error)
+    written = path.read_text()
+    assert "failed with" in written
+    assert "ValueError" in written
+    assert "abcdef1234567890" not in written
+
+
 def test_a_newline_in_a_message_does_not_begin_another_record(home: Path) -> None:
     path = log_to_file()
     assert path is not None
