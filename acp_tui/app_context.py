@@ -70,13 +70,13 @@ class AppContext:
 
     @classmethod
     def open(cls, cwd: Path) -> AppContext:
-        """Load the settings for a folder."""
+        """Create the context with the settings for a folder."""
         context = cls(load(cwd))
         context.rule_store.catalogue = lambda: known_agents(context.settings)
         return context
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
-        """Return how to start an agent given by name or command line, or else the default agent."""
+        """Return the `Launch` of the agent given by name or by command line, or else of the default agent."""
         if program is not None:
             return launch_from_command(program)
         name = agent or self.settings.agent
@@ -85,9 +85,10 @@ class AppContext:
         return resolve_launch(name, self.settings)
 
     def launch_for_resume(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
-        """Return how to start the agent of a recorded session.
+        """Return the `Launch` for resuming a recorded session.
 
-        Raises `UserError` if the user names a different agent.
+        `agent` and `program` are what the user named, if anything. Raises `UserError` if that is not the
+        session's agent.
         """
         recorded_agent = stored.text("agent")
         command = stored.meta.get("command")
@@ -135,8 +136,8 @@ class AppContext:
     def stored(self, reference: str, *, must_exist: bool = False) -> StoredSession | None:
         """Find a recorded session by acp-tui's id (or a prefix of it) or by the agent's id.
 
-        For an unknown id, returns None, because the agent may still know it, or raises `UserError` if
-        `must_exist`. Also raises `UserError` if a prefix matches several sessions.
+        Returns None for an unknown id, because the agent may still know it; with `must_exist`, raises
+        `UserError` instead. Also raises `UserError` if a prefix matches several sessions.
         """
         recorded = list_sessions(paths().data)
         for session in recorded:
@@ -149,7 +150,10 @@ class AppContext:
     def conversation(
         self, launch: Launch, options: Options, *, keep_log: bool = True, resumed: StoredSession | None = None
     ) -> Conversation:
-        """Create a conversation. It is recorded in a new folder, or in that of the resumed session."""
+        """Create a conversation.
+
+        Unless recording is off, it is recorded in the folder of the `resumed` session, or in a new folder.
+        """
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
         folder = (
             self._folder(launch, options, resumed) if keep_log and self.settings.log.enabled else NullFolder()
@@ -165,7 +169,7 @@ class AppContext:
         return self._drafts.load(conversation.folder.id) if conversation.folder.id else ""
 
     def save_draft(self, conversation: Conversation, text: str) -> None:
-        """Save the unsent prompt. Raises `UserError`."""
+        """Save the unsent prompt of a session. Raises `UserError` if it cannot be written."""
         if conversation.folder.id:
             try:
                 self._drafts.save(conversation.folder.id, text)
@@ -180,7 +184,7 @@ class AppContext:
             conversation.review.comments = comments_from_json(self._comments.load(conversation.folder.id))
 
     def save_comments(self, conversation: Conversation) -> None:
-        """Save the review comments of a session. Raises `UserError`."""
+        """Save the review comments of a session. Raises `UserError` if they cannot be written."""
         from acp_tui.review.comments import comments_to_json
 
         if conversation.folder.id:
@@ -195,7 +199,7 @@ class AppContext:
         return branch_name(folder)
 
     def export(self, conversation: Conversation, form: str, theme: str) -> Path:
-        """Export a conversation in one of `export.FORMATS` and return the path of the file."""
+        """Export a conversation and return the path of the file. `form` is one of `export.FORMATS`."""
         from acp_tui.export import export
         from acp_tui.export.metadata import SessionMetadata
 
@@ -217,9 +221,9 @@ class AppContext:
         return path
 
     def is_sensitive_in(self, cwd: Path) -> Callable[[str], bool]:
-        """Return a function that tells whether the contents of a file must not be logged or exported.
+        """Return a function that returns True for a path whose contents must not be logged or exported.
 
-        The function also checks the target of a symbolic link, since the link's own name may be harmless.
+        The function resolves relative paths from `cwd`. For a symbolic link it also checks the target.
         """
         patterns = tuple(self.settings.workspace.sensitive)
 

@@ -24,7 +24,7 @@ _BUILT_IN = Path(__file__).with_name("catalogue.toml")
 
 
 def known_agents(settings: Settings) -> dict[str, KnownAgent]:
-    """Return all agents by name, including the user's own."""
+    """Return the built-in agents and those of the user's settings, by name."""
     agents = dict(_built_in())
     for name, entry in settings.agents.items():
         base = agents.get(name)
@@ -56,7 +56,7 @@ def settings_problems(settings: Settings) -> list[Problem]:
 
 
 def agent_problems(name: str, settings: Settings) -> list[Problem]:
-    """Return the problems in the user's settings of one agent."""
+    """Return the problems in `[agents.NAME]` or `agents/NAME.toml`."""
     key = f"agents.{name}"
     own_file = paths().config / "agents" / f"{name}.toml"
     return [
@@ -67,7 +67,7 @@ def agent_problems(name: str, settings: Settings) -> list[Problem]:
 
 
 def find_agent(name: str, settings: Settings) -> KnownAgent:
-    """Return the agent of this name. Raises `UserError`."""
+    """Return the agent of this name. Raises `UserError` if there is none."""
     agents = known_agents(settings)
     if name in agents:
         return agents[name]
@@ -112,7 +112,7 @@ def _built_in() -> dict[str, KnownAgent]:
 
 
 def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
-    """Apply the user's settings to a known agent."""
+    """Return a copy of an agent with the user's changes applied."""
     agent = replace(
         base,
         title=entry.title or base.title,

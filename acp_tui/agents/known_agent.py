@@ -30,7 +30,7 @@ class KnownAgent:
     source: str = "built in"  # or the user's file and line
 
     def find_command(self) -> list[str] | None:
-        """Return the command with the absolute path of its program; None if no program was found."""
+        """Return the first command whose program is found, with its absolute path; None if there is none."""
         for program, *arguments in self.commands:
             if path := shutil.which(program, path=self.env.get("PATH")):
                 return [str(Path(path).absolute()), *arguments]
@@ -38,7 +38,10 @@ class KnownAgent:
 
     @property
     def is_installed(self) -> bool:
-        """Whether the agent's program was found. A package runner counts only in the user's own command."""
+        """Whether the agent can be started without being downloaded.
+
+        A command of the user counts as installed even if its program is a package runner, such as `npx`.
+        """
         command = self.find_command()
         return command is not None and (self.is_custom or Path(command[0]).name not in PACKAGE_RUNNERS)
 

@@ -34,7 +34,7 @@ class Launch:
 
 
 def launch_from_command(line: str) -> Launch:
-    """Return how to start an agent from a command line. Raises `UserError`."""
+    """Return the `Launch` for a command line. Raises `UserError` if the line is empty or malformed."""
     try:
         command = shlex.split(line)
     except ValueError as error:

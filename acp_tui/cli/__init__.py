@@ -97,7 +97,10 @@ def _run(given: list[str]) -> int:
 
 
 def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
-    """Accept words after an option, as in `exec AGENT --policy ask PROMPT`, which argparse rejects."""
+    """Accept positional arguments after an option, which argparse reports as unknown.
+
+    An example is `exec AGENT --policy ask PROMPT`. Raises `UserError` for unknown options.
+    """
     options = [word for word in unknown if word.startswith("-") and word != "-"]
     if options or "words" not in args:
         command = f"acp-tui {args.command}" if args.command else "acp-tui"
@@ -107,7 +110,7 @@ def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
 
 
 def _cwd_exists() -> bool:
-    """Return False if the working directory was deleted."""
+    """Return whether the working directory still exists."""
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -116,9 +119,10 @@ def _cwd_exists() -> bool:
 
 
 def _with_command(words: list[str]) -> list[str]:
-    """Insert the default command `run` if no command is named, as in `acp-tui claude-code`.
+    """Return the words with the default command `run` inserted if they name no command.
 
-    Without any argument `run` is inserted only on a terminal; otherwise the help is printed.
+    An example is `acp-tui claude-code`. If there are no words, `run` is inserted only on a terminal;
+    otherwise the help is printed.
     """
     if not words and sys.stdin.isatty() and sys.stdout.isatty():
         return ["run"]

@@ -32,7 +32,7 @@ WELCOME = (
 
 
 class ConversationSetup:
-    """The conversation for a command line, with its session and options. The caller starts the agent."""
+    """Creates the conversation for a command line, and opens its session. The caller starts the agent."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class ConversationSetup:
             self._note_given("because of your approval for this folder")
 
     def use_project_servers(self) -> None:
-        """Give the agent the project's approved servers. A server from --mcp-config takes precedence."""
+        """Give the agent the project's approved MCP servers. Those from --mcp-config take precedence."""
         given = len(self.app_context.settings.mcp_servers)
         self._options.servers[given:given] = self.project.servers
         self._options.withheld_servers += self.project.withheld
@@ -92,7 +92,7 @@ class ConversationSetup:
             self._notices.append(Noticed("info", sentence))
 
     def take_notices(self) -> list[str]:
-        """Return the notices about the folder's files, which `open` then no longer adds to the session."""
+        """Return the notices about the project's files and remove them, so that `open` does not repeat them."""
         taken, self._notices = self._notices, []
         return [notice.text for notice in taken]
 

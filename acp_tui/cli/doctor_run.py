@@ -53,7 +53,7 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
 
 @contextmanager
 def _timed(method: str, seconds: dict[str, float], key: str) -> Iterator[None]:
-    """Store the duration under `key` if the block succeeds; print progress while it runs."""
+    """Store the duration of the block in `seconds[key]` if it succeeds, and print progress meanwhile."""
     began = time.monotonic()
     progress = asyncio.create_task(_print_progress(method, began))
     try:

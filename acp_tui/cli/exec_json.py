@@ -55,7 +55,7 @@ async def build_result(
 
 
 async def _changed_files(conversation: Conversation) -> list[dict[str, Any]] | None:
-    """Return the changed files; None, with a warning, if they cannot be determined."""
+    """Return the changed files. If they cannot be determined, add a warning and return None."""
     try:
         changes = await conversation.changes()
     except UserError as error:

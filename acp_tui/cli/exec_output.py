@@ -79,7 +79,7 @@ class TextOutput:
         self._started = False
 
     def print_record(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Print text as it arrives, with a blank line between messages."""
+        """Print the answer's new text to stdout, with a blank line between messages. Print progress to stderr."""
         if self._started and any(
             change.kind == "added" and isinstance(change.entry, AgentMessage) for change in changes
         ):
@@ -102,13 +102,13 @@ class TextOutput:
         self._stream.flush()
 
     def break_line(self) -> None:
-        """Begin a new line on a terminal, to keep messages on stderr off the lines of the answer."""
+        """On a terminal, end an unfinished line of the answer, before a message is printed to stderr."""
         if self._is_terminal and not self._at_line_start:
             self._write("\n")
             self.flush()
 
     def end(self, result: dict[str, Any]) -> None:
-        """End the last line and print the changed files."""
+        """End the last line of the answer, and print the changed files."""
         if self._started and not self._at_line_start:
             self._write("\n")
         self.flush()
@@ -177,7 +177,7 @@ class NdjsonOutput:
 
 
 def as_json(value: Any, stream: TextIO, *, indent: int | None = None) -> str:
-    """Return the value as JSON: ASCII only if the stream is a terminal."""
+    """Return the value as JSON. If the stream is a terminal, all non-ASCII characters are escaped."""
     return json_text(value, ascii_only=stream.isatty(), indent=indent)
 
 

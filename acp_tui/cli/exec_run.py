@@ -95,7 +95,7 @@ class OutputListener:
             self._print(self._output.flush)
 
     def break_line(self) -> None:
-        """Begin a new line if the answer is in the middle of one on a terminal."""
+        """On a terminal, end an unfinished line of the answer."""
         if isinstance(self._output, TextOutput) and not self._stopped:
             self._print(self._output.break_line)
 

@@ -31,7 +31,7 @@ CANCEL_GRACE_SECONDS = 5.0
 
 
 def _require_narrow_workspace(cwd: Path) -> None:
-    """Raise `UserError` for a folder with far more than a project; the user must confirm it with --cwd."""
+    """Raise `UserError` for the home directory or a folder above it: the user must confirm it with --cwd."""
     if what := wide_workspace(cwd):
         raise UserError(
             f"The workspace would be {what}; change to a project folder, or confirm with --cwd {cwd}.",
@@ -71,7 +71,7 @@ class HeadlessRun:
         self._decide_about_project(trusted=args.trust_folder)
 
     def _decide_about_project(self, *, trusted: bool) -> None:
-        """Use the folder's MCP servers only if it is `trusted`, and print which are used or left out."""
+        """Leave out the folder's MCP servers unless the folder is trusted. Print which are used or left out."""
         project = self._setup.project
         for notice in self._setup.take_notices():
             print_message(notice)
@@ -195,6 +195,6 @@ class HeadlessRun:
             self._work.cancel()
 
     async def _cancel(self) -> None:
-        """Ask the agent to stop the turn. An error is ignored, since the turn fails, too."""
+        """Ask the agent to stop the turn. An error is ignored, because then the turn itself fails."""
         with suppress(UserError):
             await self.conversation.cancel()

@@ -106,7 +106,8 @@ def assignment(text: str) -> tuple[str, str]:
 def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> tuple[str | None, str | None]:
     """Split the positional arguments into the agent and the prompt.
 
-    With `--command` they contain no agent name. Raises `UserError` if an agent is `needed` and none is given.
+    With `--command`, none of them is an agent. With `needed`, raises `UserError` if there is neither an agent
+    nor `--command`.
     """
     words = list(words)
     agent = words.pop(0) if words and program is None else None

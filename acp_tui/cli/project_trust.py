@@ -1,4 +1,4 @@
-"""Decides which agent and MCP servers named in a folder's files a conversation may use."""
+"""Decides whether a conversation may use the agent and the MCP servers that a folder's files name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _GAP = re.compile(r"\s{20}")  # what follows it could be overlooked
 
 
 def mcp_servers_named(names: Sequence[str]) -> str:
-    """Return a phrase that names MCP servers."""
+    """Return a phrase such as "the MCP servers one, two"."""
     return f"the MCP server{'' if len(names) == 1 else 's'} {', '.join(names)}"
 
 
@@ -49,13 +49,13 @@ class ProjectTrust:
     def __init__(
         self, cwd: Path, launch: Launch | None, own_servers: Sequence[Server], *, chose_agent: bool = False
     ) -> None:
-        """Read the files. Blocks: call it in a thread.
+        """Read the folder's files. Blocks: call it in a thread.
 
         Args:
             cwd: The folder.
             launch: The agent that will be started; None to consider the servers of every agent.
-            own_servers: The servers of the user.
-            chose_agent: Whether the settings of the folder name the agent.
+            own_servers: The servers in the user's own settings.
+            chose_agent: Whether `launch` was chosen by the settings of the folder.
         """
         self._cwd = cwd
         self._launch = launch
@@ -66,17 +66,17 @@ class ProjectTrust:
         self._trusted = self._saved.trusted
         self._skips_rest = False
         self.servers: list[Server] = []
-        """The servers that may be given to the agent."""
+        """The MCP servers of the folder that the agent may get."""
         self.withheld: list[UnsentServer] = []
-        """The servers that the agent does not get, with the reason."""
+        """The MCP servers of the folder that the agent does not get, with the reason."""
         found = mcp.read_project_servers(cwd)
         self.problems = found.problems if self._trusted is not False else []
-        """A sentence for each file that could not be read."""
+        """Sentences about files that cannot be read or define too many servers."""
         self._found = found.servers
         self._candidates = self._usable(found.servers)
 
     def _usable(self, servers: Sequence[Server]) -> list[Server]:
-        """Return the servers that can be sent, with the paths of their programs; withhold the others."""
+        """Return the servers that can be sent, each with its program's path; add the others to `withheld`."""
         usable: dict[str, Server] = {}
         own = {server.definition() for server in self._own}
         for server in servers:
@@ -150,7 +150,7 @@ class ProjectTrust:
                 yield self._server_question(server, (number, len(unanswered)))
 
     def _consent(self, server: Server) -> ServerConsent | None:
-        """Return the answer for this definition of the server; None if there is none yet."""
+        """Return the user's saved answer about this definition of the server; None if there is none."""
         consent = self._saved.servers.get(server.name)
         return consent if consent is not None and consent.digest == server.digest() else None
 
@@ -231,7 +231,7 @@ class ProjectTrust:
             yield "contains a long gap; check what follows it"
 
     def _own_files(self, server: Server) -> list[str]:
-        """Return those of a server's program and arguments that are files in the folder."""
+        """Return the files in the folder that the command of a server names."""
         names: list[str] = []
         for word in [server.program, *server.args] if server.program else []:
             path = self._cwd / word.rpartition("=")[2].replace("${workspaceFolder}", str(self._cwd))
@@ -288,7 +288,7 @@ def _refusal(agent: Launch) -> str:
 
 
 def _definition(server: Server) -> Iterator[tuple[str, str]]:
-    """Yield everything that the definition contains, as it is written in the file."""
+    """Yield the label and the value of each part of a definition, as written in the file."""
     yield "defined in", server.origin
     is_program = server.transport == "stdio"
     if is_program:
@@ -306,5 +306,5 @@ def _definition(server: Server) -> Iterator[tuple[str, str]]:
 
 
 def _shown(value: str) -> str:
-    """Return a value with symbols for line breaks, control characters and invisible characters."""
+    """Return a value with symbols instead of line breaks, control characters and invisible characters."""
     return reveal(visible_row(value))

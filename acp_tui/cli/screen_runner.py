@@ -34,7 +34,7 @@ def add_theme_option(parser: argparse.ArgumentParser) -> None:
 
 
 def require_terminal(instead: str) -> None:
-    """Raise `UserError` if the UI cannot run here. `instead` names an alternative."""
+    """Raise `UserError` if the UI cannot run here. `instead` is a clause that tells the user an alternative."""
     if sys.platform == "win32":
         raise UserError("Windows is supported through WSL only: run acp-tui there.", exit_code=USAGE)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -106,7 +106,7 @@ def _report_task_error(app: AcpTui, context: dict[str, Any]) -> None:
 
 
 def _crash_error(error: Exception) -> ScreenFailedError:
-    """Turn a crash into one sentence; log the traceback."""
+    """Log the traceback of a crash, and return an error that describes the crash in one sentence."""
     log.critical("The app crashed", exc_info=error)
     message = shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARS, placeholder=" …")
     return ScreenFailedError(f"Internal error ({message}).{_log_file_hint()}")

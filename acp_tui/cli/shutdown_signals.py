@@ -21,9 +21,9 @@ def handle_end_signals(app: AcpTui, loop: asyncio.AbstractEventLoop) -> None:
     """Make SIGINT, SIGTERM and SIGHUP end the app."""
 
     def on_end_signal(number: int, _frame: object) -> None:
-        """Shut down with all cleanup. After a delay, exit without it, because a thread may hang.
+        """Shut down with all cleanup. If that takes too long, for example because a thread hangs, just exit.
 
-        In both cases the agents' watchers end the remaining processes.
+        In both cases the agents' watcher processes end the remaining processes.
         """
         app.discard_blocked_output()
         with suppress(RuntimeError):  # the loop has just been closed

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StartAnswer:
-    """One answer to a question."""
+    """One of the possible answers to a question."""
 
     label: str
     accept: Callable[[], None] = lambda: None
@@ -34,7 +34,7 @@ class StartQuestion:
 
 
 def workspace_question(cwd: Path) -> StartQuestion | None:
-    """Return a question if the folder holds far more than a project; None for any other folder."""
+    """Return a question if the workspace would be the home directory or a folder above it; otherwise None."""
     what = wide_workspace(cwd)
     if what is None:
         return None
@@ -50,7 +50,7 @@ def workspace_question(cwd: Path) -> StartQuestion | None:
 
 
 def wide_workspace(cwd: Path) -> str | None:
-    """Describe a folder that holds far more than a project, such as "/"; None for any other folder."""
+    """Describe the folder if it is the home directory or a folder above it; otherwise return None."""
     real = cwd.resolve()
     if real == Path(real.anchor):
         return "/, the whole file system"

@@ -1,1 +1,1 @@
-"""One module per command, listed in `acp_tui.cli.COMMANDS`. Only the chosen one is imported."""
+"""One module per command, as listed in `acp_tui.cli.COMMANDS`. Only the chosen command is imported."""

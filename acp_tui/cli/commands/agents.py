@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the list or the details of one agent."""
+    """Print the list of agents, or the details of one agent."""
     settings = config.load(Path.cwd())
     lines = (
         _show(catalogue.find_agent(args.name, settings), settings)

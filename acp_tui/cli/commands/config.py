@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the settings, keys, path or problems."""
+    """Run the chosen action. Return 1 if `check` finds problems, otherwise 0."""
     if args.action == "path":
         print(config.config_file())
         return 0
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _keys(settings: Settings) -> list[str]:
-    """Return the table of actions with their current keys."""
+    """Return the lines of a table of all actions with their current keys."""
     from acp_tui.ui.keys import SCOPES, TABLE
     from acp_tui.ui.keys.command_titles import title_of
     from acp_tui.ui.keys.user_keymap import check_keys
@@ -92,7 +92,7 @@ def _show(settings: Settings) -> list[str]:
 
 
 def _toml_value(key: str, settings: Settings) -> str:
-    """Return the value as it is written in a settings file."""
+    """Return the value of a setting as TOML, or a remark such as "(none)" if it has no value."""
     value: Any = settings.value(key)
     if value is None:
         return "(depends on the command)" if key == "policy" else "(none)"
@@ -104,7 +104,10 @@ def _command(agent: UserAgent) -> str:
 
 
 def _origin(origin: Origin | UserAgent | Server) -> str:
-    """Return the file and line of a value. Only the file name is given if its path is printed above."""
+    """Return where a value comes from, such as `config.toml:3` or `built in`.
+
+    Of the usual settings files only the name is shown, because `_show` prints their paths above the table.
+    """
     if origin.file is None:
         return str(origin)
     is_usual = origin.file in (config.config_file(), config.project_file(Path.cwd()))
@@ -113,7 +116,7 @@ def _origin(origin: Origin | UserAgent | Server) -> str:
 
 
 def _problem_lines(problems: list[Problem]) -> list[str]:
-    """Return the lines to print for the problems. They begin with `file:line`, which editors recognise."""
+    """Return the lines to print. Each problem begins with `FILE:LINE`, which editors recognise."""
     lines = []
     for problem in problems:
         lines.append(visible_line(": ".join(part for part in (problem.location, problem.key) if part)))

@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _format_of(path: Path | None) -> Format:
-    """Return the format for the file's suffix; Markdown for stdout."""
+    """Return the export format for the suffix of a file; Markdown for None, which stands for stdout."""
     suffix = path.suffix.lower() if path is not None else ".md"
     if suffix not in _SUFFIXES:
         raise UserError(f'Unknown format "{suffix}": use --{", --".join(FORMATS)}.', exit_code=USAGE)
@@ -82,7 +82,7 @@ def _format_of(path: Path | None) -> Format:
 
 
 def _configured_theme(settings: Settings) -> tuple[str, list[str]]:
-    """Return the theme of the settings, or the default theme and the problem."""
+    """Return the theme of the settings, or the default theme and a sentence that says why it is used."""
     from acp_tui.export.style_sheet import style_sheet
 
     try:

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _require_known(agent: str, settings: Settings, servers: list[Server]) -> None:
-    """Raise `UserError` for an unknown agent, which would otherwise get the servers for all agents."""
+    """Raise `UserError` if an agent is neither known nor named in the definition of a server."""
     names = {*catalogue.known_agents(settings), *(name for server in servers for name in server.agents or [])}
     if agent not in names:
         guess = closest_match(agent, names)
@@ -93,7 +93,7 @@ def _server_lines(server: Server, recipients: tuple[str, str]) -> list[str]:
 
 
 def _mask_secrets(values: Mapping[str, str], separator: str) -> list[str]:
-    """Return one text per name and value. Possible secrets are masked; references to variables are not."""
+    """Return lines such as `NAME=VALUE`, with possible secrets masked. References to variables are shown."""
     return [
         f"{name}{separator}{MASK if is_secret_name(name) and not _is_harmless(value) else redact_text(value)}"
         for name, value in values.items()

@@ -233,7 +233,7 @@ def _undo(rule_store: RuleStore) -> None:
 
 
 def _reference(text: str) -> int | str:
-    """Return the number of a rule in the list, or its id, which has eight characters."""
+    """Parse a reference to a rule. An int is its number in the list, a str its id of eight characters."""
     return int(text) if text.isdecimal() and len(text) < 8 else text
 
 
@@ -276,7 +276,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
 
 
 def _path_context(args: argparse.Namespace) -> PathContext:
-    """Return the context in which a conversation in this folder would interpret paths."""
+    """Return the `PathContext` that a conversation with the same --cwd and --add-dir would have."""
     from acp_tui.config.settings import load
     from acp_tui.workspace.files.file_access import FileAccess
     from acp_tui.workspace.files.path_context import path_context
@@ -318,5 +318,5 @@ def _local(seconds: float, form: str) -> str:
 
 
 def _iso(seconds: float) -> str | None:
-    """Return a time as an ISO 8601 string in UTC; None for 0, which stands for no time."""
+    """Return a time as an ISO 8601 string in UTC; None for 0, which stands for "never"."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else None

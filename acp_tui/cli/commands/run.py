@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 def app_for(
     args: argparse.Namespace, on_created: Callable[[ConversationSetup], None] = lambda _: None
 ) -> AcpTui:
-    """Return the app for these arguments. `on_created` is called with each conversation."""
+    """Return the app for these arguments. `on_created` is called with the setup of each conversation."""
     agent, prompt = agent_and_prompt(args.words, args.program, needed=False)
     settings = early_settings.read(Path(args.cwd or "."))
     chosen_by_project = False
@@ -78,7 +78,7 @@ def app_for(
 
 
 def _default_agent(settings: early_settings.EarlySettings) -> tuple[str | None, bool]:
-    """Return the agent to start if none is named, and whether the project's settings chose it.
+    """Return the agent to start by default, if any, and whether the project's settings chose that agent.
 
     A project may choose only an installed agent: any other would be downloaded and run. If the user
     chose never to trust the folder, the project's choice is ignored.
@@ -154,7 +154,7 @@ def _launcher(
     *,
     over: BaseScreen | None = None,
 ) -> BaseScreen:
-    """Return the screen that lists agents and recorded sessions. `over` is the screen it opens over."""
+    """Return the screen that lists agents and recorded sessions. `over` is the screen beneath it, if any."""
     from acp_tui.ui.screens.launcher import LauncherScreen
 
     folder = Path(args.cwd or ".").absolute()

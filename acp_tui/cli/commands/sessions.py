@@ -81,7 +81,10 @@ def _list() -> None:
 
 
 def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
-    """Return the table. The title gets the remaining width; narrow terminals omit the agent column."""
+    """Return the lines of a table that fits into `width`.
+
+    Titles are truncated. If they would get too short, the agent column is omitted.
+    """
     rows = [["ID", "AGENT", "PROJECT", "WHEN", "SIZE"]]
     for session in sessions:
         project = Path(session.text("cwd") or "").name
