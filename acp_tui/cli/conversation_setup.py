@@ -92,7 +92,7 @@ class ConversationSetup:
             self._notices.append(Noticed("info", sentence))
 
     def take_notices(self) -> list[str]:
-        """Return the notices about the project's files and remove them, so that `open` does not repeat them."""
+        """Remove and return the notices about the project's files, so that `open` does not repeat them."""
         taken, self._notices = self._notices, []
         return [notice.text for notice in taken]
 

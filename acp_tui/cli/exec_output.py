@@ -79,7 +79,7 @@ class TextOutput:
         self._started = False
 
     def print_record(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Print the answer's new text to stdout, with a blank line between messages. Print progress to stderr."""
+        """Print new text of the answer, with a blank line between messages. Progress goes to stderr."""
         if self._started and any(
             change.kind == "added" and isinstance(change.entry, AgentMessage) for change in changes
         ):

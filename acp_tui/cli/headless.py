@@ -71,7 +71,7 @@ class HeadlessRun:
         self._decide_about_project(trusted=args.trust_folder)
 
     def _decide_about_project(self, *, trusted: bool) -> None:
-        """Leave out the folder's MCP servers unless the folder is trusted. Print which are used or left out."""
+        """Leave out the folder's MCP servers unless the folder is trusted. Print what is used or left out."""
         project = self._setup.project
         for notice in self._setup.take_notices():
             print_message(notice)

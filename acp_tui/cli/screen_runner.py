@@ -34,7 +34,7 @@ def add_theme_option(parser: argparse.ArgumentParser) -> None:
 
 
 def require_terminal(instead: str) -> None:
-    """Raise `UserError` if the UI cannot run here. `instead` is a clause that tells the user an alternative."""
+    """Raise `UserError` if the UI cannot run here. `instead` is a clause that offers an alternative."""
     if sys.platform == "win32":
         raise UserError("Windows is supported through WSL only: run acp-tui there.", exit_code=USAGE)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

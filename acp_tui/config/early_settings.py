@@ -27,7 +27,7 @@ class EarlySettings:
 
 
 def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:
-    """Read the environment, the project's file and the user's file, in this order of precedence."""
+    """Read settings from the environment, the project's file and the user's file, in order of precedence."""
     environ = os.environ if environ is None else environ
     project, config = _data(project_file(cwd)), _data(config_file())
 
@@ -46,7 +46,10 @@ def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:
 
 
 def flatten_bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the ids and values of `[keys]`. In TOML, an unquoted id with dots becomes nested tables."""
+    """Yield each action id in `[keys]`, split into its parts, and the value assigned to it.
+
+    TOML reads an id with dots as nested tables, unless the id is quoted.
+    """
     if isinstance(table, dict):
         for name, value in table.items():
             yield from flatten_bindings(value, (*path, name))
@@ -55,7 +58,10 @@ def flatten_bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[t
 
 
 def join_keys(value: Any) -> str | None:
-    """Return a key such as `"ctrl+j"`, or a list of keys, as one string; None for any other value."""
+    """Return a key such as `"ctrl+j"`, or a list of keys, as one string; None for any other value.
+
+    Keys of a list are joined by commas.
+    """
     names = value if isinstance(value, list) else [value]
     if names and all(isinstance(name, str) and name.strip() for name in names):
         return ",".join(name.strip() for name in names)

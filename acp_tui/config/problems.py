@@ -36,7 +36,7 @@ class Problem:
 
 
 def closest_match(word: str, known: Iterable[str]) -> str | None:
-    """Return the most similar known word, or None."""
+    """Return the known word most similar to `word`; None if none is similar enough."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return found[0] if found else None
 

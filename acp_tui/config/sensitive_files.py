@@ -1,7 +1,7 @@
 """Detects sensitive files: files with secrets, and files that programs execute or are configured by.
 
-Only names are considered, so that this works for paths in tool calls, too. For links, callers must check both
-the given path and the real one.
+Only paths are examined, not the files, so that this works for paths in tool calls, too. Links are not
+resolved: callers must check both the link and its target.
 """
 
 from __future__ import annotations

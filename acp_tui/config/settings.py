@@ -39,7 +39,7 @@ class Timeouts:
 
 @dataclass(slots=True)
 class Log:
-    """What is recorded of sessions, and how many are kept."""
+    """Whether sessions are recorded, and the limits for recordings."""
 
     enabled: bool = True
     keep_sessions: int = 200
@@ -60,7 +60,7 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The source of a value."""
+    """Where the value of a setting comes from."""
 
     layer: str  # built in | config | project | environment | command line
     file: Path | None = None
@@ -247,7 +247,7 @@ def _set(
 
 
 def _directories(source: toml_document.TomlDocument, path: tuple[str, ...], names: list[str]) -> list[Path]:
-    """Return the directories that exist. Relative ones are resolved from the file's folder."""
+    """Return those directories that exist, as absolute paths, and report the others."""
     found = []
     for position, name in enumerate(names):
         directory = validators.resolve_path(source.file.parent, name)
@@ -288,7 +288,7 @@ def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
 
 
 def _similar_variable(name: str, variables: Iterable[str]) -> str | None:
-    """Return the known variable most similar to this one; None if it lacks our prefix."""
+    """Return the known variable most similar to `name`, if any; None for a name without our prefix."""
     if not name.startswith(PREFIX) or name == f"{PREFIX}HOME":
         return None
     meant = closest_match(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in variables])
@@ -296,7 +296,7 @@ def _similar_variable(name: str, variables: Iterable[str]) -> str | None:
 
 
 def _parse_variable(key: str, text: str) -> Any:
-    """Return the value of a variable, in which numbers and booleans are written as in TOML."""
+    """Return the value of an environment variable, read as TOML if possible, otherwise as a string."""
     if VALIDATORS[key] in (validators.text, validators.policy):
         return text
     try:

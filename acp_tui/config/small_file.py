@@ -21,7 +21,7 @@ class FileTooLargeError(OSError):
 
 
 def read_small_file(file: Path) -> bytes | None:
-    """Return the content of a regular file; None if there is none, or if it is a pipe or a device.
+    """Return the content of a regular file; None if there is no file, or if it is a pipe or a device.
 
     Raises `FileTooLargeError` without reading the rest of the file, and `OSError` if it cannot be read.
     """
@@ -36,7 +36,7 @@ def read_small_file(file: Path) -> bytes | None:
 
 
 def read_small_file_inside(folder: Path, name: str) -> bytes | None:
-    """Return the content of a regular file in a folder; None if there is none.
+    """Return the content of a regular file in a folder; None if there is no file.
 
     Raises `OSError` for anything else, such as a device or a link that leads out of the folder.
     """

@@ -39,7 +39,7 @@ class TomlDocument:
         return None
 
     def report(self, path: tuple[str | int, ...], sentence: str) -> None:
-        """Add a problem with the value at this path."""
+        """Add a problem: the path of the key concerned, and a sentence about its value."""
         key = ".".join(str(part) for part in path)
         self._problems.append(Problem(self.file, self.line(*path), key, sentence))
 
@@ -54,7 +54,7 @@ class TomlDocument:
             self.report(path, unknown_key_sentence(str(path[-1]), known))
 
     def reject(self, line: int | None, reason: str) -> TomlDocument:
-        """Add a problem and ignore the whole file."""
+        """Add a problem because of which the whole file is ignored, and return the document."""
         self._problems.append(Problem(self.file, line, "", f"{reason}; the whole file is ignored"))
         return self
 

@@ -10,7 +10,7 @@ import tomllib
 from typing import Any
 
 KeyPath = tuple[str | int, ...]
-"""The keys that lead to a value, and positions in arrays."""
+"""The keys, and the positions in arrays, that lead to a value."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _STRING = re.compile(
@@ -50,7 +50,7 @@ class _Scanner:
         return self.lines
 
     def _header(self) -> KeyPath:
-        """Scan `[table]` or `[[array]]`, and return the path of the pairs below it."""
+        """Scan `[table]` or `[[array]]`, and return the path of the table that begins there."""
         line = self._line()
         is_array = self.text.startswith("[[", self.at)
         self.at += 2 if is_array else 1
@@ -70,7 +70,7 @@ class _Scanner:
         return path
 
     def _into_last(self, path: KeyPath) -> KeyPath:
-        """Return the path of the last element of an array of tables, to which a header refers."""
+        """Return the path of the last table if `path` is an array of tables, otherwise `path` itself."""
         return (*path, self._lengths[path] - 1) if path in self._lengths else path
 
     def _pair(self, table: KeyPath) -> None:
@@ -110,7 +110,7 @@ class _Scanner:
                 position += 1
 
     def _key(self) -> list[str]:
-        """Scan a dotted key. `tomllib` reads its quotes and escapes."""
+        """Scan a dotted key and return its parts. `tomllib` reads quotes and escapes in it."""
         match = _KEY.match(self.text, self.at)
         assert match is not None, "the text is valid TOML"
         self.at = match.end()

@@ -78,11 +78,11 @@ def one_of(*names: str) -> Callable[[Any], str]:
 
 
 policy = one_of(*POLICIES)
-"""The policies for permission requests that match no rule, strictest first."""
+"""Validator of the policy for permission requests that match no rule."""
 notify = one_of("off", "bell", "terminal", "all")
-"""How the user is notified when the window is unfocused."""
+"""Validator of the way in which the user is notified when the window is unfocused."""
 panes = one_of("none", "plan", "files", "terminals", "session")
-"""The pane that is open when a conversation begins."""
+"""Validator of the pane that is open when a conversation begins."""
 
 
 def strings(value: Any) -> list[str]:
@@ -125,10 +125,10 @@ def mapping(value: Any) -> dict[str, str]:
 
 
 def resolve_program(program: str, folder: Path) -> str:
-    """Make a program's path absolute, relative to `folder`. A bare name is returned unchanged."""
+    """Return the absolute path of a program, resolved from `folder`. A bare name is returned unchanged."""
     return str(resolve_path(folder, program)) if "/" in program else program
 
 
 def resolve_path(folder: Path, path: str) -> Path:
-    """Make a path absolute, relative to `folder`. `~` is the home directory."""
+    """Return the absolute form of a path, resolved from `folder`. `~` is the home directory."""
     return folder.absolute() / os.path.expanduser(path)  # noqa: PTH111 - leaves an unknown `~user` as it is

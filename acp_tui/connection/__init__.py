@@ -1,5 +1,5 @@
 """The connection to one agent: its process, the transport, calls to it and requests from it.
 
-May import the packages below `controller`. The ACP SDK is imported inside functions, since that takes half a
-second.
+Imports only packages listed below `controller` in docs/architecture.md. The ACP SDK is imported inside
+functions, because importing it takes half a second.
 """

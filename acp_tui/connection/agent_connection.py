@@ -1,4 +1,4 @@
-"""The calls to an agent. A call raises `NotSupported` if the agent did not advertise what it needs."""
+"""The calls to an agent. A call raises `NotSupported` if the agent did not advertise what the call needs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ACCEPTED_VERSIONS = (PROTOCOL_VERSION, "1", "1.0")
 
 
 class AgentConnection(RpcConnection):
-    """The calls to one agent: `await AgentConnection.start(…)`, then `initialize`, then any other."""
+    """The calls to one agent: `await AgentConnection.start(…)`, then `initialize`, then any other call."""
 
     # ----------------------------------------------------------------- opening
 
@@ -77,7 +77,7 @@ class AgentConnection(RpcConnection):
         )
 
     async def authenticate(self, method_id: str) -> None:
-        """Sign in. Has no timeout, since the user may have to use a browser; cancel it to give up."""
+        """Sign in by one of the agent's methods. There is no timeout: the user may have to use a browser."""
         from acp import schema
 
         method = next((method for method in self._agent.auth_methods if method.id == method_id), None)
@@ -170,7 +170,10 @@ class AgentConnection(RpcConnection):
         return str(result.get("stopReason", "end_turn"))
 
     async def _prompt_draft(self, session_id: str, content: list[dict[str, Any]]) -> str:
-        """Run one turn of the draft, in which the turn ends with a notification instead of the answer."""
+        """Run one turn in the draft version of the protocol, and return the stop reason.
+
+        In the draft, a notification ends the turn instead of the answer to the request.
+        """
         ended = asyncio.Event()
         original_observe = self._transport.observe
 
@@ -205,7 +208,7 @@ class AgentConnection(RpcConnection):
         return str(_object(result).get("outcome"))
 
     async def cancel(self, session_id: str) -> None:
-        """Ask the agent to stop the turn. It still answers the prompt."""
+        """Ask the agent to stop the turn. The agent still answers the prompt request."""
         from acp import schema
 
         await self.notify("session/cancel", build_params(schema.CancelNotification, sessionId=session_id))

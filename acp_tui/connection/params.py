@@ -67,7 +67,7 @@ def mcp_servers(
 def prompt_blocks(
     blocks: Sequence[Mapping[str, Any]], agent: Agent | None, title: str
 ) -> list[dict[str, Any]]:
-    """Return the content of a prompt. Raises `NotSupported` for a type that the agent does not accept."""
+    """Return the validated blocks of a prompt. Raises `NotSupported` for a type the agent does not accept."""
     from acp import schema
 
     for block in blocks:

@@ -30,12 +30,12 @@ CLIENT_METHODS = frozenset(
         "elicitation/create",
     }
 )
-"""Methods that are served. Any other is answered with -32601."""
+"""The methods that an agent may call. Any other call is answered with -32601 (method not found)."""
 CANCELLED_RESULTS: dict[str, dict[str, Any]] = {
     "session/request_permission": {"outcome": {"outcome": "cancelled"}},
     "elicitation/create": {"action": "cancel"},
 }
-"""Results for methods that can express a cancellation. All others are answered with -32800."""
+"""The answers to cancelled requests, by method. The answer for other methods is -32800 (cancelled)."""
 ANSWER_WRITE_SECONDS = 2.0
 """Seconds to wait for answers to be written: the agent may have stopped reading."""
 

@@ -65,7 +65,7 @@ class LineRing:
 
 
 class AgentProcess:
-    """One running agent process, created by `spawn`, and the watcher process that ends it if we die."""
+    """One running agent process, created by `spawn`. A watcher process ends it if acp-tui dies."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class AgentProcess:
         self._closing = False
         self._watcher_killed = False  # by us: it did not end the agent in time
         self.pid = 0
-        """Also the id of its process group and session."""
+        """The process id of the agent, which is also the id of its process group and session."""
         self._stderr_task = asyncio.create_task(self._drain_stderr())
         self._status_task = asyncio.create_task(self._read_status(reader))
 
@@ -160,7 +160,7 @@ class AgentProcess:
 
     @property
     def writable(self) -> bool:
-        """False if stdin was closed by either side, or the agent has exited."""
+        """True while stdin is open and the agent runs."""
         stdin = self._watcher.stdin
         return stdin is not None and not stdin.is_closing() and not self._ended.is_set()
 
@@ -250,7 +250,7 @@ class AgentProcess:
     ) -> AgentExit:
         """End the agent and all processes it started: close stdin, then SIGTERM, then SIGKILL.
 
-        If a fault made this necessary, `reason` describes it, and is stored in `AgentExit.reason`.
+        `reason` describes the fault that made this necessary, if any. It is stored in `AgentExit.reason`.
         """
         if not self._ended.is_set() and not self._closing:
             self._closing = True

@@ -190,7 +190,7 @@ class RpcConnection:
         return ended
 
     async def _on_stdout_end(self) -> None:
-        """Report the agent's exit. Pending calls fail after this returns."""
+        """Wait for the agent's exit and report it. Pending calls fail after this returns."""
         try:
             ended = await asyncio.wait_for(self._process.wait(), EXIT_STATUS_SECONDS)
         except TimeoutError:
@@ -212,7 +212,7 @@ class RpcConnection:
             gone.cancel()
 
     async def _gone_error(self) -> AgentGone:
-        """Wait for the agent's exit, or end it, and return the error for calls to it."""
+        """Return the error for calls to an agent that is gone, after waiting for its exit or ending it."""
         try:
             await asyncio.wait_for(self._gone.wait(), EXIT_STATUS_SECONDS)
         except TimeoutError:

@@ -152,7 +152,7 @@ class WireTransport:
         self._for_sdk.append(answer)
 
     def _receive_from_batch(self, item: Any) -> None:
-        """Fail our request that this item of a JSON-RPC batch answers: ACP does not support batches."""
+        """Make our request fail if an item of a JSON-RPC batch answers it: ACP does not support batches."""
         if isinstance(item, dict) and "method" not in item:
             self._receive_answer(
                 {

@@ -33,7 +33,7 @@ class _SafeLines(logging.Formatter):
     """Replaces control characters and masks secrets: messages and exceptions may quote an agent."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the name in `logging`
-        """Format a record without its exception on one line, so that a newline cannot forge a record."""
+        """Format all but the exception on one line, so that a newline in a message cannot forge a record."""
         return visible_line(super().formatMessage(record))
 
     def format(self, record: logging.LogRecord) -> str:

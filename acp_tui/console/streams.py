@@ -50,7 +50,7 @@ def prepare_streams() -> None:
 
 
 def content_stream() -> TextIO:
-    """Return stdout for an answer, an export or JSON: unfiltered, except on a terminal."""
+    """Return stdout for output that other programs may read: unfiltered, unless stdout is a terminal."""
     stream: object = sys.stdout
     if isinstance(stream, SanitizedStream) and not stream.isatty():
         return stream.unfiltered

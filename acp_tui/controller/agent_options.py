@@ -14,7 +14,7 @@ TRUE, FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
 
 
 async def set_mode(conversation: Conversation, wanted: str) -> None:
-    """Change the agent's mode, named by its id or its name."""
+    """Set the agent's mode. `wanted` is the id or the name of a mode."""
     session, title = conversation.session, conversation.launch.title
     names = {mode.id: mode.name for mode in session.modes}
     mode = _find(wanted, names, f'{title} has no mode "{wanted}"')
@@ -26,7 +26,7 @@ async def set_mode(conversation: Conversation, wanted: str) -> None:
 
 
 async def set_option(conversation: Conversation, key: str, value: str) -> None:
-    """Change an option of the agent, named by id, name or category.
+    """Set an option of the agent. `key` is the id, the name or the category of an option.
 
     The keys `mode` and `model` also work with agents that do not offer these as options.
     """

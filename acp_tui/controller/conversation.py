@@ -306,7 +306,10 @@ class Conversation:
 
     @property
     def finds_all_changes(self) -> bool:
-        """False if `changes` lists only files that the agent reported: without git, or in a huge folder."""
+        """True if `changes` finds all changed files.
+
+        Without git, or in a huge folder, it finds only those that the agent names.
+        """
         return self._baseline.complete
 
     async def versions(self, change: FileChange) -> FileVersions:
@@ -314,7 +317,7 @@ class Conversation:
         return await self._baseline.versions(change)
 
     async def kill_terminal(self, terminal_id: str) -> None:
-        """Kill a command of the user or the agent. The agent is told when its own commands end."""
+        """Kill a command of the user or the agent. The agent is told when a command of its own ends."""
         terminal = self.session.terminals.get(terminal_id)
         if terminal is not None and terminal.owner == "user":
             await self.user_commands.kill(terminal_id)

@@ -19,7 +19,7 @@ INSTANT = float("inf")
 """The speed without pauses."""
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, INSTANT)
 BATCH = 500
-"""The maximum number of records played per call, so that the screen can be drawn in between."""
+"""The maximum number of records that `advance` plays per call, so that the screen is drawn in between."""
 
 
 class Player:
@@ -35,7 +35,7 @@ class Player:
         self._records = records
         self._due: list[float] = []  # when to play each record: seconds from the start, with shortened pauses
         self.skipped_seconds = 0.0
-        """By how many seconds pauses are shortened in total."""
+        """The number of seconds by which all pauses together are shortened."""
         self._plan()
         self.rewind()
 

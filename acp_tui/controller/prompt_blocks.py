@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 TEXT_LIMIT = 1_000_000
 IMAGE_LIMIT = 10_000_000
-"""The largest attachment of each kind, in bytes."""
+"""The largest text and the largest image that can be attached, in bytes."""
 
 _SNIFFED = 8000
 _TEXTS = frozenset({"application/json", "application/xml", "application/toml", "image/svg+xml"})
@@ -150,7 +150,10 @@ def image_type(start: bytes) -> str | None:
 
 
 async def _ask(token: str, real: Path, inside: bool, why: str | None, confirm: Confirm) -> None:
-    """Ask the user before a sensitive file, or one outside the workspace, is attached."""
+    """Ask the user whether to attach a file that is sensitive or outside the workspace.
+
+    Raises `UserError` if the user declines. `why` is None if the file is not sensitive.
+    """
     reasons = [] if inside else ["is outside the working folder"]
     reasons += [why] if why else []
     if reasons and not await confirm(f"Attach {visible_line(str(real))}? It {' and '.join(reasons)}."):
@@ -201,7 +204,7 @@ def _text_type(path: str) -> str:
 
 
 def _decoded(data: bytes, *, cut: bool = False) -> str | None:
-    """Return the decoded text; None if it is not text. With `cut`, the last character may be incomplete."""
+    """Return the decoded text; None for binary data. With `cut`, the data may end within a character."""
     try:
         return (data[: data.rfind(b"\n") + 1] if cut and b"\n" in data else data).decode()
     except UnicodeDecodeError as error:

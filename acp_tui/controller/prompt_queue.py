@@ -30,7 +30,7 @@ INCOMPLETE_PROMPT = "Not sent: a secret in this prompt was not saved. Write the 
 
 
 class PromptQueue:
-    """Sends the prompts of a conversation one by one. If one fails, calls `failed` with error and text."""
+    """Sends prompts one by one. If one fails, calls `failed` with the error and the text of the prompt."""
 
     def __init__(self, conversation: Conversation, failed: Callable[[UserError, str], None]) -> None:
         self._conversation = conversation
@@ -66,7 +66,7 @@ class PromptQueue:
         self._ready = False
 
     def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Send a prompt, or queue it while a turn runs. It is sent even while the queue is paused."""
+        """Send a prompt, or queue it while a turn runs. A paused queue does not hold back a new prompt."""
         session = self._conversation.session
         if self._can_send and (session.queue_paused or not session.queue):
             self._send(text, blocks)
@@ -74,7 +74,7 @@ class PromptQueue:
             self._queue(text, blocks)
 
     async def submit_first(self, text: str) -> None:
-        """Send a prompt ahead of the queue: into the running turn if the agent supports it, else after it."""
+        """Send a prompt before the queued ones: into the running turn if the agent supports that, or after it."""
         if self._can_send:
             self._send(text, None)
         else:
@@ -94,7 +94,7 @@ class PromptQueue:
                 self._send(prompt.text, prompt.blocks)
 
     async def send_at_once(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Send this prompt, or the first queued one if there is no text, as `send_now` does."""
+        """Send this prompt, or the first queued prompt if `text` is empty, in the way of `send_now`."""
         queue = self._conversation.session.queue
         if text:
             self._queue(text, blocks, first=True)
@@ -102,7 +102,7 @@ class PromptQueue:
             await self.send_now(queue[0].id)
 
     async def send_now(self, prompt_id: str) -> None:
-        """Send a queued prompt into the running turn, or cancel the turn if the agent does not support it."""
+        """Send a queued prompt into the running turn. If the agent does not support that, cancel the turn."""
         prompt = self._waiting(prompt_id)
         if prompt is None:
             return
@@ -138,7 +138,7 @@ class PromptQueue:
             await asyncio.wait([self._turn])
 
     def _is_complete(self, prompt: QueuedPrompt) -> bool:
-        """Return False, after calling `failed`, if secrets in a prompt restored from the log are masked."""
+        """Return whether a prompt can be sent. If secrets in it were masked in the log, call `failed`."""
         complete = prompt.id not in self._restored or MASK not in json.dumps([prompt.text, prompt.blocks])
         if not complete:
             self._failed(UserError(INCOMPLETE_PROMPT), prompt.text)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """Writes the log of one conversation, and folds it into the state."""
+    """Writes the records of one conversation to its log, and applies them to its state."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Recorder:
         self._apply(record)
 
     def terminal_exited(self, terminal_id: str, exit_code: int | None, signal: str | None) -> None:
-        """Record the end of a command. The end of its output goes to the log now, since it is complete."""
+        """Record the end of a command, and log the last part of its output, which is known only now."""
         known = self.session.terminals.get(terminal_id)
         if known is not None and known.output.tail:
             output = known.output
@@ -76,7 +76,7 @@ class Recorder:
         self.note(TerminalExited(terminal_id, exit_code, signal))
 
     def _continue(self, past: Iterable[Record]) -> None:
-        """Fold the records of an earlier run, and record the end of terminals that were killed with it."""
+        """Apply the records of an earlier run, and record the end of the terminals that this run left open."""
         at = 0.0
         for record in past:
             self._fold.apply(record)

@@ -66,7 +66,7 @@ def servers_for_agent(
 
 
 def environment_names(server: Server) -> list[str]:
-    """Return the environment variables of acp-tui whose values the server gets through `${…}`."""
+    """Return the names of the environment variables to which a server's definition refers with `${…}`."""
     editor_values = _editor_values(server)
     names = [
         parts[1]
@@ -89,20 +89,20 @@ def resolved_program(server: Server, environ: Mapping[str, str] | None = None) -
 
 
 def check_sendable(server: Server, agent: str) -> None:
-    """Raise `CannotSendError` if an agent that supports all transports would not get the server."""
+    """Raise `CannotSendError` if this agent would not get the server even if it supported all transports."""
     _require_sendable(server, agent, server, {"stdio": True, "http": True, "sse": True})
     _as_sent(server, os.environ)
 
 
 def _texts(server: Server) -> list[str]:
-    """Return all strings in which references are expanded."""
+    """Return the parts of a definition that may contain references such as `${VAR}`."""
     if server.transport == "stdio":
         return [server.command, *server.args, *server.env.values()]
     return [server.url, *server.headers.values()]
 
 
 def _editor_values(server: Server) -> dict[str, str]:
-    """Return the values of editor variables, such as `${userHome}`; empty for a server of the user."""
+    """Return the values of editor variables such as `${userHome}`, which only project files may use."""
     if server.project is None:
         return {}
     folder = str(server.project)
@@ -116,7 +116,11 @@ def _editor_values(server: Server) -> dict[str, str]:
 
 
 def _require_sendable(server: Server, agent: str, last: Server, supported: dict[str, bool]) -> None:
-    """Raise `CannotSendError` if the server must not be sent to this agent."""
+    """Raise `CannotSendError` if the server must not be sent to this agent.
+
+    `last` is the last server with the same name, which replaces the earlier ones. `supported` tells for
+    each transport whether the agent supports it.
+    """
     if server is not last:
         raise _NotWantedError(f"replaced by the definition in {last.origin}")
     if not server.enabled:

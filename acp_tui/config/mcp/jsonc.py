@@ -12,7 +12,7 @@ _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 MAX_KEY_DEPTH = 2
 """The depth of objects down to which `key_lines` reports keys."""
 MAX_DEPTH = 50
-"""The maximum depth of nesting. Python can read about 1,000 levels, but may fail to write that many."""
+"""The maximum depth of nesting. The `json` module reads about 1,000 levels, but may fail to write as many."""
 
 _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],]", re.DOTALL)
 
@@ -28,9 +28,10 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """Return the lines of the keys in valid JSON, counted from 1, down to `MAX_KEY_DEPTH`.
+    """Return the line of each key in valid JSON, by the path of the key. The first line is 1.
 
-    Keys inside arrays are left out. Raises `RecursionError` for more levels than `MAX_DEPTH`.
+    Keys below `MAX_KEY_DEPTH` and keys inside arrays are left out. Raises `RecursionError` for more levels
+    than `MAX_DEPTH`.
     """
     lines: dict[tuple[str, ...], int] = {}
     path: list[str] = []

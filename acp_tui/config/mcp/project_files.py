@@ -21,7 +21,7 @@ PROJECT_FILES = {
     ".vscode/mcp.json": "servers",
     ".gemini/settings.json": "mcpServers",
 }
-"""The files to read, and the key that contains the servers. The first server with a given name is used."""
+"""The files to read, each with the key that contains the servers. The first server of each name is used."""
 MAX_SERVERS = 20
 """The maximum number of servers in a folder: the user is asked about each."""
 MAX_DEFINITION_CHARACTERS = 4_000
@@ -65,7 +65,7 @@ def read_project_servers(cwd: Path) -> ProjectServers:
 def _checked(server: Server, cwd: Path) -> Server:
     """Return the server, marked as defined by the project.
 
-    If its definition cannot be shown to the user in full or clearly, this is added to its faults.
+    If the definition cannot be shown to the user in full or clearly, the server gets a fault that says so.
     """
     if len(server.definition()) > MAX_DEFINITION_CHARACTERS:
         limit = f"{MAX_DEFINITION_CHARACTERS:,}"

@@ -26,12 +26,12 @@ TRANSPORTS: dict[str, Transport] = {
     "streamablehttp": "http",
     "sse": "sse",
 }
-"""The usual names of each transport, in lower case."""
+"""The transports by their usual names, which are in lower case."""
 
 
 @dataclass(slots=True)
 class Server:
-    """A server as configured. Variables are expanded and programs found only when it is sent."""
+    """An MCP server as configured. Variables are expanded when the server is sent to an agent."""
 
     name: str
     file: Path
@@ -107,7 +107,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 
 
 def parse(name: str, entry: Any, file: Path, line: int | None) -> Server:
-    """Read one server. Errors are stored in its `faults`."""
+    """Return the server that an entry of a settings file defines. Errors are stored in its `faults`."""
     server = Server(name, file, line)
     if not isinstance(entry, dict):
         server.faults.append(("", f"expected a table, got {format_value(entry)}"))
@@ -147,6 +147,9 @@ def _fill(server: Server, values: dict[str, Any]) -> None:
 
 
 def _guess_transport(url: str, is_http: bool) -> Transport:
-    """Return the transport for a URL without a type. By convention, SSE servers are at `…/sse`."""
+    """Return the transport for a URL without a type. By convention, SSE servers are at `…/sse`.
+
+    With `is_http`, the transport is not SSE, whatever the URL.
+    """
     ends_in_sse = url.partition("?")[0].rstrip("/").endswith("/sse")
     return "sse" if ends_in_sse and not is_http else "http"

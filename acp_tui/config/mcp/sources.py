@@ -41,7 +41,7 @@ def from_document(config: TomlDocument) -> list[Server]:
 
 
 def from_json_file(file: Path) -> list[Server]:
-    """Return the servers in a JSON file (`--mcp-config`). Raises `UserError`."""
+    """Return the servers in a JSON file (`--mcp-config`). Raises `UserError` for an invalid file."""
     try:
         raw = file.read_bytes()
     except OSError as error:
@@ -53,9 +53,9 @@ def from_json_file(file: Path) -> list[Server]:
 
 
 def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Server] | None:
-    """Return the servers in the content of a JSON file, or None if it has none of the `roots`.
+    """Return the servers in the content of a JSON file; None if there is no object with a key in `roots`.
 
-    Comments and trailing commas are accepted. Raises `UserError`.
+    Comments and trailing commas are accepted. Raises `UserError` if the content is not valid JSON.
     """
     try:
         text = jsonc.without_comments(raw.decode("utf-8-sig"))

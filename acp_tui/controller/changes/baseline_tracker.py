@@ -1,4 +1,8 @@
-"""Finds the files a conversation has changed: takes a baseline at its start, adds files the agent names."""
+"""Finds the files that a conversation has changed, by comparing them with a baseline.
+
+The baseline is a copy of the project's files from the start of the conversation. Other files are added when
+the agent's tool calls name them.
+"""
 
 from __future__ import annotations
 
@@ -79,15 +83,15 @@ class BaselineTracker:
         await self._all_named()
 
     async def keep(self, paths: Iterable[str]) -> None:
-        """Copy these files before they are changed."""
+        """Copy these files, because they are about to be changed."""
         await self._taken()
         await self._baseline.copy_before_change(paths)
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """Copy the files that tool calls are about to change.
+        """Copy the files that the tool calls in `changes` are about to change.
 
-        Files of calls that have ended are listed as changed, without a copy. With `history`, the calls ran
-        before the baseline was taken, so their files count as unchanged and are copied.
+        If a call has already ended, its files are not copied, but listed as changed. With `history`, the
+        calls ran before the baseline was taken, so their files count as unchanged and are copied.
         """
         for change in changes:
             call = change.entry
@@ -100,7 +104,7 @@ class BaselineTracker:
                     task.add_done_callback(self._naming.discard)
 
     async def changes(self) -> list[FileChange]:
-        """Return all files that differ from the baseline; none until it is complete."""
+        """Return all files that differ from the baseline; an empty list while the baseline is being taken."""
         if self._taking is None or not self._taking.done():
             return []
         await self._all_named()
@@ -108,7 +112,7 @@ class BaselineTracker:
 
     @property
     def complete(self) -> bool:
-        """False if `changes` lists only files that the agent named."""
+        """True if `changes` finds all changed files; False if it finds only those that the agent names."""
         return self._baseline.complete
 
     async def versions(self, change: FileChange) -> FileVersions:
@@ -141,7 +145,7 @@ class BaselineTracker:
         return await self._baseline.states_at(None, paths)
 
     async def contents(self, blobs: Collection[str]) -> dict[str, bytes]:
-        """Return the contents of copies by `FileState.blob`; copies that cannot be read are left out."""
+        """Return the contents of the copies named by `FileState.blob`. Unreadable copies are left out."""
         return await self._baseline.contents(blobs)
 
     @property

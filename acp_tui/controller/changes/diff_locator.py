@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DiffLocator:
-    """Looks up each diff while its tool call runs, because the file may change later."""
+    """Finds the line of each diff in its file while the tool call runs, because the file may change later."""
 
     def __init__(self, files: FileAccess, note: Callable[[Event], None]) -> None:
         self._files = files
@@ -30,7 +30,7 @@ class DiffLocator:
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
         """Find the lines of the files to which the diffs in these changes apply.
 
-        A replayed `history` is skipped, because its files may have changed since.
+        With `history`, the changes are a replay and are skipped, because the files may have changed since.
         """
         for change in changes:
             call = change.entry
@@ -43,9 +43,9 @@ class DiffLocator:
                     task.add_done_callback(self._tasks.discard)
 
     def _is_new(self, diff: Diff, call: ToolCall) -> bool:
-        """Return True if the diff must be looked up: once while its call runs, and once after the call.
+        """Return True if the diff's line must be found: once while the call runs, and once after the call.
 
-        Agents repeat a diff with every update.
+        Otherwise it would be searched for with every update, since agents repeat the diff in all of them.
         """
         if diff.line is not None or diff.patch is not None or not diff.old or diff.new is None:
             return False
@@ -63,7 +63,7 @@ class DiffLocator:
             self._note(DiffPlaced(call.call_id, index, diff.path, line))
 
     async def close(self) -> None:
-        """Cancel all lookups."""
+        """Stop finding lines."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

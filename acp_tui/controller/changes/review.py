@@ -52,7 +52,7 @@ class ConversationReview:
 
     @property
     def finds_all(self) -> bool:
-        """False if only files that the agent announces are listed."""
+        """True if all changed files are listed; False if only those that the agent names."""
         return self._baseline.complete
 
     def name(self, path: Path | str) -> str:
@@ -62,11 +62,11 @@ class ConversationReview:
     # ----------------------------------------------------------------- the disk
 
     async def refresh(self, updated: Callable[[], None], first: Path | None = None) -> None:
-        """Find the changed files, and load those whose loaded content is outdated. Raises `UserError`.
+        """Find the changed files, and load those that are new or outdated. Raises `UserError`.
 
         Args:
-            updated: Called when files were listed, and whenever some were loaded.
-            first: The file to load before the others; by default, the first one.
+            updated: Called after the files were listed, and whenever some were loaded.
+            first: The file to load before the others; None for the first in the list.
         """
         changes = {change.path: change for change in await self._baseline.changes()}
         self.listed = changes
@@ -116,15 +116,15 @@ class ConversationReview:
     # ----------------------------------------------------------------- decisions
 
     async def accept(self, shown: ChangedFile, parts: Sequence[Part] | None = None) -> None:
-        """Accept some parts of a file, or all of it, as it was shown. Raises `UserError`."""
+        """Accept parts of a file as it was shown, by default the whole file. Raises `UserError`."""
         async with self._decision_lock:
             self.model.record(self.model.accept(shown.path, self._current(shown, parts)))
 
     @uninterrupted
     async def revert(self, shown: ChangedFile, parts: Sequence[Part] | None = None) -> None:
-        """Revert some parts of a file on disk, or all of it. Raises `UserError`.
+        """Revert parts of a file on disk, by default the whole file. Raises `UserError`.
 
-        If the file was changed elsewhere since it was shown, hunks are reverted where they are now.
+        If other parts of the file have changed since it was shown, hunks are reverted at their current lines.
         """
         async with self._decision_lock, self._disk_lock:
             self._check_revertable(shown)
@@ -168,7 +168,7 @@ class ConversationReview:
             self.model.record(decision)
 
     def accepted(self) -> set[Path]:
-        """Return the files that are accepted as they are on disk. Blocks."""
+        """Return the accepted files that have not changed on disk since. Blocks: call it in a thread."""
         return {
             path
             for path, verb in self.model.verdicts().items()
@@ -176,7 +176,7 @@ class ConversationReview:
         }
 
     def _current(self, shown: ChangedFile, parts: Sequence[Part] | None) -> Sequence[Part] | None:
-        """Return the parts of the current version that equal those that were shown. Raises `UserError`."""
+        """Find the given parts in the current version of a file. Raises `UserError` if one has changed."""
         file = self.model.files.get(shown.path)
         if file is not None and (file.old, file.now) == (shown.old, shown.now):
             return parts
@@ -194,7 +194,7 @@ class ConversationReview:
 
     @uninterrupted
     async def revert_all(self, shown: Iterable[tuple[ChangedFile, Sequence[Part] | None]]) -> int:
-        """Revert some parts of files on disk, or all of them, as one decision.
+        """Revert the given parts of several files on disk, as one decision. None stands for a whole file.
 
         Returns the number of reverted files. If some cannot be reverted, reverts the others, then raises
         `UserError`.
@@ -276,7 +276,7 @@ class ConversationReview:
     # ----------------------------------------------------------------- comments
 
     def take_comments(self) -> str:
-        """Return a prompt with all comments, remove them, and restart the count of reviewed parts."""
+        """Return a prompt with all comments, remove the comments, and restart the count of reviewed parts."""
         prompt = prompt_of(self.comments, self.name)
         self.comments = []
         self.model.begin_round()

@@ -34,7 +34,7 @@ class _History:
     last_author: int = YOU  # of changes after the last state
 
     def add(self, state: FileState, author: int) -> None:
-        """Append a state. If it occurred before, the changes since then count as undone."""
+        """Append a state. If the file was in this state before, the changes since then count as undone."""
         for at, known in enumerate(self.states):
             if known.same_content(state):
                 del self.states[at + 1 :], self.authors[at:]

@@ -1,4 +1,4 @@
-"""Going back to the files as they were before an earlier prompt."""
+"""Restores files as they were before an earlier prompt."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.turn_history import RewindResult, RewindStep, Turn, TurnChange
 
 MAX_CHARACTERS_TO_COUNT = 1_000_000
-"""Files larger than this are listed without the number of changed lines."""
+"""The changed lines of files larger than this are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Rewind:
         self._turns = baseline.turns
         self._points: dict[int, RewindPoint] = {}  # of turns that have ended, by number
         self.replaced_earlier: Sequence[ReplacedFile] = ()
-        """The files that a rewind in the earlier session replaced, if this session continues it."""
+        """The files that the last rewind of an earlier session replaced, if this session continues that one."""
 
     async def begin_turn(self) -> None:
         """Copy the files that have changed so far, before a prompt is sent."""
@@ -90,16 +90,16 @@ class Rewind:
         )
 
     async def plan(self, number: int) -> list[RewindStep]:
-        """Return what restoring the files before prompt `number` would do to each. Raises `UserError`."""
+        """Return what `restore_files` would do to each file. Raises `UserError`."""
         return await self._turns.plan_rewind(number)
 
     @uninterrupted
     async def restore_files(
         self, number: int, *, overwrite: Collection[Path] = (), keep: Collection[Path] = ()
     ) -> RewindResult:
-        """Restore the files before prompt `number`, and add a notice. Raises `UserError`.
+        """Restore the files as they were before prompt `number`, and add a notice. Raises `UserError`.
 
-        See `TurnHistory.rewind` for the arguments.
+        `overwrite` and `keep` are explained at `TurnHistory.rewind`.
         """
         result = await self._turns.rewind(number, overwrite=overwrite, keep=keep)
         self._report(f"Files restored as they were before prompt {number}", result)
@@ -117,9 +117,9 @@ class Rewind:
         return result
 
     async def replaced_files(self) -> list[ReplacedFile]:
-        """Return the files that the last rewind replaced, so that a new session can undo it.
+        """Return the files that the last rewind replaced, so that a new session can undo that rewind.
 
-        See `replaced_earlier`. Raises `UserError`.
+        The new session gets them as `replaced_earlier`. Raises `UserError`.
         """
         return await self._turns.replaced_files()
 

@@ -1,4 +1,4 @@
-"""Expands an agent's diff of the replaced text to a diff of the whole file.
+"""Expands an agent's diff of a part of a file to a diff of the whole file.
 
 A user who is asked to allow a change needs to see the lines around it and its line number.
 """
@@ -25,7 +25,10 @@ MAX_FILE_SIZE = 1_000_000
 
 
 async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff, Diff]]:
-    """Return pairs: a diff of a part of a file, and the same change as a diff of the whole file."""
+    """Return each diff of a part of a file, together with the same change as a diff of the whole file.
+
+    Diffs whose position in the file is unclear are left out.
+    """
     found = []
     everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
     for diff in [item for item in call.content if isinstance(item, Diff)]:
@@ -52,7 +55,10 @@ async def contents_after(call: ToolCall, files: FileAccess) -> tuple[tuple[str, 
 
 
 def _changed(text: str, diff: Diff, *, everywhere: bool) -> str | None:
-    """Return the text with the diff applied; None if it is unclear where the diff applies."""
+    """Return the text with the diff applied; None if it is unclear where the diff applies.
+
+    With `everywhere`, the diff applies to all occurrences of its old text.
+    """
     if diff.patch is not None or diff.new is None:
         return None
     if not diff.old:
@@ -64,7 +70,7 @@ def _changed(text: str, diff: Diff, *, everywhere: bool) -> str | None:
 
 
 def _now(path: str, files: FileAccess) -> tuple[str, str | None]:
-    """Return the real path and the displayed text: "" if there is no file, None if it is not read."""
+    """Return the real path and the text of a file: "" if there is no file, None if it must not be read."""
     try:
         with files.open_for_reading(path) as reading:
             if not reading.inside or reading.sensitive or reading.size > MAX_FILE_SIZE:
@@ -80,7 +86,7 @@ def _whole(diff: Diff, text: str) -> Diff:
 
 
 def read_for_display(path: str, files: FileAccess) -> str:
-    """Return the current text, safe to display; "" if it is outside the workspace, sensitive or too large."""
+    """Return a file's text, safe to display; "" if it is missing, too large, sensitive or not in a root."""
     with suppress(Refusal), files.open_for_reading(path) as reading:
         if reading.inside and not reading.sensitive and reading.size <= MAX_FILE_SIZE:
             return visible(reading.text())

@@ -57,7 +57,7 @@ class SessionParameters:
 def session_parameters(
     agent: Agent, launch: Launch, directories: Iterable[Path], servers: Sequence[Server]
 ) -> SessionParameters:
-    """Return the additional directories and MCP servers that the agent supports; warn about the rest."""
+    """Return the additional directories and MCP servers that the agent supports. Add warnings about the rest."""
     warnings: list[str] = []
     names = [str(directory) for directory in directories]
     if names and not agent.can("sessionCapabilities", "additionalDirectories"):

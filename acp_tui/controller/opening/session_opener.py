@@ -122,7 +122,7 @@ class SessionOpener:
         return str(self._roots.cwd), found.directories, found.servers
 
     async def _opened(self, reopened: bool) -> None:
-        """Save the session's id. If it was `reopened`, restore the settings it had before."""
+        """Save the session's id. With `reopened`, restore the settings that the session had before."""
         self._folder.update_meta(
             session_id=self._session.session_id,
             cwd=str(self._roots.cwd),
@@ -134,7 +134,10 @@ class SessionOpener:
             await restore_settings(self._connection(), self._session, self._note, timeout=self._timeout)
 
     async def _late_history(self) -> None:
-        """Wait until a history sent after the answer is complete. No prompt may be sent before that."""
+        """Wait for a history that the agent sends only after its answer to `session/load`.
+
+        No prompt may be sent before the history is complete.
+        """
         deadline = self._clock() + LATE_HISTORY_SECONDS
         while not self._session.history_complete and self._clock() < deadline:
             heard_at = self._session.heard_at

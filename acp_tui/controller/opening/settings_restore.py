@@ -69,10 +69,10 @@ def _has(session: Session, key: str, setting: Setting) -> bool:
 async def _set_for_sure(
     agent: AgentConnection, session: Session, option: ConfigOption, value: str | bool, timeout: float
 ) -> None:
-    """Set a value; if the agent refuses, set the value that it reports first, and try again.
+    """Set a value. If the agent refuses, set the value that it reports as the current one, then try again.
 
     Kimi Code reports its default mode for a session that is in plan mode, and refuses to change to plan mode
-    because it is already in it. Setting the reported mode first resolves this.
+    because the session is already in it. Setting the reported mode first resolves this.
     """
     reported = option.current
     try:

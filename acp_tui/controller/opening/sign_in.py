@@ -40,6 +40,6 @@ def explain_sign_in_errors(title: str, session: Session) -> Iterator[None]:
 
 
 def terminal_command(launch: Launch, method: AuthMethod) -> tuple[list[str], dict[str, str]]:
-    """Return the agent's command and environment with the arguments and variables of a sign-in method."""
+    """Return the command and the additional environment variables that run a sign-in method in a terminal."""
     program = [method.command] if method.command else launch.command
     return [*program, *method.args], {**launch.env, **method.env}
