@@ -1,4 +1,4 @@
-"""Runs `acp-tui` as `python -m acp_tui`."""
+"""Entry point of `python -m acp_tui`, which is the same as `acp-tui`."""
 
 import sys
 

@@ -236,7 +236,7 @@ class AppContext:
         return is_sensitive
 
     def prune(self) -> None:
-        """Remove old sessions beyond the limits of the settings."""
+        """Remove the oldest sessions until the limits in the settings are met."""
         limits = self.settings.log
         prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
 

@@ -30,7 +30,7 @@ class KnownAgent:
     source: str = "built in"  # or the user's file and line
 
     def find_command(self) -> list[str] | None:
-        """Return the first command whose program is found, with its absolute path; None if there is none."""
+        """Return the first command whose program exists, with the program's absolute path; otherwise None."""
         for program, *arguments in self.commands:
             if path := shutil.which(program, path=self.env.get("PATH")):
                 return [str(Path(path).absolute()), *arguments]

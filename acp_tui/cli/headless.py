@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
 
 CANCEL_GRACE_SECONDS = 5.0
-"""Seconds an agent has to end its turn after the timeout cancelled it."""
+"""Seconds an agent has to end the turn after the turn was cancelled because of --timeout."""
 
 
 def _require_narrow_workspace(cwd: Path) -> None:

@@ -54,7 +54,7 @@ class ProjectTrust:
         Args:
             cwd: The folder.
             launch: The agent that will be started; None to consider the servers of every agent.
-            own_servers: The servers in the user's own settings.
+            own_servers: The servers from the user's settings and --mcp-config.
             chose_agent: Whether `launch` was chosen by the settings of the folder.
         """
         self._cwd = cwd

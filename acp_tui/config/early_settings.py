@@ -27,7 +27,7 @@ class EarlySettings:
 
 
 def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:
-    """Read settings from the environment, the project's file and the user's file, in order of precedence."""
+    """Read the settings. The environment overrides the project's file, which overrides the user's file."""
     environ = os.environ if environ is None else environ
     project, config = _data(project_file(cwd)), _data(config_file())
 

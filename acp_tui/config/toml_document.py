@@ -39,7 +39,7 @@ class TomlDocument:
         return None
 
     def report(self, path: tuple[str | int, ...], sentence: str) -> None:
-        """Add a problem: the path of the key concerned, and a sentence about its value."""
+        """Add a problem that concerns the key at `path`."""
         key = ".".join(str(part) for part in path)
         self._problems.append(Problem(self.file, self.line(*path), key, sentence))
 

@@ -172,7 +172,7 @@ class AgentConnection(RpcConnection):
     async def _prompt_draft(self, session_id: str, content: list[dict[str, Any]]) -> str:
         """Run one turn in the draft version of the protocol, and return the stop reason.
 
-        In the draft, a notification ends the turn instead of the answer to the request.
+        In the draft, the turn ends with a notification rather than with the answer to the request.
         """
         ended = asyncio.Event()
         original_observe = self._transport.observe

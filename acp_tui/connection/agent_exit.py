@@ -16,7 +16,7 @@ class AgentExit:
     reason: str | None = None  # a clause such as "closed its stdout …": replaces code and signal
 
     def describe(self, title: str) -> str:
-        """Return a sentence about the exit, without a full stop. `title` is the agent's title."""
+        """Return a sentence about the exit, without a full stop. `title` is the title of the agent."""
         if self.reason:
             return f"{title} {self.reason}"
         if self.signal:

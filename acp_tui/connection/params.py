@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Agent
 
 BASELINE_CONTENT_TYPES = frozenset({"text", "resource_link"})
-"""Content every agent must accept in prompts."""
+"""The types of content blocks that every agent must accept in prompts."""
 CONTENT_CAPABILITIES = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 TRACE_VARIABLES = ("traceparent", "tracestate", "baggage")
 

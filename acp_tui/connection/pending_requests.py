@@ -59,7 +59,7 @@ class AgentRequest:
 
 
 CURRENT_REQUEST: ContextVar[AgentRequest] = ContextVar("CURRENT_REQUEST")
-"""Set when a request is received; the task that the SDK creates for it inherits the value."""
+"""The request that a task serves. It is set on receipt, and the SDK's task for the request inherits it."""
 
 
 class PendingRequests:

@@ -74,7 +74,10 @@ class PromptQueue:
             self._queue(text, blocks)
 
     async def submit_first(self, text: str) -> None:
-        """Send a prompt before the queued ones: into the running turn if the agent supports that, or after it."""
+        """Send a prompt before the queued ones.
+
+        It is sent into the running turn if the agent supports that, otherwise after the turn.
+        """
         if self._can_send:
             self._send(text, None)
         else:
@@ -94,7 +97,7 @@ class PromptQueue:
                 self._send(prompt.text, prompt.blocks)
 
     async def send_at_once(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Send this prompt, or the first queued prompt if `text` is empty, in the way of `send_now`."""
+        """Send this prompt, or the first one in the queue if `text` is empty, as described at `send_now`."""
         queue = self._conversation.session.queue
         if text:
             self._queue(text, blocks, first=True)
@@ -102,7 +105,10 @@ class PromptQueue:
             await self.send_now(queue[0].id)
 
     async def send_now(self, prompt_id: str) -> None:
-        """Send a queued prompt into the running turn. If the agent does not support that, cancel the turn."""
+        """Send a queued prompt without waiting for the end of the turn.
+
+        The prompt is sent into the turn. If the agent does not support that, the turn is cancelled first.
+        """
         prompt = self._waiting(prompt_id)
         if prompt is None:
             return
@@ -138,7 +144,10 @@ class PromptQueue:
             await asyncio.wait([self._turn])
 
     def _is_complete(self, prompt: QueuedPrompt) -> bool:
-        """Return whether a prompt can be sent. If secrets in it were masked in the log, call `failed`."""
+        """Return True if no secret in a prompt is masked; otherwise call `failed` and return False.
+
+        Secrets are masked in the log, from which the queued prompts of an earlier run are restored.
+        """
         complete = prompt.id not in self._restored or MASK not in json.dumps([prompt.text, prompt.blocks])
         if not complete:
             self._failed(UserError(INCOMPLETE_PROMPT), prompt.text)

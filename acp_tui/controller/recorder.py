@@ -76,7 +76,7 @@ class Recorder:
         self.note(TerminalExited(terminal_id, exit_code, signal))
 
     def _continue(self, past: Iterable[Record]) -> None:
-        """Apply the records of an earlier run, and record the end of the terminals that this run left open."""
+        """Apply the records of an earlier run, and record the end of the terminals that were still open."""
         at = 0.0
         for record in past:
             self._fold.apply(record)

@@ -276,7 +276,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
 
 
 def _path_context(args: argparse.Namespace) -> PathContext:
-    """Return the `PathContext` that a conversation with the same --cwd and --add-dir would have."""
+    """Return the `PathContext` of a conversation with these values of --cwd and --add-dir."""
     from acp_tui.config.settings import load
     from acp_tui.workspace.files.file_access import FileAccess
     from acp_tui.workspace.files.path_context import path_context

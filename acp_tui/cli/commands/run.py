@@ -129,7 +129,7 @@ def _conversation(
         return setup
 
     def new_session(palette: Palette, draft: PromptDraft | None) -> BaseScreen:
-        """Return a screen with a new session of the same agent in the same folder."""
+        """Return the screen of a new session with the agent and the folder of this conversation."""
         changes: dict[str, Any] = {"resume": None}
         name = agent
         if setups:

@@ -30,8 +30,8 @@ def _blank(match: re.Match[str]) -> str:
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
     """Return the line of each key in valid JSON, by the path of the key. The first line is 1.
 
-    Keys below `MAX_KEY_DEPTH` and keys inside arrays are left out. Raises `RecursionError` for more levels
-    than `MAX_DEPTH`.
+    Keys deeper than `MAX_KEY_DEPTH` and keys inside arrays are left out. Raises `RecursionError` for more
+    levels than `MAX_DEPTH`.
     """
     lines: dict[tuple[str, ...], int] = {}
     path: list[str] = []

@@ -40,7 +40,10 @@ class ProjectServers:
 
 
 def read_project_servers(cwd: Path) -> ProjectServers:
-    """Read the project files in a folder, whose path is absolute. Blocks: call it in a thread."""
+    """Return the MCP servers that the files of a project define. Blocks: call it in a thread.
+
+    `cwd` is the absolute path of the project's folder.
+    """
     found = ProjectServers()
     count = 0
     for name, root in PROJECT_FILES.items():

@@ -145,7 +145,7 @@ class BaselineTracker:
         return await self._baseline.states_at(None, paths)
 
     async def contents(self, blobs: Collection[str]) -> dict[str, bytes]:
-        """Return the contents of the copies named by `FileState.blob`. Unreadable copies are left out."""
+        """Return the contents of copies, by their `FileState.blob`. Unreadable copies are left out."""
         return await self._baseline.contents(blobs)
 
     @property

@@ -45,7 +45,7 @@ class DiffLocator:
     def _is_new(self, diff: Diff, call: ToolCall) -> bool:
         """Return True if the diff's line must be found: once while the call runs, and once after the call.
 
-        Otherwise it would be searched for with every update, since agents repeat the diff in all of them.
+        Agents repeat the diff with every update of the call.
         """
         if diff.line is not None or diff.patch is not None or not diff.old or diff.new is None:
             return False
@@ -63,7 +63,7 @@ class DiffLocator:
             self._note(DiffPlaced(call.call_id, index, diff.path, line))
 
     async def close(self) -> None:
-        """Stop finding lines."""
+        """Cancel the running searches for lines."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

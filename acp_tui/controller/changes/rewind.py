@@ -24,7 +24,7 @@ MAX_CHARACTERS_TO_COUNT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class RewindPoint:
-    """A prompt before which the files can be restored."""
+    """A point in time to which the files can be restored: before a prompt was sent."""
 
     number: int  # of the prompt in the session, from 1
     prompt: str
@@ -42,7 +42,7 @@ class Rewind:
         self._turns = baseline.turns
         self._points: dict[int, RewindPoint] = {}  # of turns that have ended, by number
         self.replaced_earlier: Sequence[ReplacedFile] = ()
-        """The files that the last rewind of an earlier session replaced, if this session continues that one."""
+        """The files that the last rewind of an earlier session replaced, if this session continues it."""
 
     async def begin_turn(self) -> None:
         """Copy the files that have changed so far, before a prompt is sent."""
@@ -56,12 +56,12 @@ class Rewind:
 
     @property
     def available(self) -> bool:
-        """Whether there is a prompt before which the files can be restored."""
+        """Whether the files can be restored as they were before some prompt."""
         return bool(self._turns.turns)
 
     @property
     def incomplete(self) -> bool:
-        """Whether older prompts are missing because of the limits in the settings."""
+        """Whether `points` lacks the first prompts, because of the limits in the settings."""
         return self._turns.dropped
 
     @property
@@ -70,7 +70,7 @@ class Rewind:
         return self._turns.can_undo or bool(self.replaced_earlier)
 
     async def points(self) -> list[RewindPoint]:
-        """Return the prompts before which the files can be restored, the latest first."""
+        """Return the points in time to which the files can be restored, the latest first."""
         turns = self._turns.turns
         for turn in turns:
             if turn.number not in self._points:

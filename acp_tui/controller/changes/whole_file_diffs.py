@@ -86,7 +86,10 @@ def _whole(diff: Diff, text: str) -> Diff:
 
 
 def read_for_display(path: str, files: FileAccess) -> str:
-    """Return a file's text, safe to display; "" if it is missing, too large, sensitive or not in a root."""
+    """Return the current text of a file, safe to display.
+
+    The text is "" if the file is outside the workspace, sensitive, too large, or cannot be read.
+    """
     with suppress(Refusal), files.open_for_reading(path) as reading:
         if reading.inside and not reading.sensitive and reading.size <= MAX_FILE_SIZE:
             return visible(reading.text())

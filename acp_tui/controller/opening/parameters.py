@@ -57,7 +57,7 @@ class SessionParameters:
 def session_parameters(
     agent: Agent, launch: Launch, directories: Iterable[Path], servers: Sequence[Server]
 ) -> SessionParameters:
-    """Return the additional directories and MCP servers that the agent supports. Add warnings about the rest."""
+    """Return the session parameters that the agent supports, and a warning about each of the others."""
     warnings: list[str] = []
     names = [str(directory) for directory in directories]
     if names and not agent.can("sessionCapabilities", "additionalDirectories"):
