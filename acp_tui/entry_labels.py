@@ -46,9 +46,9 @@ STATUS_ICONS = {
 }
 """Icons for the status of a tool call or of a step of a plan."""
 _VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "search": "Search"}
-"""Verbs put before titles that are only a file name."""
+"""The verbs that are put before the title of a call if that is only a file name."""
 MIN_SECONDS = 0.1
-"""Shorter durations are not shown."""
+"""Durations of up to this many seconds are not shown."""
 
 
 def format_duration(seconds: float) -> str:
@@ -71,7 +71,7 @@ def folder_label(path: str) -> str:
 
 
 def relative_path(path: str | None, cwd: str) -> str:
-    """Return a path; one below the session's directory becomes relative to that."""
+    """Return a path, made relative to the session's directory if it is below that directory."""
     path = path or ""
     base = f"{cwd.rstrip('/')}/"
     return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path
@@ -82,7 +82,7 @@ _LITERAL_TITLES = frozenset({"read", "edit", "delete", "move", "execute"})
 
 
 def call_title(call: ToolCall, cwd: str) -> str:
-    """Return the title of a call; paths below the session's directory are relative to that."""
+    """Return the title of a call, with paths below the session's directory made relative to it."""
     make_safe = reveal_line if call.kind in _LITERAL_TITLES else visible_line
     title = make_safe(call.title).strip()
     if len(title) > 2 and title[0] == title[-1] == "`" and "`" not in title[1:-1]:
@@ -129,7 +129,7 @@ def shows_terminal(call: ToolCall) -> bool:
 
 
 def file_change(diff: Diff, kind: str = "") -> str:
-    """Return `new`, `deleted`, `now empty`, or an empty string for a file that was only edited."""
+    """Return how a diff changes its file: `new`, `deleted`, `now empty`, or an empty string for an edit."""
     if diff.patch is not None:
         return ""
     if diff.old is None:
@@ -160,7 +160,7 @@ _MAX_JSON_CHARACTERS = 20_000
 
 
 def repeats_raw_input(content: Content, call: ToolCall) -> bool:
-    """Return True if the content is the raw input as text. Some agents send that while the input grows."""
+    """Return True if the content is a copy of the call's raw input, which some agents send while it grows."""
     if call.raw_input is None:  # the input has not come yet; once the call has completed, it is the output
         command = read_command(_as_json(content)) if call.kind == "execute" else None
         return command is not None and call.status != "completed"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
 
 MAX_SESSIONS = 50
-"""The maximum number of sessions from the current folder, and as many from other folders."""
+"""The maximum number of sessions from the current folder, and of those from all other folders together."""
 MAX_TITLE_CHARACTERS = 200
 """Longer titles are truncated: a title may be a whole prompt."""
 
@@ -72,7 +72,7 @@ class LauncherChoices:
 
 
 def load_choices(cwd: Path) -> LauncherChoices:
-    """Read the settings, PATH and the session store."""
+    """Return the agents and sessions to offer, from the settings, PATH and the session store."""
     settings = load(cwd)
     recorded = list_sessions(paths().data)
     last_used = {session.text("agent") or "": session.updated for session in reversed(recorded)}
@@ -124,7 +124,7 @@ def _agent_choice(known: KnownAgent, was_used: bool) -> AgentChoice:
 
 
 def _session_choices(recorded: list[StoredSession], cwd: Path) -> Iterator[SessionChoice]:
-    """Yield the latest sessions of the current folder and of others."""
+    """Yield the latest sessions that can be resumed, from the folder `cwd` and from other folders."""
     now, current_folder = datetime.now(UTC), os.path.realpath(cwd)
     counts = {True: 0, False: 0}
     for session in recorded:

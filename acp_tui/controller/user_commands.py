@@ -1,4 +1,4 @@
-"""Runs the user's own commands: `!ls` in the prompt.
+"""Runs the commands that the user types into the prompt, such as `!ls`.
 
 The agent does not see them and cannot read their terminals. They keep running if the agent is restarted.
 """

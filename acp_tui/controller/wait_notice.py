@@ -18,7 +18,10 @@ WAIT_NOTICE_SECONDS = 3.0
 
 
 class WaitNotices:
-    """Shows a notice during a slow step, with the last line of stderr, and afterwards the duration."""
+    """Shows a notice while a step of the agent is slow, with its last line on stderr.
+
+    Afterwards the notice says how long the step took.
+    """
 
     def __init__(
         self,
@@ -34,7 +37,7 @@ class WaitNotices:
 
     @asynccontextmanager
     async def during(self, step: str) -> AsyncIterator[None]:
-        """Show notices if the block is slow. `step` says what it does, as in "to open a session"."""
+        """Show a notice if the `with` block is slow. `step` says what is awaited: "to open a session"."""
         began, title = self._clock(), self._title()
         shown = False
 

@@ -90,7 +90,10 @@ class DemoAgent:
         client_info: Implementation | None = None,  # noqa: ARG002 - likewise
         **_meta: Any,
     ) -> InitializeResponse:
-        """Answer with our protocol version, whatever was requested; the client decides what to do."""
+        """Answer with the demo's protocol version, whatever the client requested.
+
+        The client decides whether it can use that version.
+        """
         self._capabilities = client_capabilities or ClientCapabilities()
         return InitializeResponse(
             protocol_version=PROTOCOL_VERSION,
@@ -134,7 +137,7 @@ class DemoAgent:
         return methods
 
     async def authenticate(self, method_id: str, **_meta: Any) -> AuthenticateResponse:
-        """Sign in. The client runs the terminal method itself, so it never arrives here."""
+        """Sign in. The sign-in on a terminal is run by the client itself and never requested here."""
         if method_id != AGENT_METHOD_ID:
             raise RequestError.invalid_params({"details": f'"{method_id}" is not a method for authenticate'})
         self._sign_in.record()
@@ -194,7 +197,7 @@ class DemoAgent:
         mcp_servers: list[McpServer] | None = None,
         **_meta: Any,
     ) -> ForkSessionResponse:
-        """Start a session with a copy of another one's history."""
+        """Start a session with a copy of another session's history and settings."""
         self._check_sign_in()
         original = self._sessions[session_id].stored if session_id in self._sessions else None
         copy = self._store.fork(original or self._store.load(session_id), cwd, additional_directories or [])
@@ -204,7 +207,7 @@ class DemoAgent:
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_meta: Any
     ) -> ListSessionsResponse:
-        """Return one page of the sessions with a history, most recent first."""
+        """Return one page of the sessions that have a history, most recent first."""
         self._check_sign_in()
         page, next_cursor = self._store.list_page(cwd, cursor)
         return ListSessionsResponse(
@@ -222,7 +225,7 @@ class DemoAgent:
         )
 
     async def close_session(self, session_id: str, **_meta: Any) -> CloseSessionResponse:
-        """Stop the running turn and close the session. It stays on disk."""
+        """Stop the running turn and close the session. The session stays on disk."""
         await self._close(self._open_session(session_id))
         return CloseSessionResponse()
 
@@ -253,7 +256,7 @@ class DemoAgent:
         return self._open(stored, mcp_servers)
 
     async def _send_initial_state(self, session: OpenSession) -> None:
-        """Send the commands and the usage. Call this only once the client knows the session's id."""
+        """Send the available commands and the usage. The client must already know the session's id."""
         await self._client.session_update(
             session.stored.id, update_available_commands(available_commands(few=session.few_commands))
         )
@@ -274,7 +277,7 @@ class DemoAgent:
         }
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_meta: Any) -> SetSessionModeResponse:
-        """Change the mode, and notify the client of it and of the config option that shows it."""
+        """Change the mode. Send the client the mode and the config options, one of which repeats the mode."""
         session = self._open_session(session_id)
         session.stored.settings.set("mode", mode_id)
         self._store.save(session.stored)
@@ -337,7 +340,7 @@ class DemoAgent:
         return reason
 
     async def _set_title(self, turn: Turn) -> None:
-        """Name the session after its first prompt."""
+        """Use the prompt as the title of a session that has no title yet."""
         stored = turn.stored
         if stored.title is None and (text := " ".join(turn.text.split())):
             stored.title = text if len(text) <= 60 else text[:59] + "…"

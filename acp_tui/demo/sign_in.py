@@ -33,7 +33,10 @@ class SignIn:
 
 
 def ask_in_terminal(sign_in: SignIn) -> int:
-    """Sign in on a terminal, for the `terminal` sign-in method. Returns the exit code; 0 means signed in."""
+    """Ask on the terminal whether to sign in. Returns the exit code; 0 means signed in.
+
+    The client runs this as the sign-in method of the type `terminal`.
+    """
     print("This is the demo agent of acp-tui. It has no accounts: this only demonstrates signing in.")
     print("Sign in? [y/N] ", end="", flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

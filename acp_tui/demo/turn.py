@@ -54,7 +54,7 @@ _SPLITTERS: dict[Chunking, Callable[[str], list[str]]] = {
     "word": re.compile(r"\S+\s*|\s+").findall,
     "line": lambda text: text.splitlines(keepends=True),
 }
-"""Functions that split a text for streaming."""
+"""Functions that split a text into the chunks in which it is sent."""
 
 
 class EndTurn(Exception):  # noqa: N818 - not an error
@@ -92,7 +92,7 @@ class Turn:
         self.request_cancelled = False
         """Set if the client cancelled the prompt with `$/cancel_request`."""
         self.characters_sent = 0
-        """Basis of the made-up token usage."""
+        """Characters sent in messages and thoughts of this turn. The token usage is estimated from them."""
 
     @property
     def text(self) -> str:
@@ -193,5 +193,5 @@ class Turn:
 
 
 def parse_stored_update(session_id: str, update: dict[str, Any]) -> Any:
-    """Build the SDK's model of an update from the history."""
+    """Convert an update that comes from the history to the SDK's model."""
     return SessionNotification.model_validate({"sessionId": session_id, "update": update}).update

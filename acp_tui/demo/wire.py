@@ -28,7 +28,10 @@ _request: ContextVar[RequestId] = ContextVar("request", default=None)
 """The id of the current request. The task that handles the request inherits it."""
 
 _EXTENSIONS = frozenset({"session/delete", "logout", "$/cancel_request"})
-"""Protocol methods that the SDK's router does not know. A leading underscore makes them extensions for it."""
+"""Protocol methods that the SDK's router does not know.
+
+`Wire` puts an underscore before them, so that the router passes them on as extensions.
+"""
 
 
 class Wire:
@@ -112,7 +115,10 @@ class Wire:
         await asyncio.shield(self._writer.drain())
 
     def pending_requests(self, method: str, session_id: str) -> list[RequestId]:
-        """Return the ids of the demo's requests of this method that the client has not answered yet."""
+        """Return the ids of the demo's requests that the client has not answered yet.
+
+        Only requests of this method and session are included.
+        """
         return [
             request_id
             for request_id, frame in self._pending.items()

@@ -17,7 +17,7 @@ CONTEXT_LINES = 3
 MIN_HIDDEN_LINES = 3
 """The minimum number of hidden lines between two hunks. If fewer would be hidden, they are shown."""
 CACHE_SIZE = 32
-"""The number of cached comparisons. A diff is drawn again when the width or the theme changes."""
+"""The number of results to cache. A diff is drawn again when the width or the theme changes."""
 
 
 class Difference:
@@ -26,7 +26,7 @@ class Difference:
     def __init__(self, hunks: Sequence[Hunk], notes: Sequence[str] = ()) -> None:
         self.hunks = hunks
         self.notes = notes
-        """Remarks to show before the rows."""
+        """Remarks on the whole text, to show above the rows."""
         self.added = sum(len(change.added) for hunk in hunks for change in hunk.changes)
         """The number of added lines."""
         self.removed = sum(len(change.removed) for hunk in hunks for change in hunk.changes)
@@ -55,21 +55,24 @@ class Difference:
 
     @cached_property
     def old(self) -> Mapping[int, str]:
-        """The known lines of the old text by number. Highlighting needs the lines above a change too."""
+        """The lines of the old text by number, as far as they are known; a patch contains only some lines.
+
+        Syntax highlighting needs the lines above a change too.
+        """
         return {
             row.old: row.text for hunk in self.hunks for row in hunk.rows() if row.old and row.kind != "note"
         }
 
     @cached_property
     def new(self) -> Mapping[int, str]:
-        """The known lines of the new text by number."""
+        """The lines of the new text by number, as far as they are known."""
         return {
             row.new: row.text for hunk in self.hunks for row in hunk.rows() if row.new and row.kind != "note"
         }
 
     @property
     def one_sided(self) -> bool:
-        """True if lines were only added or only removed."""
+        """True unless there are both added and removed lines."""
         return not (self.added and self.removed)
 
 
@@ -93,9 +96,9 @@ class _FullDifference(Difference):
 
 @lru_cache(maxsize=CACHE_SIZE)
 def compare_texts(old: str | None, new: str | None, first: int = 1) -> Difference:
-    """Compare two versions of a text. None means that this version does not exist.
+    """Return the difference between two versions of a text. None stands for a version that does not exist.
 
-    `first` is the number of the first line.
+    `first` is the number that the first line of each text gets.
     """
     before, before_open = _lines(old)
     after, after_open = _lines(new)
@@ -115,13 +118,13 @@ def compare_texts(old: str | None, new: str | None, first: int = 1) -> Differenc
 def difference_of_blocks(
     old: list[str], new: list[str], blocks: Sequence[Block], *, open_ends: tuple[bool, bool] = (False, False)
 ) -> Difference:
-    """Return the difference of two texts whose differing blocks are known.
+    """Return the difference between two texts, given the blocks of lines that differ.
 
     Args:
         old: The old lines, without line ends.
         new: The new lines.
-        blocks: Where they differ.
-        open_ends: Whether the newline after the last old and the last new line is missing.
+        blocks: The ranges of lines that differ.
+        open_ends: For the old and for the new text, whether the newline after its last line is missing.
     """
     hunks = _hunks(old, new, list(blocks), 1)
     if old and new and open_ends[0] != open_ends[1]:
@@ -182,7 +185,10 @@ def group_blocks(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 def _mark_missing_newline(
     hunks: list[Hunk], blocks: list[Block], old: int, new: int, *, old_open: bool
 ) -> None:
-    """In the last change, which includes the last line, mark that one text has no newline at its end."""
+    """Mark in the last change that the old text (if `old_open`) or the new one has no newline at its end.
+
+    `old` and `new` are the numbers of lines. Nothing is marked if the change does not include the last line.
+    """
     last = blocks[-1]
     change = list(hunks[-1].changes)[-1]
     if old_open and last.i_end == old:

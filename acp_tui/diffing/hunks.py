@@ -17,7 +17,7 @@ Kind = Literal["same", "removed", "added", "gap", "note", "more", "file"]
 
 
 class Row(NamedTuple):
-    """A row of a difference in unified view: old and new lines in one column."""
+    """A row of the unified view of a difference, which shows old and new lines in one column."""
 
     kind: Kind
     text: str
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class LineChange:
-    """Removed lines and the lines that replaced them. Either may be empty."""
+    """Removed lines and the lines that replaced them. One of the two lists may be empty."""
 
     __slots__ = ("_marks", "added", "added_open", "removed", "removed_open")
 
@@ -53,13 +53,16 @@ class LineChange:
         self._marks: dict[int, tuple[list[CharRange], list[CharRange]]] = {}
 
     def pair(self, at: int) -> tuple[str, str] | None:
-        """Return the removed and the added line at an index; None if one of them does not exist."""
+        """Return the removed line and the added line at the same index; None unless both exist."""
         if at < len(self.removed) and at < len(self.added):
             return self.removed[at], self.added[at]
         return None
 
     def marks(self, row: Row) -> list[CharRange]:
-        """Return the changed parts of a line."""
+        """Return the ranges of a row's text that differ from the line which it replaces or is replaced by.
+
+        The result is empty if there is no such line.
+        """
         pair = self.pair(row.at)
         if pair is None:
             return []

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
 ANCHOR_WINDOWS = (1, 3, 8, 24)
-"""The sizes of groups of lines tried as anchors: if no single line is unique, a group may be."""
+"""The numbers of consecutive lines to try as anchors: if no single line is unique, a group may be."""
 
 MAX_PAIRS = 200_000
 """The maximum number of pairs of equal lines that difflib gets to compare, in one comparison of two texts."""
 
 
 class Block(NamedTuple):
-    """`old[i:i_end]` became `new[j:j_end]`; one of them may be empty."""
+    """A difference: `old[i:i_end]` was replaced by `new[j:j_end]`. One of these ranges may be empty."""
 
     i: int
     i_end: int
@@ -66,7 +66,7 @@ class _Comparison:
         return found
 
     def _trim(self, block: Block) -> Block:
-        """Remove equal lines at the beginning and at the end."""
+        """Return a block without the equal lines at its beginning and at its end."""
         a, b = self._a, self._b
         i, i_end, j, j_end = block
         while i < i_end and j < j_end and a[i] == b[j]:
@@ -78,7 +78,7 @@ class _Comparison:
         return Block(i, i_end, j, j_end)
 
     def _gaps(self, block: Block, window: int) -> list[Block]:
-        """Return the blocks between anchors; none if there are no anchors."""
+        """Return the parts of a block before, between and after its anchors; none if it has no anchors."""
         anchors = _longest_ordered_pairs(
             _unique(self._a, block.i, block.i_end, window), _unique(self._b, block.j, block.j_end, window)
         )
@@ -96,7 +96,7 @@ class _Comparison:
         return gaps
 
     def _compare(self, block: Block) -> list[Block]:
-        """Compare a block with difflib. Over the limit, report it as replaced completely."""
+        """Use difflib to find the differences within a block. Over the limit, return the whole block."""
         i, i_end, j, j_end = block
         a, b = self._a[i:i_end], self._b[j:j_end]
         in_b = Counter(b)
@@ -113,7 +113,7 @@ class _Comparison:
 
 
 def _unique(lines: list[int], start: int, end: int, window: int) -> dict[Hashable, int]:
-    """Return the positions of the lines, or groups of `window` lines, that occur once."""
+    """Map each line that occurs once to its position; if `window` is above 1, each group of so many lines."""
     part = lines[start:end]
     keys: list[Hashable] = (
         list(part) if window == 1 else list(zip(*(part[shift:] for shift in range(window)), strict=False))
@@ -123,7 +123,10 @@ def _unique(lines: list[int], start: int, end: int, window: int) -> dict[Hashabl
 
 
 def _longest_ordered_pairs(a: dict[Hashable, int], b: dict[Hashable, int]) -> list[tuple[int, int]]:
-    """Return the longest series of common keys in the same order on both sides (patience sorting)."""
+    """Return the positions in `a` and `b` of the longest series of keys that has the same order in both.
+
+    The series is found by patience sorting.
+    """
     pairs = [(at, b[key]) for key, at in a.items() if key in b]  # already in the order of `a`
     tops: list[int] = []  # for each length, the smallest last `j` of a series
     at_top: list[int] = []  # … and the index of that pair

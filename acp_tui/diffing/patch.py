@@ -111,13 +111,14 @@ class _OpenHunk:
 
     @property
     def end(self) -> tuple[int, int]:
-        """The old and new line numbers after the lines read so far."""
+        """The line numbers, in the old and in the new text, that follow the lines read so far."""
         return self._start[0] + self._count[0], self._start[1] + self._count[1]
 
     def includes(self, line: str) -> bool:
         """Return True if the line belongs to this hunk.
 
-        A line that looks like a file header is included if the hunk header counts more lines than were read.
+        A line that looks like a file header belongs to the hunk if the hunk header announces more lines than
+        were read so far.
         """
         if line.startswith("\\"):
             return True

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Diff
 
 _MAX_COMPARISONS = 4_000_000
-"""Limit for old lines times new lines: `difflib` could take seconds beyond it."""
+"""Limit for the number of old lines times that of new lines: beyond it, `difflib` could take seconds."""
 _NO_END = "\n\\ No newline at end of file"
 
 
 def diff_lines(diff: Diff, first: int = 1) -> list[str]:
-    """Return the hunks of a diff, without file names; the agent's own patch if it sent one.
+    """Return the lines of a unified diff without the file names, or of the agent's patch if it sent one.
 
     `first` is the line number at which the texts begin in the file. If it is 0 (unknown), hunk headers have
     no line numbers.
@@ -49,7 +49,7 @@ def _renumber(header: str, first: int) -> str:
 
 
 def _lines(text: str | None, other: str | None) -> list[str]:
-    """Split a text; mark a missing newline at the end, unless the other text lacks it too."""
+    """Split a text into lines. Mark a missing newline at its end if the other text has one there."""
     lines = (text or "").splitlines()
     if text and other and other.endswith("\n") and not text.endswith("\n"):
         lines[-1] += _NO_END
@@ -57,6 +57,6 @@ def _lines(text: str | None, other: str | None) -> list[str]:
 
 
 def _common_prefix(old: list[str], new: list[str]) -> int:
-    """Return the number of equal lines at the beginning."""
+    """Return the number of equal lines at the beginning of both texts."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))

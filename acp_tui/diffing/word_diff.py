@@ -10,9 +10,12 @@ CharRange = tuple[int, int]
 
 _TOKENS = re.compile(r"\w+|[^\S\n]+|.", re.DOTALL)
 MAX_CHARACTERS = 2_000
-"""If a line is longer, the rest is ignored, and only the common beginning and end are found."""
+"""The maximum length of a line to compare by words.
+
+Of a longer line only this many characters are compared, and only the common beginning and end are found.
+"""
 MAX_TOKENS = 200
-"""If more words of a line differ, they are not compared one by one."""
+"""The maximum number of words to compare one by one. Longer differing parts are marked as a whole."""
 MIN_SIMILARITY = 0.35
 """The share of unchanged text below which the whole line counts as changed, and no words are marked."""
 
@@ -71,7 +74,7 @@ def _char_ranges(tokens: list[str], ranges: list[tuple[int, int]]) -> list[CharR
 
 
 def _similarity(old: str, old_marks: list[CharRange], new: str, new_marks: list[CharRange]) -> float:
-    """Return the share of both lines that is unchanged, ignoring whitespace."""
+    """Return the share of the characters of both lines that is not marked, ignoring whitespace."""
     total = changed = 0
     for text, marks in ((old, old_marks), (new, new_marks)):
         total += len("".join(text.split()))

@@ -1,7 +1,7 @@
 """Checks of what an agent does, beyond the shape of its messages.
 
-Each check finds a fault that has broken a client. The list comes from the protocol and from the traffic
-of real agents.
+Each check finds a fault that has broken a client. The list of checks comes from the protocol and from the
+traffic of real agents.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ CLIENT_ONLY_METHODS = frozenset(
 SESSION_METHODS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 REPLAY_METHODS = frozenset({"session/load", "session/resume"})
 MANY_THOUGHTS = 200
-"""The number of separate thoughts in one turn from which they are reported."""
+"""The number of separate thoughts in one turn that is reported as a violation."""
 MAX_EXAMPLE_CHARS = 200
 
 
 class BehaviourCheck:
-    """Follows one connection, record by record.
+    """Checks what the agent does, from the records of one connection.
 
-    `report` is called with the name of a check, a sentence, and an example or None.
+    For each violation, `report` is called with the name of the check, a sentence, and an example or None.
     """
 
     def __init__(self, report: Callable[[str, str, str | None], None]) -> None:

@@ -88,7 +88,10 @@ def _outcome(call: dict[str, Any]) -> str:
 
 
 def _capabilities(capabilities: dict[str, Any], path: str = "") -> Iterator[str]:
-    """Yield the names of what is supported. An object counts as support even if it is empty."""
+    """Yield the names of the supported capabilities, such as `promptCapabilities.image`.
+
+    Within a group of capabilities, an empty object means that the capability is supported.
+    """
     for name, value in capabilities.items():
         below = f"{path}{name}"
         if name == "_meta" or value is None or value is False:
@@ -100,7 +103,7 @@ def _capabilities(capabilities: dict[str, Any], path: str = "") -> Iterator[str]
 
 
 def _choices(values: list[str], current: object) -> str:
-    """Return the values with the current one in brackets."""
+    """Return the values as text, with brackets around the current value."""
     return ", ".join(f"[{value}]" if value == current else value for value in map(str, values))
 
 

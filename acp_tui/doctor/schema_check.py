@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 UNSTABLE_FIELDS = frozenset({"update.name", "toolCall.name"})
-"""Fields of the unstable schema that agents use already and acp-tui understands."""
+"""Fields of the unstable schema that are not reported: agents use them, and acp-tui understands them."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class SchemaViolation:
 
 @cache
 def _models() -> tuple[dict[str, type[BaseModel]], dict[str, type[BaseModel]]]:
-    """Return the models of params by method, and those of results by method."""
+    """Return the models of the agent's parameters and of its results, each by method."""
     from acp import schema
 
     calls: dict[str, type[BaseModel]] = {
@@ -147,11 +147,11 @@ _SENTENCE_ENDS = {
     "greater_than_equal": "is too small",
     "less_than_equal": "is too large",
 }
-"""Ends of sentences about a value, by pydantic's error type. Other types use a general sentence."""
+"""How the sentence about a wrong value ends, by pydantic's error type. Other types have a general end."""
 
 
 def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:
-    """Return the path of an error in the message, without pydantic's names of union members."""
+    """Convert pydantic's location of an error to a path in the message, without names of union members."""
     path: list[str] = []
     for number, part in enumerate(loc):
         if isinstance(value, dict) and part in value:
@@ -168,7 +168,10 @@ def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:
 
 
 def _differences(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the path and value of what the model dropped or converted, except `_meta` and nulls."""
+    """Yield the path and the value of each field that the model dropped or converted.
+
+    Fields named `_meta` and nulls are left out.
+    """
     if isinstance(sent, dict) and isinstance(kept, dict):
         for key, value in sent.items():
             below = f"{path}.{key}" if path else str(key)
@@ -189,7 +192,7 @@ def _differences(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, An
 
 
 def _same_type(sent: Any, kept: Any) -> bool:
-    """Return False if the model converted the value, such as "yes" to true or "5" to 5."""
+    """Return whether the model kept the type of a value, and did not convert "yes" to true or "5" to 5."""
     numbers = (int, float)
     if isinstance(sent, numbers) and isinstance(kept, numbers):
         return isinstance(sent, bool) == isinstance(kept, bool)

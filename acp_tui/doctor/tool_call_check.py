@@ -11,7 +11,7 @@ ACTING_KINDS = ("edit", "execute", "delete", "move")  # a tuple: a faulty kind m
 
 
 class Report(Protocol):
-    """A function that reports a violation by the name of its check."""
+    """A function that reports a violation: the name of the check, a sentence, and an example."""
 
     def __call__(self, check: str, sentence: str, example: Any = None) -> None: ...
 
@@ -26,7 +26,7 @@ class _ToolCall:
 
 
 class ToolCallCheck:
-    """Follows all tool calls of one connection."""
+    """Checks all tool calls and permission requests of one connection."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -34,7 +34,7 @@ class ToolCallCheck:
         self._asked = False  # for any permission
 
     def update(self, update: dict[str, Any], *, announced: bool) -> None:
-        """Check a `tool_call` if `announced`, otherwise a `tool_call_update`."""
+        """Check an update: a `tool_call` if `announced` is true, otherwise a `tool_call_update`."""
         identity = str(update.get("toolCallId"))
         call = self._calls.get(identity)
         if call is None:
@@ -99,7 +99,7 @@ class ToolCallCheck:
                 )
 
     def finish(self) -> None:
-        """Report an agent that acted without asking."""
+        """Report if the agent edited files or ran commands and never asked for permission."""
         acted = any(
             call.status == "completed" and call.kind in ACTING_KINDS and not call.served
             for call in self._calls.values()
@@ -130,11 +130,11 @@ class ToolCallCheck:
 
 
 def check_path(report: Report, what: str, path: Any) -> None:
-    """Report a relative path."""
+    """Report a path if it is relative. `what` says in the sentence what the path belongs to."""
     if isinstance(path, str) and path and not path.startswith("/"):
         report("relative-path", f"{what} has a relative path; the protocol requires absolute ones", path)
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list. Anything else is reported by the schema check."""
+    """Return the items of a list that are objects. The schema check reports any other value."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

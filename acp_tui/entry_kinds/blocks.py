@@ -1,4 +1,4 @@
-"""What a Markdown or HTML export is made of. The writers depend on these blocks, not on kinds of entries."""
+"""The blocks that make up a Markdown or HTML export. Its writers need not know the kinds of entries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class MarkdownText(NamedTuple):
 
 
 class ContentBlock(NamedTuple):
-    """An image, a file, a link or a text. `verbatim` text is output rather than prose."""
+    """An image, a file, a link or a text. If `verbatim` is true, the text is output rather than prose."""
 
     content: Content
     verbatim: bool = False
@@ -69,7 +69,7 @@ class Steps(NamedTuple):
 
 
 class Link(NamedTuple):
-    """The name and the URL or path of a linked resource."""
+    """A link to the resource with this URI."""
 
     uri: str
 
@@ -99,7 +99,7 @@ class Headline(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Something the agent did: a line, and parts below it that are hidden if `folded`."""
+    """Something the agent thought or did: a headline, and parts below it that are hidden if `folded`."""
 
     headline: Headline
     parts: Sequence[Part]

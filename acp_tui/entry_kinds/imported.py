@@ -1,4 +1,4 @@
-"""Functions that are named in the table of kinds and imported later."""
+"""Functions that the table of kinds names and that are imported when they are first called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Imported:
     """A function of a package above this one. It is imported when it is first called."""
 
     def __init__(self, name: str) -> None:
-        """`name` is `module:function`."""
+        """Set the function's name, in the form `module:function`."""
         self._name = name
         self._function: Callable[..., Any] | None = None
 

@@ -49,7 +49,7 @@ class EntryKind:
     title: str
     """The name of the kind for users, e.g. as the title of the screen that shows one entry."""
     renderer: Callable[[Any, Any], Any]
-    """Makes the body for a `DrawContext`. Usually `Imported`: renderers need the screen libraries."""
+    """Makes the body of an entry for a `DrawContext`. Usually `Imported`: renderers need screen libraries."""
     plain_text: Callable[[Any, TextContext], Iterable[str]]
     """The lines that `sessions show` prints. If there are none, the entry is not printed."""
 
@@ -62,7 +62,7 @@ class EntryKind:
     progress: Callable[[Any], str | None] = _none
     """The line that `exec` prints when an entry is added, if any."""
     progress_updates: bool = False
-    """Whether `exec` also prints that line when an update of the entry changes it."""
+    """Whether `exec` prints the `progress` line again when an update of the entry changes that line."""
 
     foldable: bool = False
     """Whether the key that folds all entries also folds the entry."""
@@ -76,7 +76,7 @@ class EntryKind:
     media: Callable[[Any], Content | None] = _none
     """The image, audio or file that a key opens, if any."""
     landmark: Literal["prompt", "tool"] | None = None
-    """Whether the keys for prompts or those for tool calls move the cursor to the entry."""
+    """Which keys move the cursor to the entry: those for prompts, those for tool calls, or neither (None)."""
     is_error: Callable[[Any], bool] = _never
     """Whether the keys for errors move the cursor to the entry."""
 
@@ -86,19 +86,19 @@ class EntryKind:
     is_running: Callable[[Any], bool] = _never
     """Whether the first line shows a growing duration, so that it is drawn again from time to time."""
     shown_in: Callable[[Any, Session], Entry | None] = _none
-    """The entry that contains this one, if any. It is drawn again when this one changes."""
+    """The entry that contains this entry, if any. The container is drawn again when this entry changes."""
     dims_when_withdrawn: bool = True
     """Whether the entry is dimmed once the agent no longer has it in its context."""
 
     def export_blocks(self, entry: Entry, context: TextContext) -> Iterable[Block]:
-        """Return what Markdown and HTML exports show of an entry."""
+        """Return the blocks that show an entry in a Markdown or HTML export."""
         if self.blocks is not None:
             return self.blocks(entry, context)
         first, *rest = [*self.plain_text(entry, context)] or [""]
         return [Aside("info", "·", visible_line(first), visible("\n".join(rest)))] if first else []
 
     def searched_text(self, entry: Entry, session: Session) -> str:
-        """Return the text of an entry that is searched."""
+        """Return the text of an entry in which the search looks for matches."""
         if self.search_text is not None:
             return "\n".join(self.search_text(entry, session))
         return "\n".join(self.plain_text(entry, TextContext(session)))

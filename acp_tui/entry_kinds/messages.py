@@ -68,7 +68,7 @@ def answer_lines(message: Message, _context: TextContext) -> Iterable[str]:
 
 
 def thought_lines(thought: Thought, context: TextContext) -> Iterable[str]:
-    """Return a thought as plain text; only the number of its lines if the context omits thoughts."""
+    """Return a thought as plain text; only the number of its lines if `context.thoughts` is false."""
     lines = _lines(thought)
     if context.thoughts or not lines:
         return indented(lines, ". ")
@@ -88,7 +88,7 @@ def _lines(message: Message) -> Sequence[str]:
 
 
 def search_text(message: Message, _session: Session) -> Iterable[str]:
-    """Return the text of a message."""
+    """Return the searchable texts of a message: only its text."""
     return [message.text]
 
 
@@ -96,17 +96,17 @@ def search_text(message: Message, _session: Session) -> Iterable[str]:
 
 
 def prompt_blocks(message: Message, _context: TextContext) -> Iterable[Block]:
-    """Return a user message for exports."""
+    """Return the blocks that show a user message in an export."""
     return [Speech("user", _parts(message, PlainText))]
 
 
 def answer_blocks(message: Message, _context: TextContext) -> Iterable[Block]:
-    """Return an agent message for exports."""
+    """Return the blocks that show an agent message in an export."""
     return [Speech("agent", _parts(message, MarkdownText))]
 
 
 def thought_blocks(thought: Thought, _context: TextContext) -> Iterable[Block]:
-    """Return a thought for exports."""
+    """Return the blocks that show a thought in an export."""
     return [Fold(Headline(thought_title(thought)), _parts(thought, MarkdownText), is_over(thought))]
 
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Compaction, Notice, Session, TurnEnd, Unrecognised
 
 PRINTED_SOURCES = frozenset({"client", "agent", "protocol"})
-"""The sources of notices that `exec` prints. Others repeat a decision that it has printed already."""
+"""The sources of the notices that `exec` prints.
+
+Other notices repeat a decision that `exec` has already printed, or say that acp-tui waits for something.
+"""
 PLAIN_SIGNS = {"info": "-", "warning": "!", "error": "!!"}
 SIGNS: dict[str, tuple[Literal["info", "warning", "error"], str]] = {
     "warning": ("warning", "!"),
@@ -56,19 +59,19 @@ def notice_lines(notice: Notice, _context: TextContext) -> Iterator[str]:
 
 
 def notice_search_text(notice: Notice, _session: Session) -> Iterable[str]:
-    """Return a notice and its details."""
+    """Return the searchable texts of a notice: its text and its details."""
     return [notice.text, notice.detail or ""]
 
 
 def notice_blocks(notice: Notice, _context: TextContext) -> Iterable[Block]:
-    """Return a notice for exports."""
+    """Return the blocks that show a notice in an export."""
     level, sign = SIGNS.get(notice.level, ("info", "·"))
     source = "the agent: " if notice.source == "agent" else ""
     return [Aside(level, sign, f"{source}{visible_line(notice.text)}", visible(notice.detail or ""))]
 
 
 def notice_progress(notice: Notice) -> str:
-    """Return the notice; an empty text if it repeats a decision."""
+    """Return the notice as `exec` prints it; an empty text if its source is not in `PRINTED_SOURCES`."""
     if notice.source not in PRINTED_SOURCES:
         return ""
     return notice.text if notice.detail is None else f"{notice.text}: {notice.detail}"
@@ -78,7 +81,7 @@ def notice_progress(notice: Notice) -> str:
 
 
 def turn_end_starts_folded(end: TurnEnd) -> bool:
-    """Return True unless the agent has exited: then its last lines on stderr are shown."""
+    """Return False if the agent exited, so that its last lines on stderr are shown; otherwise True."""
     return end.error is None or end.error.raw is not None
 
 
@@ -102,12 +105,12 @@ def turn_end_lines(end: TurnEnd, _context: TextContext) -> Iterable[str]:
 
 
 def turn_end_search_text(end: TurnEnd, _session: Session) -> Iterable[str]:
-    """Return the error that ended the turn."""
+    """Return the searchable texts of the end of a turn: the error and its details; none without an error."""
     return [end.error.message, end.error.detail or ""] if end.error is not None else []
 
 
 def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
-    """Return the end of a turn for exports; nothing if it ended normally."""
+    """Return the blocks that show the end of a turn in an export; none if the turn ended normally."""
     if end.error is not None:
         text = visible(end.error.message or "the agent gave no reason").strip()
         code = f" (error {end.error.code})" if end.error.code else ""
@@ -121,7 +124,7 @@ def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
 
 
 def turn_end_progress(end: TurnEnd) -> str:
-    """Return why the turn ended early, if it did. `exec` reports an error together with its result."""
+    """Return why the agent stopped early, else an empty text. `exec` reports an error with its result."""
     return f"stopped: {end.stop_reason}" if end.stop_reason not in (None, "end_turn") else ""
 
 
@@ -139,7 +142,7 @@ def compaction_search_text(compaction: Compaction, _session: Session) -> Iterabl
 
 
 def compaction_blocks(compaction: Compaction, _context: TextContext) -> Iterable[Block]:
-    """Return a compaction for exports."""
+    """Return the blocks that show a compaction in an export."""
     detail = "\n".join(filter(None, (compaction.error, str(compaction.summary))))
     text = f"the agent: {visible_line(compaction_words(compaction))}"
     return [Aside("error" if compaction.status == "failed" else "info", "·", text, detail)]
@@ -154,10 +157,10 @@ def unrecognised_lines(entry: Unrecognised, _context: TextContext) -> Iterable[s
 
 
 def unrecognised_search_text(entry: Unrecognised, _session: Session) -> Iterable[str]:
-    """Return the name and the JSON of a message."""
+    """Return the searchable texts of a message of an unknown kind: its name and its JSON."""
     return [entry.what, visible_json(entry.raw)]
 
 
 def unrecognised_blocks(entry: Unrecognised, _context: TextContext) -> Iterable[Block]:
-    """Return a message of an unknown kind for exports."""
+    """Return the blocks that show a message of an unknown kind in an export."""
     return [Aside("info", "·", f"not recognised: {visible_line(entry.what)}", visible_json(entry.raw))]

@@ -23,7 +23,7 @@ def line_count(lines: Sized) -> str:
 
 
 def raw_lines(value: object) -> list[str]:
-    """Return a raw value as text or JSON."""
+    """Return the lines of a value that the agent sent: a string as text, anything else as JSON."""
     text = visible(value) if isinstance(value, str) else visible_json(value)
     return text.splitlines()
 

@@ -18,7 +18,7 @@ CHECKBOXES = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]"}
 
 
 def plain_text(plan: Plan, _context: TextContext) -> Iterable[str]:
-    """Return the steps, the text and the URI of a plan."""
+    """Return a plan as plain text: its steps, its Markdown and its URI, or that it was removed."""
     if plan.removed:
         return ["Plan removed"]
     lines = [f"  {CHECKBOXES.get(item.status, f'[{item.status}]')} {item.content}" for item in plan.items]
@@ -28,12 +28,12 @@ def plain_text(plan: Plan, _context: TextContext) -> Iterable[str]:
 
 
 def search_text(plan: Plan, _session: Session) -> Iterable[str]:
-    """Return the steps and the text of a plan."""
+    """Return the searchable texts of a plan: its steps and its Markdown."""
     return [*(item.content for item in plan.items), plan.markdown or ""]
 
 
 def blocks(plan: Plan, _context: TextContext) -> Iterable[Block]:
-    """Return a plan for exports."""
+    """Return the blocks that show a plan in an export."""
     parts: list[Part] = []
     if plan.items:
         parts.append(Steps(plan.items))
@@ -49,6 +49,6 @@ def blocks(plan: Plan, _context: TextContext) -> Iterable[Block]:
 
 
 def progress(plan: Plan) -> str:
-    """Return how many steps are completed, as text."""
+    """Return how many steps are completed, as a line for `exec`; an empty text if there are no steps."""
     done = sum(item.status == "completed" for item in plan.items)
     return f"plan: {done} of {len(plan.items)} steps done" if plan.items else ""

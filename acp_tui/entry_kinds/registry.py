@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @cache
 def kinds() -> dict[type[Entry], EntryKind]:
-    """Return the rows by the type of their entries."""
+    """Return the rows of `kind_table`, by type of entry."""
     from acp_tui.entry_kinds.kind_table import KINDS
 
     return KINDS
 
 
 def kind_of(entry: Entry) -> EntryKind:
-    """Return the row of an entry."""
+    """Return the row that describes the kind of an entry."""
     return kinds()[type(entry)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def permission_lines(permission: Permission, context: TextContext) -> Iterator[str]:
-    """Yield what was asked, the answer, its rule or policy, and what the user wrote when rejecting."""
+    """Yield what was asked, the answer, the rule or policy it comes from, and the user's reason to reject."""
     call = context.session.tool_calls.get(permission.call_id)
     yield f"? Permission: {(call and call.title) or permission.call_id}: {_outcome(permission)}"
     if permission.why:
@@ -39,7 +39,7 @@ def _outcome(permission: Permission) -> str:
 
 
 def permission_search_text(permission: Permission, session: Session) -> Iterable[str]:
-    """Return what was asked, the rule or policy that answered, and what the user wrote when rejecting."""
+    """Return what was asked, the rule or policy that answered, and the user's reason to reject."""
     call = session.tool_calls.get(permission.call_id)
     return [call.title if call is not None else "", permission.why or "", permission.reason]
 

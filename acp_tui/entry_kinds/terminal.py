@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session, Terminal, ToolCall
 
 MAX_LINES = 40
-"""The maximum number of lines of output in plain text. The last ones are shown."""
+"""The maximum number of lines of output in plain text. Of longer output, the last lines are shown."""
 
 
 def is_running(terminal: Terminal) -> bool:
@@ -85,7 +85,7 @@ def output_text(terminal: Terminal) -> Iterator[str]:
 
 
 def blocks(terminal: Terminal, context: TextContext) -> Iterable[Block]:
-    """Return a terminal for exports; nothing if a tool call shows it."""
+    """Return the blocks that show a terminal in an export; none if a tool call shows it."""
     if is_shown_by_call(terminal, context.session):
         return []
     title = "Your command" if terminal.owner == "user" else ""

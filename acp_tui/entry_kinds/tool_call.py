@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Location, Session, ToolCall, ToolContent
 
 UNFOLDED_KINDS = ("edit", "delete", "move", "execute")
-"""Calls that change or run something start unfolded."""
+"""The kinds of calls that start unfolded, because they change or run something."""
 ShownContent = Content | Diff | Terminal
 STATUS_WORDS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
 
 
 def starts_folded(call: ToolCall) -> bool:
-    """Return True for a call that only reads or thinks, unless it failed."""
+    """Return True unless a call failed, has a diff or a terminal, or is of a kind that starts unfolded."""
     if call.status == "failed" or call.kind in UNFOLDED_KINDS:
         return False
     return not any(isinstance(item, (Diff, TerminalRef)) for item in call.content)
@@ -56,12 +56,12 @@ def is_running(call: ToolCall) -> bool:
 
 
 def estimated_height(call: ToolCall, _width: int) -> int:
-    """Estimate the height. Calls that only read are folded."""
+    """Estimate the height in rows. Calls that only read or think are folded to one row."""
     return 1 if call.kind in ("read", "search", "think") else 8
 
 
 def progress(call: ToolCall) -> str:
-    """Return the title and the final status."""
+    """Return the title of a call, with its status once this is final, as a line for `exec`."""
     title = call_title(call, "")
     status = STATUS_WORDS.get(call.status)
     return reveal_line(f"{title}: {status}" if title and status else title)
@@ -71,7 +71,7 @@ def progress(call: ToolCall) -> str:
 
 
 def plain_text(call: ToolCall, context: TextContext) -> Iterator[str]:
-    """Yield the title, the files and the content of a call."""
+    """Yield a call as plain text: its title, its files and its content, or else the raw input and output."""
     kind = f", {call.kind}" if call.kind_given else ""
     code = f", exit code {call.exit_code}" if call.exit_code and not shows_terminal(call) else ""
     yield f"* {call_title(call, context.cwd)} ({call.status}{kind}{code})"
@@ -98,7 +98,7 @@ def _item_lines(item: ToolContent, call: ToolCall, context: TextContext) -> Iter
 
 
 def search_text(call: ToolCall, session: Session) -> Iterator[str]:
-    """Yield the title, the files and the content of a call."""
+    """Yield the searchable texts of a call: its title, its files and its content."""
     yield from (call.title, *call.paths)
     for item in call.content:
         match item:
@@ -114,7 +114,7 @@ def search_text(call: ToolCall, session: Session) -> Iterator[str]:
 
 
 def blocks(call: ToolCall, context: TextContext) -> Iterable[Block]:
-    """Return a call for exports."""
+    """Return the blocks that show a call in an export."""
     headline = Headline(
         call_title(call, context.cwd),
         KIND_ICONS.get(call.kind, OTHER_ICON),
@@ -140,7 +140,7 @@ def _changed_lines(call: ToolCall) -> tuple[int, int]:
 
 
 def _parts(call: ToolCall, context: TextContext) -> Iterator[Part]:
-    """Yield the parts of a call. Raw input and output appear only if there is no other content."""
+    """Yield the parts of a call in an export. Raw input and output appear only without other content."""
     if locations := other_locations(call, context.cwd):
         yield FileList([location_label(place, context.cwd) for place in locations])
     command = call_command(call) if call.kind == "execute" else ""
@@ -169,7 +169,7 @@ def _part(item: ShownContent, call: ToolCall, context: TextContext) -> Part:
 
 
 def shown_content(call: ToolCall, session: Session) -> Iterator[ShownContent]:
-    """Yield the content to show. Omits unknown terminals, blank texts and copies of the raw input."""
+    """Yield the content of a call, except unknown terminals, blank texts and copies of the raw input."""
     for item in call.content:
         if isinstance(item, TerminalRef):
             if (terminal := session.terminals.get(item.terminal_id)) is not None:
@@ -183,7 +183,10 @@ def _adds_text(item: Content, call: ToolCall) -> bool:
 
 
 def raw_values(call: ToolCall) -> Iterator[tuple[Literal["input", "output"], Any]]:
-    """Yield the raw input and output, for a call without content. The input is omitted if it is a command."""
+    """Yield the raw input and output of a call, each with its name, to be shown if it has no content.
+
+    The input is left out if it is a command, which is shown anyway.
+    """
     empty: tuple[object, ...] = (None, {}, "")
     if call.raw_input not in empty and not (call.kind == "execute" and call_command(call)):
         yield "input", call.raw_input
@@ -195,7 +198,7 @@ def raw_values(call: ToolCall) -> Iterator[tuple[Literal["input", "output"], Any
 
 
 def other_locations(call: ToolCall, cwd: str) -> list[Location]:
-    """Return the files of a call that neither its title nor a diff names."""
+    """Return the locations of a call, without files that are named by its title or by one of its diffs."""
     known = {item.path for item in call.content if isinstance(item, Diff)}
     known.add(cwd)  # the directory of a command is not a file that it touches
     return [
@@ -222,14 +225,14 @@ def location_label(location: Location, cwd: str) -> str:
 
 
 def code(call: ToolCall) -> list[str]:
-    """Return the new texts of changed files; if there are none, the command."""
+    """Return the code to copy from a call: the new texts of changed files, or else its command."""
     texts = [item.new for item in call.content if isinstance(item, Diff) and item.new]
     command = call.raw_input.get("command") if isinstance(call.raw_input, dict) else None
     return texts or ([command] if isinstance(command, str) else [])
 
 
 def location(call: ToolCall) -> tuple[str, int | None] | None:
-    """Return the first file of a call."""
+    """Return the path and, if known, the line of the first file of a call."""
     for place in call.locations:
         return place.path, place.line
     return next(((item.path, None) for item in call.content if isinstance(item, Diff)), None)

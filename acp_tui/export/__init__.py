@@ -37,7 +37,7 @@ def export(
         form: One of `FORMATS`.
         metadata: What the header shows but the log does not contain.
         theme: The colours of an HTML document.
-        is_sensitive: Called with the path of a file; a true result leaves out the file's contents.
+        is_sensitive: Called with the path of a file. If the result is true, the file's contents are left out.
     """
     session = build_redacted_session(records, is_sensitive)
     metadata = metadata or SessionMetadata()

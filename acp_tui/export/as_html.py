@@ -185,7 +185,7 @@ def _label(text: str) -> str:
 
 
 def _content(content: Content) -> str:
-    """Embed images in the file; describe other content that is not text."""
+    """Return the HTML of a content block. Texts and images are embedded; any other content is described."""
     if content.kind == "text":
         return html_text.markdown(content.text) if "```" in content.text else html_text.plain(content.text)
     name = escape(content_label(content))

@@ -33,7 +33,10 @@ _INTERNAL_SESSION_FIELDS = frozenset(
         "queue",
     }
 )
-"""Fields left out: those that repeat the entries, bookkeeping, and the queue of prompts not yet sent."""
+"""The fields of the session that are left out of the document.
+
+They repeat the entries, are only used internally, or contain the queue of prompts not yet sent.
+"""
 
 
 def as_json(session: Session, metadata: SessionMetadata) -> str:

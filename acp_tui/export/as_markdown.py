@@ -138,7 +138,7 @@ def _part(part: Part) -> Iterator[str]:
 
 
 def _content(block: ContentBlock) -> Iterator[str]:
-    """Show text in full; describe images, audio and other content in a line."""
+    """Yield the paragraphs of a content block. Images, audio and the like are described in a line."""
     content = block.content
     if content.kind == "text":
         is_output = block.verbatim and not content.text.lstrip().startswith("```")

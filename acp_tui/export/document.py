@@ -1,4 +1,4 @@
-"""Texts that the Markdown and HTML exports share: the header, and labels of content they cannot show."""
+"""Texts that the Markdown and HTML exports share: the header, and descriptions of content blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def header_facts(session: Session, metadata: SessionMetadata) -> list[tuple[str, str]]:
-    """Return the labels and values above the conversation."""
+    """Return the lines of the header above the conversation, each as a label and a value."""
     agent = session.agent
     name = metadata.agent or (agent and (agent.title or agent.name)) or ""
     version = f" {agent.version}" if agent is not None and agent.version else ""
@@ -52,7 +52,7 @@ def _minute(at: float) -> str:
 
 
 def content_label(content: Content) -> str:
-    """Describe a content block in one line."""
+    """Return a description of a content block in one line."""
     parts = [content.title or content.name or "", content.mime or "", content.description or ""]
     if content.data is not None:
         parts.append(f"{len(content.data.rstrip('=')) * 3 // 4:,} bytes")

@@ -1,4 +1,4 @@
-"""HTML of Markdown, code, diffs and terminal output. All of it is untrusted and escaped."""
+"""Converts Markdown, code, diffs and terminal output to HTML. All of this input is untrusted and escaped."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _image(tokens: Sequence[Token], number: int, *_: Any) -> str:
 
 
 def _show_checkbox(first: Token) -> None:
-    """Replace the marker of a task list item with a checkbox."""
+    """Replace the task list marker at the beginning of a list item, if there is one, with a checkbox."""
     box = CHECKBOXES.get(first.content[:4].lower()) if first.type == "text" else None
     if box is not None:
         first.content = f"{box} {first.content[4:]}"
@@ -107,7 +107,7 @@ def is_safe_link(url: str) -> bool:
 
 
 def link(url: str, text: str) -> str:
-    """Render a safe link; otherwise the text, with the target as its tooltip."""
+    """Render a link. If its URL is not safe, render only the text, with the URL as its tooltip."""
     if not is_safe_link(url):
         return f'<span title="{escape(url)}">{escape(text)}</span>'
     return f'<a class="link" rel="noopener noreferrer nofollow" href="{escape(url)}">{escape(text)}</a>'

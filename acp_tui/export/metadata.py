@@ -1,4 +1,4 @@
-"""What a session's log does not contain: its title, agent and folder."""
+"""The details of a session that its log may not contain: the title, the agent and the folder."""
 
 from __future__ import annotations
 

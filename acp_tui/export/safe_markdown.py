@@ -1,8 +1,8 @@
 """Embeds untrusted Markdown in a document so that it cannot affect the text around it.
 
-HTML is disabled, because an agent's `</details>` would close one of the document's, and an open code fence is
-closed. The text is parsed to find its code. Everywhere else `<` becomes `&lt;`, so that a renderer that
-allows HTML finds none.
+HTML is disabled, because a `</details>` from an agent would close an element of the document. An open code
+fence is closed. The text is parsed to find its code. Everywhere else `<` becomes `&lt;`, so that a renderer
+that allows HTML finds none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_NESTING = 60
-"""The maximum depth of nested quotes and lists."""
+"""The maximum depth of nested quotes and lists. A text with deeper nesting is shown without formatting."""
 _SPECIAL = re.compile(r"[\\`*\[\]|<>~$]|&(?=[#\w])|(?<!\w)_|_(?!\w)")
 _SPECIAL_AT_START = re.compile(r"(?:[#+=:-]|\d+(?=[.)]))")
 _STEP = re.compile(r"\\.|(?P<ticks>`+)|(?P<less><)|[^\\`<]+|.", re.DOTALL)
@@ -40,7 +40,7 @@ def _accept_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
 
 
 def parse_blocks(text: str) -> list[Token] | None:
-    """Parse a text. Return None if it is nested more deeply than `MAX_NESTING`."""
+    """Return the tokens of a Markdown text; None if it is nested more deeply than `MAX_NESTING`."""
     tokens = parser().parse(text)
     return None if any(token.level >= MAX_NESTING - 1 for token in tokens) else tokens
 
@@ -75,7 +75,10 @@ def contain(text: str) -> str:
 
 
 def _closing_fence(tokens: list[Token], lines: list[str]) -> list[str]:
-    """Return the fence that closes an open code block. Without it, the rest of the document would be code."""
+    """Return the line that closes a code block left open at the end of the text; none if all are closed.
+
+    Otherwise the rest of the document would be code.
+    """
     fences = [token for token in tokens if token.type == "fence"]
     if not fences or fences[-1].map is None:
         return []

@@ -32,7 +32,7 @@ def style_sheet(theme: str) -> str:
 
 
 def _rules(data: dict[str, Any]) -> list[str]:
-    """Return the rules for the colours of a theme."""
+    """Return the CSS rules for the colours of a theme."""
     colours = {name: value for name, value in data["colors"].items() if _colour(value, {})}
     rules = [f":root{{color-scheme:{'dark' if data['dark'] else 'light'}}}"]
     rules += [f":root{{--{name}:{colours[name]}}}" for name in _USED if name in colours]
@@ -47,7 +47,7 @@ def _rules(data: dict[str, Any]) -> list[str]:
 
 
 def _read(name: str, *, own: bool) -> dict[str, Any]:
-    """Read a theme, completed with the values of its base. Users' themes are found only if `own`."""
+    """Return a theme, completed with the values of its base. If `own` is true, it may be a user's theme."""
     file = _file(name, own=own)
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -77,9 +77,10 @@ def _own_themes() -> Path:
 
 
 def _file(name: str, *, own: bool) -> Path:
-    """Return the path of a theme, which need not exist. If `own`, the user's theme of that name comes first.
+    """Return the path of a theme's file, which need not exist.
 
-    A source checkout has the themes beside the package.
+    If `own` is true, the user's themes are searched before those of acp-tui. Those are in the package or, in
+    a source checkout, beside it.
     """
     if not _NAME.fullmatch(name):
         raise UserError(f'"{name}" is not a valid theme name.', exit_code=2)
@@ -106,7 +107,10 @@ def _declarations(style: Any, colours: dict[str, str]) -> str:
 
 
 def _colour(value: Any, colours: dict[str, str]) -> str:
-    """Resolve a colour; anything that is not `#rrggbb` becomes empty, to keep CSS injection out."""
+    """Return the `#rrggbb` of a colour or of its name in the theme.
+
+    For anything else return an empty text, so that a theme cannot inject CSS.
+    """
     value = colours.get(value, value) if isinstance(value, str) else ""
     return value if _COLOUR.fullmatch(value) else ""
 

@@ -30,7 +30,7 @@ class AgentIdentity:
 
     @property
     def label(self) -> str:
-        """The agent's id, or its name and command, for display."""
+        """The agent as shown to the user: its catalogue id, or else its reported name and its command."""
         if not self.line:
             return self.id
         return f"{self.name} (`{self.line}`)" if self.name else f"`{self.line}`"

@@ -37,7 +37,7 @@ GUARD_OPTIONS = [
     PermissionOption("reject", "Reject", "reject_once"),
     PermissionOption("reject-always", "Reject always", "reject_always"),
 ]
-"""The options of acp-tui's own questions, asked before it serves a request for a file or a command."""
+"""The options of acp-tui's own questions, which it asks before it serves a file or runs a command."""
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class PermissionGate:
         self.run_rules[:] = [with_id(rule) for rule in self.run_rules]
 
     async def answer(self, question: Question) -> Verdict:
-        """Decide, ask the user if necessary, and record the verdict in the session."""
+        """Return the verdict on a question, asking the user if necessary, and record it in the session."""
         began = self.clock()
         by, verdict = await self._answer(question)
         self.note(
@@ -99,7 +99,7 @@ class PermissionGate:
             self.note(Noticed(level, f"Policy changed to {policy}: {POLICY_SUMMARIES[policy]}."))
 
     def turn_ended(self) -> None:
-        """Drop the unused grants, which are valid only during the turn."""
+        """Discard the permissions granted in the turn but not used: they are not valid in the next turn."""
         self.grants.clear()
 
     async def _answer(self, question: Question) -> tuple[str, Verdict]:
@@ -125,7 +125,7 @@ class PermissionGate:
         return "you", await self._ask(self.question_handler, question)
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
-        """Reject, because nobody can be asked."""
+        """Return "policy", as the source of the verdict, and a rejection: there is no user to ask."""
         option = choose_option(question.options, allow=False)
         return "policy", Verdict(False if option else None, option, question.why)
 
@@ -164,13 +164,13 @@ class PermissionGate:
         return rules
 
     def _count(self, decision: Decision) -> list[str]:
-        """Count a match of the rules that decided, and return their ids."""
+        """Count a match for each rule that led to the decision, and return the ids of these rules."""
         if self.rule_store is not None:
             self.rule_store.matches.add(decision.rules, self.clock())
         return [rule.id for rule in decision.rules if rule.id]
 
     async def _remember(self, rule: Rule) -> str:
-        """Add a rule and return its id."""
+        """Save a rule, or add it to the rules of the session, and return its id."""
         if rule.scope != "session" and self.rule_store is not None:
             try:  # in a thread: another process may hold the lock
                 return (await asyncio.to_thread(self.rule_store.add, rule)).id
@@ -193,9 +193,9 @@ def _why(decision: Decision) -> str:
 
 
 def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:
-    """Return the option to send to the agent when the user chose `chosen` and a rule remembers it.
+    """Return the option to send to the agent if acp-tui itself remembers the user's choice as a rule.
 
-    An agent's own "always" is broader than our rule, so the agent gets its only `*_once` option. Without such
-    an option it gets the chosen one.
+    The agent's own "always" would be broader than that rule, so the agent's only `*_once` option is sent
+    instead. If the agent offers none or several of them, the chosen option is sent.
     """
     return choose_option(question.options, chosen.kind.startswith("allow")) or chosen

@@ -1,6 +1,8 @@
 """Handlers for the agent's requests: permissions, files, terminals, elicitations.
 
-There is one method per protocol method. Parameters are read leniently; a missing one is refused.
+There is one method per protocol method. Parameters are read leniently, but a request that lacks a required
+parameter is refused.
+
 `subject_reader` is imported with the first request that needs it, because it takes 2 MB of memory.
 """
 
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 
 MAX_KEPT_TEXT = 1_000_000
-"""The largest overwritten text that is recorded for the diff, in characters."""
+"""Before a write, the file's text is recorded for the diff if it has at most this many characters."""
 
 
 class RequestHandlers:
@@ -113,9 +115,9 @@ class RequestHandlers:
         return {"outcome": {"outcome": "selected", "optionId": verdict.option.id}}
 
     async def _analyse(self, read_subject: Callable[[], Subject]) -> Subject:
-        """Read a subject in a thread: analysing a crafted command may take a few hundred milliseconds.
+        """Call `read_subject` in a thread: analysing a crafted command may take some hundred milliseconds.
 
-        Subjects are read one at a time, so that questions keep the order of their requests.
+        Calls run one at a time, so that questions keep the order of their requests.
         """
         async with self._analysis_lock:
             return await asyncio.to_thread(read_subject)
@@ -214,7 +216,10 @@ class RequestHandlers:
         return {"terminalId": terminal}
 
     def _target(self, folder: OpenFolder) -> Target:
-        """Classify an open folder by its real path, since the given path may lead elsewhere by now."""
+        """Return an open folder as a `Target`, classified by its real path.
+
+        The path that the agent gave may lead elsewhere by now.
+        """
         inside = self._files.roots.contains(folder.real)
         why = self._files.sensitive(folder.path) or self._files.sensitive(folder.real)
         return Target(folder.path, str(folder.real), inside, why, folder.identity)

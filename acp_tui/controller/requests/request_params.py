@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Params:
-    """Reads the parameters of a request. Raises `Refusal` for one that is missing or has the wrong type."""
+    """Reads the parameters of a request. Raises `Refusal` if one is missing or has the wrong type."""
 
     def __init__(self, method: str, values: Any, request_id: RequestId) -> None:
         self.method = method
@@ -20,14 +20,14 @@ class Params:
         self.values: dict[str, Any] = values if isinstance(values, dict) else {}
 
     def text(self, name: str, *, empty: bool = False) -> str:
-        """Return a required string."""
+        """Return a required string. It may be empty only if `empty` is true."""
         value = self.values.get(name)
         if not isinstance(value, str) or not (value or empty):
             raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a string")
         return value
 
     def number(self, name: str) -> int | None:
-        """Return an optional integer; `5.0` counts as one."""
+        """Return an optional integer. A whole number such as `5.0` is accepted too."""
         value = self.values.get(name)
         if isinstance(value, float) and value.is_integer():
             value = int(value)

@@ -38,7 +38,7 @@ class RuleBook:
 
     @property
     def project(self) -> str:
-        """The folder that rules of this project are for."""
+        """The folder to which the rules for this project apply."""
         return self.gate.project
 
     @property
@@ -47,7 +47,10 @@ class RuleBook:
         return self.gate.identity()
 
     def rules(self) -> list[ListedRule]:
-        """Return the rules from the command line, of the session, and saved; the oldest of each first."""
+        """Return the rules from the command line, those of the session, and the saved rules.
+
+        Each of these groups is in the order from the oldest to the newest rule.
+        """
         from acp_tui.permissions.rule_matching import applies
 
         store = self.gate.rule_store
@@ -68,7 +71,11 @@ class RuleBook:
         self._remember_undo(self._remove(rule))
 
     def edit(self, rule: Rule, new: Rule) -> Rule:
-        """Replace a rule and return the new one, with the same id. Its scope decides where it is stored."""
+        """Replace `rule` with `new`, and return the rule that is now stored.
+
+        The scope of `new` decides where it is stored. It gets the id of `rule`, unless an equal rule is
+        already saved there.
+        """
         if new.same_as(rule):
             return rule
         new = new.evolve(id=rule.id, created=rule.created)
@@ -87,7 +94,8 @@ class RuleBook:
     def undo(self) -> Rule:
         """Undo the last change, and return the rule as it was before.
 
-        Changes made here are undone first, then earlier changes of saved rules. Raises `UserError`.
+        The changes made with this object are undone first, then earlier changes of the saved rules. Raises
+        `UserError` if there is nothing to undo.
         """
         if not self._undo:
             return self._store.undo()
@@ -98,7 +106,7 @@ class RuleBook:
     # ----------------------------------------------------------------- where a rule is stored
 
     def _move(self, rule: Rule, new: Rule) -> Rule:
-        """Replace a rule by one that is stored in another list or file, and return the new one."""
+        """Replace a rule with one that is stored in another list or file, and return the new rule."""
         if new.scope == "session":
             restore = self._remove(rule)
             self.gate.session_rules.append(new)
@@ -138,7 +146,7 @@ class RuleBook:
         return restore
 
     def _list_with(self, rule: Rule) -> list[Rule] | None:
-        """Return the list in memory that contains the rule; None if it does not."""
+        """Return the list in memory that contains the rule; None if neither list does."""
         lists = (self.gate.run_rules, self.gate.session_rules)
         return next((rules for rules in lists if rule in rules), None)
 

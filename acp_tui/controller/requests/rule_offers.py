@@ -19,10 +19,10 @@ ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
 
 
 def offer_rules(question: Question, decision: Decision, agent: AgentIdentity, project: str) -> None:
-    """Add the parts of the command, the rules for "always", and missing "always" options.
+    """Add to a question the parts of its command, the rules that "always" can save, and "always" options.
 
-    An "always" option is added only if the agent offers exactly one matching "once" option, because that
-    option is what the agent is sent.
+    An "always" option is added only if the agent does not offer one itself, and offers exactly one matching
+    "once" option, because that option is then sent to the agent.
     """
     ladders: dict[str, list[tuple[Rule, ...]]] = {}
     offered = {option.kind for option in question.options}

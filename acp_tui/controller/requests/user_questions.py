@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RuleOffer:
-    """The rules that "always" can save, and for which agent and folder.
+    """The rules that "always" can save, and the agent and folder to which they apply.
 
-    `ladders` maps a kind of option, such as `allow_always`, to a ladder for each rule that it saves: the
-    choices for this rule, from exact to wide.
+    `ladders` maps a kind of option, such as `allow_always`, to one ladder for each rule that such an option
+    saves. A ladder lists the versions of the rule that the user can choose from, from exact to wide.
     """
 
     agent: AgentIdentity
@@ -49,13 +49,13 @@ class Question:
     offer: RuleOffer | None = None  # the rules for "always"; None until the user is asked
 
     def ladders(self, kind: str) -> list[tuple[Rule, ...]]:
-        """Return a ladder for each rule that an option of this kind saves; empty if it saves none."""
+        """Return the ladders of an option of this kind, one for each rule that it saves; see `RuleOffer`."""
         return self.offer.ladders.get(kind, []) if self.offer is not None else []
 
 
 @dataclass(slots=True)
 class Answer:
-    """The option the user chose; None if the question was dismissed."""
+    """The user's answer to a question. `option` is None if the question was dismissed."""
 
     option: PermissionOption | None
     rules: tuple[Rule, ...] = ()  # to be saved
@@ -84,9 +84,10 @@ class QuestionHandler(Protocol):
 
 
 def choose_option(options: Sequence[PermissionOption], allow: bool) -> PermissionOption | None:
-    """Return the only `allow_once` or `reject_once` option; None if there is none or more than one.
+    """Return the only `allow_once` option, or the only `reject_once` option if `allow` is false.
 
-    An agent's own "always" is never chosen: it would store a rule in the agent without the user's knowledge.
+    The result is None if there is no such option or more than one. An agent's own "always" is never chosen:
+    it would store a rule in the agent without the user's knowledge.
     """
     wanted = "allow_once" if allow else "reject_once"
     found = [option for option in options if option.kind == wanted]

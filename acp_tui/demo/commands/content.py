@@ -62,7 +62,7 @@ async def audio(turn: Turn) -> None:
 
 @slash_command("resource", "Resources: a file link, embedded text and bytes", "[link|embedded|blob]")
 async def resource(turn: Turn) -> None:
-    """Send the named kind of resource, or all of them."""
+    """Send the kind of resource that the argument names; without an argument, every kind."""
     uri = (turn.cwd / "poem.md").as_uri()
     text = embedded_text_resource(
         uri, "# Poem\n\nThis file exists only in this message.\n", mime_type="text/markdown"
@@ -109,7 +109,7 @@ async def unicode(turn: Turn) -> None:
 
 @slash_command("escape", "Control sequences that a client must not pass to the terminal")
 async def escape(turn: Turn) -> None:
-    """Send each character in its own chunk, so that every sequence is split."""
+    """Send control sequences, with each character in its own chunk so that every sequence is split."""
     await turn.say("If your screen stays intact and you can read the sequences below, your client is safe.\n")
     for what, sequence in sample_texts.HOSTILE.items():
         await turn.say(f"- {what}: {sequence} (end)\n", chunking="character")

@@ -59,7 +59,10 @@ _OPTION_SETS = {
     "[" + "|".join((*_OPTION_SETS, "bare", "many")) + "]",
 )
 async def permission(turn: Turn) -> None:
-    """Ask for permission with the named options, for an unannounced tool call, or three times at once."""
+    """Ask for permission in the way that the argument names.
+
+    The argument is a set of options, `bare` for an unannounced tool call, or `many` for three at once.
+    """
     if turn.argument == "bare":
         unannounced = ToolCallUpdate(tool_call_id="never-announced")
         await _report(turn, "bare", await ask_client(turn, unannounced, _OPTION_SETS["four"]))
@@ -96,7 +99,10 @@ async def _report(turn: Turn, title: str, option: PermissionOption) -> None:
 
 @slash_command("withdraw", "A permission request that is withdrawn after some seconds", "[seconds]")
 async def withdraw(turn: Turn) -> None:
-    """Cancel the request with `$/cancel_request`; the client should close its dialog."""
+    """Ask for permission, then cancel that request with `$/cancel_request`.
+
+    The client should close its dialog.
+    """
     call = await ToolCall(turn, "A withdrawn request", "execute", raw_input={"command": "true"}).start()
     question = asyncio.ensure_future(ask_client(turn, call.for_permission_request(), _OPTION_SETS["four"]))
     try:
@@ -146,7 +152,7 @@ _FORM = {
 
 @slash_command("elicit", "A request for input: a form, or a web page to visit", "[form|url]")
 async def elicit(turn: Turn) -> None:
-    """Send an elicitation, if the client advertises its mode."""
+    """Ask the user to fill in a form or to visit a page, if the client supports that mode of elicitation."""
     mode = "url" if turn.argument == "url" else "form"
     offered = turn.capabilities.elicitation
     if offered is None or (offered.url if mode == "url" else offered.form) is None:

@@ -1,4 +1,4 @@
-"""The registry of slash commands, and the decorator that declares one."""
+"""The registry of slash commands, and the decorator that turns a function into a slash command."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @slash_command("mode", "The agent changes its own mode", "[" + "|".join(MODES) + "]")
 async def mode(turn: Turn) -> None:
-    """Switch to the named mode, or to the next one."""
+    """Switch to the mode that the argument names; without an argument, to the next mode."""
     settings = turn.stored.settings
     names = list(MODES)
     settings.set("mode", turn.argument or names[(names.index(settings.mode) + 1) % len(names)])
@@ -29,7 +29,7 @@ async def mode(turn: Turn) -> None:
 
 @slash_command("title", "Set the title of the session, or clear it", "[title]")
 async def title(turn: Turn) -> None:
-    """Send the new title, or null to clear it."""
+    """Send the argument as the session's title; without an argument, send null, which clears the title."""
     turn.stored.title = turn.argument or None
     if turn.argument:
         await turn.send_update(SessionInfoUpdate(session_update="session_info_update", title=turn.argument))
@@ -40,7 +40,7 @@ async def title(turn: Turn) -> None:
 
 @slash_command("commands", "Change the list of commands that the agent offers", "[few|all]")
 async def change_commands(turn: Turn) -> None:
-    """Offer fewer commands, or all of them. Each update contains the complete list."""
+    """Offer only `FEW_COMMANDS`, or all commands again. Each update contains the complete list."""
     few = turn.argument == "few" or (turn.argument != "all" and not turn.session.few_commands)
     turn.session.few_commands = few
     offered = available_commands(few=few)

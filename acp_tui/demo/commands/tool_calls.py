@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 @slash_command("read", "Read a file; without a path, the one that the tour reads", "[path] [line] [limit]")
 async def read(turn: Turn) -> None:
-    """Read a file through the client. A missing file, or one outside the folder, shows the client's error."""
+    """Read a file, through the client if it offers that.
+
+    A path that is missing or outside the folder shows the client's error.
+    """
     try:
         words = shlex.split(turn.argument)
     except ValueError:  # probably an apostrophe in a file name

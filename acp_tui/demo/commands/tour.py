@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STEPS = ("Look around", "Read a file", "Edit a file", "Run a command", "Summarize")
 
 NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
-"""Keeps Python from leaving a `__pycache__` in the folder."""
+"""The environment variable that keeps Python from leaving a `__pycache__` in the folder."""
 
 
 @slash_command("tour", "A typical turn: thoughts, a plan, a file read, an edit, a command and a summary")
@@ -80,7 +80,7 @@ def _summary(job: Job, read: bool, edited: bool, ended: CommandResult | None) ->
 
 
 def _next(turn: Turn) -> str:
-    """Suggest commands that this client supports."""
+    """Return a text that suggests commands to try next, as far as the client supports them."""
     questions = "`/permission` and `/elicit`" if turn.capabilities.elicitation else "`/permission`"
     return _NEXT.format(questions=questions)
 

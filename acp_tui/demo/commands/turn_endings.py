@@ -51,7 +51,10 @@ _ERRORS: dict[str, Any] = {
 
 @slash_command("error", "Answer the prompt with an error", "[" + "|".join(_ERRORS) + "]")
 async def error(turn: Turn) -> None:
-    """Answer with one of `_ERRORS`. Agents send errors in all these shapes; the last two violate JSON-RPC."""
+    """Answer the prompt with the one of `_ERRORS` that the argument names.
+
+    Agents send errors in all these forms. The last two violate JSON-RPC.
+    """
     turn.wire.override_response(error=_ERRORS.get(turn.argument, _ERRORS["details"]))
 
 
@@ -67,7 +70,10 @@ _REASONS: tuple[StopReason, ...] = get_args(StopReason)
 
 @slash_command("stop", "End the turn with a stop reason", "[" + "|".join((*_REASONS, "unknown")) + "]")
 async def stop(turn: Turn) -> StopReason:
-    """End the turn with the named stop reason; `unknown` is not in the protocol."""
+    """End the turn with the stop reason that the argument names.
+
+    For `unknown` it is one that the protocol does not contain.
+    """
     await turn.say("This sentence is cut off in the mid")
     if turn.argument == "unknown":
         turn.wire.override_response(result={"stopReason": "_demo_reason"})

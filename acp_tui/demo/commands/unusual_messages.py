@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @slash_command("notice", "An advisory notice (unstable)", "[info|warning|error]")
 async def notice(turn: Turn) -> None:
-    """Send a notice of the named severity, or one of each severity."""
+    """Send a notice of the severity that the argument names; without an argument, one of each severity."""
     for severity in ("info", "warning", "error"):
         if turn.argument in ("", severity):
             await turn.send_raw_update(
@@ -84,7 +84,10 @@ async def unknown(turn: Turn) -> None:
 
 @slash_command("stray", "Send updates for an unannounced tool call and for an unknown session")
 async def stray(turn: Turn) -> None:
-    """Send updates that refer to nothing the client knows, as some agents do. Nothing should be lost."""
+    """Send updates for an unannounced tool call and an unknown session, as some agents do.
+
+    The client should show them nevertheless.
+    """
     await turn.send_raw_update(
         {
             "sessionUpdate": "tool_call_update",
@@ -103,7 +106,7 @@ async def stray(turn: Turn) -> None:
 
 @slash_command("noise", "Write lines to stdout that are not protocol messages")
 async def noise(turn: Turn) -> None:
-    """Write to stdout as a forgotten print statement would."""
+    """Write lines to stdout that are not messages, as a forgotten print statement would."""
     for line in ("Loading configuration...", "{broken json", '"only a string"', "[]"):
         await turn.wire.write_line(line)
     await turn.say("I wrote four invalid lines to stdout. You should still see this message.")

@@ -38,7 +38,7 @@ class Job:
         return self.target == self.file_to_read
 
     def edited_text(self, old: str | None) -> str:
-        """Return the new text of the target, given the old one."""
+        """Return the new text of the target. `old` is its current text; None if the file does not exist."""
         if old is not None and BUG in old:
             return old.replace(BUG, FIX)
         line = "The demo agent of acp-tui wrote this line. You can delete this file.\n"

@@ -1,1 +1,1 @@
-"""The demo's sessions: what is stored on disk, what lasts while a session is open, and its settings."""
+"""The demo's sessions: settings, what is stored on disk, and what lasts only while a session is open."""

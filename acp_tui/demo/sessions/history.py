@@ -16,7 +16,10 @@ _REPLAYED = frozenset(
         "plan",
     }
 )
-"""The kinds of updates that are replayed. Others describe state; only the current state is sent on load."""
+"""The kinds of updates that are replayed.
+
+The other kinds describe state. When a session is loaded, only its current state is sent.
+"""
 
 
 class History:
@@ -26,7 +29,7 @@ class History:
         self.updates = updates or []
 
     def add(self, update: Update) -> None:
-        """Add or merge an update; kinds that are not replayed are ignored."""
+        """Append an update or merge it into an earlier one. Kinds that are not replayed are ignored."""
         kind = update["sessionUpdate"]
         if kind not in _REPLAYED:
             return
@@ -44,7 +47,7 @@ class History:
             )
 
     def _merge_target(self, update: Update) -> Update | None:
-        """Return the entry that this update is merged into, if any."""
+        """Return the earlier update into which this one is merged; None if it is appended instead."""
         kind = update["sessionUpdate"]
         last = self.updates[-1] if self.updates else None
         if kind.endswith("_chunk"):

@@ -48,7 +48,7 @@ MODELS = {
     "orrery-200k": Model("Orrery 200k", "Made up: large context window, expensive", 200_000, 0.25),
 }
 CURRENCY = "XTS"
-"""The ISO 4217 code reserved for testing."""
+"""The currency of the made-up costs: the ISO 4217 code that is reserved for testing."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class Settings:
         )
 
     def config_options(self, *, booleans: bool) -> list[ConfigOption]:
-        """Return all config options. Boolean ones only if the client supports them."""
+        """Return the config options. Boolean options are included only if `booleans` is true."""
         selects: list[ConfigOption] = [
             _select("mode", "Mode", "mode", self.mode, [_choice(key, *MODES[key]) for key in MODES]),
             SessionConfigOptionSelect(

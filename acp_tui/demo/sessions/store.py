@@ -94,9 +94,10 @@ class SessionStore:
             self._file(session_id).unlink()
 
     def list_page(self, cwd: str | None, cursor: str | None) -> tuple[list[StoredSession], str | None]:
-        """Return sessions with a history, most recent first, and the cursor of the next page.
+        """Return a page of the sessions that have a history, most recent first, and the next page's cursor.
 
-        The cursor is the sort key of the last session on the page, so new sessions do not shift the pages.
+        If `cwd` is given, only sessions with that folder are listed. The cursor is the sort key of the last
+        session on the page, so new sessions do not shift the pages. It is None on the last page.
         """
         sessions = [
             session

@@ -1,4 +1,4 @@
-"""Read and edit files: through the client if it offers that, otherwise directly.
+"""Reads and edits files: through the client if it offers that, otherwise directly.
 
 The client may have unsaved changes or restrict access, so its file methods take precedence. If it refuses
 a request, the file is not accessed directly instead.
@@ -70,7 +70,7 @@ async def edit_file(turn: Turn, path: Path, old: str | None, new: str) -> bool:
 
 
 def in_session_folders(turn: Turn, path: Path) -> bool:
-    """Return True if the path is in one of the folders that the client gave."""
+    """Return True if the path is in one of the session's folders."""
     roots = [turn.cwd, *map(type(path), turn.stored.directories)]
     return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
 

@@ -43,7 +43,7 @@ class CommandResult:
 
     @property
     def raw(self) -> dict[str, Any]:
-        """The value for `rawOutput`."""
+        """How the command ended, for the field `rawOutput` of its tool call."""
         return {"exitCode": self.exit_code, "signal": self.signal}
 
 
@@ -139,10 +139,10 @@ async def _run_in_subprocess(
 
 
 async def _stream(turn: Turn, call: ToolCall, process: asyncio.subprocess.Process) -> str:
-    """Send the output to the client as it arrives, and return it.
+    """Send the output of a process to the client as it arrives, and return the end of the output.
 
     Clients that display agent terminals (`_meta.terminal_output`) get each piece. For other clients the
-    output is text content; an update replaces the previous content, so it is sent in full each time.
+    output is text content. An update replaces the previous content, so each contains the earlier output too.
     """
     assert process.stdout is not None
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")

@@ -69,7 +69,7 @@ class ToolCall:
         await self._turn.send_update(update_tool_call(self.id, status="in_progress"))
 
     async def complete(self, *, content: Sequence[Content] | None = None, raw_output: Any = None) -> None:
-        """Set the status to `completed`. Without new content the client keeps the previous one."""
+        """Set the status to `completed`. If `content` is None, the client keeps the previous content."""
         await self._turn.send_update(self.final_update("completed", content, raw_output))
         await self._turn.pause(15)
 
@@ -86,7 +86,7 @@ class ToolCall:
         return update_tool_call(self.id, status=status, content=content, raw_output=raw_output)
 
     def for_permission_request(self) -> ToolCallUpdate:
-        """Build the tool call for a permission request, with everything the user needs to decide."""
+        """Build the `toolCall` of a permission request, with everything that the user needs to decide."""
         return ToolCallUpdate(
             tool_call_id=self.id,
             title=self.title,

@@ -96,7 +96,7 @@ def read_command(
     shell_free: bool = False,
     follow_cd: bool = True,
 ) -> Command:
-    """Read a line for the shell, or a program with its arguments.
+    """Return the analysis of a command: a line for the shell, or a program with its arguments.
 
     Args:
         given: The line or the words.
@@ -156,10 +156,11 @@ class _Unwrapped:
 def _unwrap(
     given: str | tuple[str, ...], directory: Target, context: PathContext, *, follow_cd: bool
 ) -> _Unwrapped:
-    """Remove `sh -c` around a command and `cd INSIDE &&` before it, repeatedly.
+    """Remove `sh -c` around a command, and `cd FOLDER &&` before it if the folder is in the workspace.
 
-    The shells are removed for the analysis only. The `cd` is also removed from the command to run, because
-    its path could lead to another directory by the time the shell follows it.
+    This is repeated up to `MAX_WRAPPERS` times. The shells are removed for the analysis only. The `cd` is
+    also removed from the command to run, because its path could lead to another directory by the time the
+    shell follows it.
     """
     found = _Unwrapped(given, directory, given)
     shells: list[tuple[str, ...]] = []  # outermost first, each without its script
@@ -215,7 +216,7 @@ def _rewrap(
 
 
 def _words_of_shell(line: str) -> tuple[str, ...] | None:
-    """Return the words of a line that is exactly `sh -c SCRIPT`."""
+    """Return the words of a line that is exactly `sh -c SCRIPT`; None for any other line."""
     try:
         words = plain_words(line)
     except NotPlainError:
@@ -226,7 +227,7 @@ def _words_of_shell(line: str) -> tuple[str, ...] | None:
 def _plain_words(
     given: str | tuple[str, ...], *, shell_free: bool
 ) -> tuple[tuple[str, ...] | None, str | None]:
-    """Return the words of a plain command, or None and why it is not plain."""
+    """Return the words of a plain command and None, or None and why the command is not plain."""
     if isinstance(given, str):
         try:
             return plain_words(given), None

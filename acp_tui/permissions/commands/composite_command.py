@@ -85,7 +85,10 @@ def split_command(line: str) -> list[JoinedCommand]:
 
 
 def _read_command(text: str, start: int, command: JoinedCommand) -> int:
-    """Read one command into `command` and return its end. Raises `NotPlainError`."""
+    """Read the command that begins at `start` into `command`, and return the position of its end.
+
+    Raises `NotPlainError`.
+    """
     if control := _CONTROL_FLOW.match(text, start):
         raise NotPlainError(f"it contains `{control[0]}`")
     position = start

@@ -86,7 +86,7 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
 
 
 def _run_before(commands: Sequence[JoinedCommand], at: int) -> Iterator[JoinedCommand]:
-    """Yield the commands that may run before this one: all earlier ones, and the rest of its pipeline."""
+    """Yield what may run before `commands[at]`: all earlier commands, and the rest of its pipeline."""
     yield from commands[:at]
     yield from takewhile(lambda command: command.joined_with == "|", commands[at + 1 :])
 
@@ -125,7 +125,7 @@ def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> C
 
 
 def _problem(joined: JoinedCommand, analysis: Analysis) -> str | None:
-    """Return why a plain command may do more in this line than on its own."""
+    """Return why a plain command may do more in this line than on its own; None if it does not."""
     if shell_script(joined.words) is not None:
         return "it starts another shell"
     if any(map(_changes_shell, analysis.line.parts)):
@@ -149,8 +149,9 @@ def _only_reads(words: tuple[str, ...]) -> bool:
 
 
 def _uses_git_elsewhere(words: tuple[str, ...], folder: Target, context: PathContext) -> bool:
-    """Return True for git in a folder other than the conversation's, which new files may turn into a
-    repository.
+    """Return True if the command is git and may run in a folder other than the conversation's.
+
+    New files may turn such a folder into a repository.
     """
     named = any(word.startswith(("-C", "--git-dir", "--work-tree")) for word in words[1:])
     return _is_git(words) and (named or folder.real != context.target(context.cwd).real)

@@ -50,7 +50,7 @@ def find_git_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def find_subcommand(words: Sequence[str]) -> tuple[int, str]:
-    """Return the subcommand of a git command and its position; an empty text if there is none."""
+    """Return the position and the name of a git command's subcommand; an empty name if there is none."""
     position = 1
     while position < len(words) and words[position].startswith("-"):
         position += 2 if words[position] in _VALUED else 1

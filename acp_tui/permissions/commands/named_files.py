@@ -112,7 +112,7 @@ def _why(path: str, folder: str, context: PathContext, *, writes: bool = False) 
 
 
 def _words(step: Step) -> Iterator[tuple[str, bool]]:
-    """Yield the words that may name files, and whether those files are written."""
+    """Yield each word that may name a file, and whether the command writes that file."""
     for text in step.written:
         yield text, True
     for each in step.part.redirections:
@@ -145,7 +145,7 @@ def _counts(path: str, step: Step, *, writes: bool) -> bool:
 
 
 def _paths_in(word: str) -> Iterator[str]:
-    """Yield the paths in `FILE`, `@FILE`, `-d@FILE`, `-TFILE`, `name=FILE` and `A:B`."""
+    """Yield the paths that a word may contain, as in `@FILE`, `-d@FILE`, `-TFILE`, `name=FILE` or `A:B`."""
     if word.startswith("!") or _LEAVING_OUT.match(word) or len(word) > _MAX_PATH or "\n" in word:
         return
     found = [word.partition("=")[2].partition("@")[2], word.partition("=")[2], word.rpartition("@")[2]]
