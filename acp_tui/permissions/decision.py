@@ -39,9 +39,9 @@ _ROWS = {
 }
 _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 MAX_NAMED = 4
-"""The maximum number of parts to name in the reason for asking, of those that no rule allows yet."""
+"""The maximum number of parts to list in the reason for asking the user: those that no rule allows yet."""
 MAX_NAME = 60
-"""The maximum number of characters shown of each part."""
+"""The maximum length of a listed part, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class PartVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An answer; `why` names the rules or the policy it comes from."""
+    """The answer to a request; `why` says which rules or which policy gave it."""
 
     answer: Action
     by: Literal["rule", "policy"]
@@ -66,7 +66,7 @@ class Decision:
 
     @property
     def rule(self) -> Rule | None:
-        """The first of the rules."""
+        """The first of `rules`; None if the policy decided."""
         return self.rules[0] if self.rules else None
 
 
@@ -82,9 +82,9 @@ def decide(
 ) -> Decision:
     """Allow or reject a request, or return "ask" if the user has to decide.
 
-    Remembered `rules` may allow under the policies ask, accept-edits and yolo; they may reject under every
-    policy. `run_rules` (`--allow`, `--reject`) apply under every policy. If not `interactive`, "ask" becomes
-    "reject".
+    Saved `rules` that reject apply under every policy, those that allow only under the policies ask,
+    accept-edits and yolo. `run_rules` (`--allow`, `--reject`) apply under every policy. If `interactive` is
+    false, requests are rejected instead of returning "ask".
     """
     remembered = [rule for rule in rules if policy in _REMEMBERING or rule.decision == "reject"]
     in_force = [rule for rule in (*run_rules, *remembered) if applies(rule, agent=agent, project=project)]
@@ -141,7 +141,10 @@ def _by_parts(parts: Sequence[PartVerdict], policy: Policy) -> Decision:
 def _with_obstacle(
     by_policy: Decision, parts: Sequence[PartVerdict], in_force: Sequence[Rule], subject: Subject
 ) -> Decision:
-    """Add why no rule allows the request: which of its parts no rule allows, or why a rule does not apply."""
+    """Add to the policy's decision why no rule allows the request.
+
+    The reason lists the parts that no rule allows, or says why a rule does not apply.
+    """
     new = [verdict.part for verdict in parts if verdict.answer != "allow"]
     if subject.not_plain is None and 0 < len(new) < len(parts):
         return replace(by_policy, why=f"{by_policy.why}; new: {_in_short(new)}")
@@ -150,7 +153,7 @@ def _with_obstacle(
 
 
 def _in_short(parts: Sequence[Subject]) -> str:
-    """Name the first parts, shortened if they are long."""
+    """List the first parts for display. Long parts are shortened, and further parts are only counted."""
     named: list[str] = []
     for part in parts[:MAX_NAMED]:
         text = part.part_text if len(part.part_text) <= MAX_NAME else part.part_text[:MAX_NAME] + "…"
@@ -159,7 +162,7 @@ def _in_short(parts: Sequence[Subject]) -> str:
 
 
 def _obstacle(in_force: Sequence[Rule], subject: Subject) -> str | None:
-    """Return why a rule that matches the words of the command does not apply."""
+    """Return why a rule does not apply although the command begins with its words; None if there is none."""
     for rule in in_force:
         if why := find_obstacle(rule, subject):
             return reveal_line(f'rule "{describe_rule(rule)}" does not apply: {why}')

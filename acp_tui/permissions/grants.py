@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def covers(allowed: Subject, asked: Subject) -> bool:
-    """Return True if `asked`, a request to the client, is exactly what a permission `allowed`."""
+    """Return True if the request `asked` is for exactly the action that the permission `allowed` is for."""
     if not (allowed.certain and asked.certain and asked.served):
         return False
     if asked.kind == "execute":
@@ -64,7 +64,7 @@ class Grants:
     _open: list[tuple[Subject, ToolCall | None]] = field(default_factory=list)
 
     def add(self, subject: Subject, call: ToolCall | None) -> None:
-        """Add what was allowed. The grant ends with its tool call."""
+        """Add a grant for the action that the user allowed. It expires when its tool call is done."""
         self._open.append((subject, call))
 
     def use(self, asked: Subject) -> bool:
@@ -80,7 +80,10 @@ class Grants:
 
 
 def _left(allowed: Subject, asked: Subject, call: ToolCall | None) -> list[tuple[Subject, ToolCall | None]]:
-    """Return a grant for the files of a permission that no request has used yet; none if all are used."""
+    """Return what is left of a grant after the request `asked` has used it.
+
+    This is a grant for the files that no request has used yet, or an empty list.
+    """
     targets = tuple(target for target in allowed.targets if target.real not in asked.paths)
     if asked.kind == "execute" or not targets:
         return []

@@ -41,7 +41,7 @@ def is_harmless(name: str, value: str) -> bool:
 
 
 def significant_variables(wanted: Mapping[str, str], usual: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the variables that are not harmless and differ from `usual`, sorted."""
+    """Return the variables of `wanted` that are not harmless and whose value is not the `usual` one."""
     return tuple(
         sorted(
             (name, value)

@@ -1,4 +1,4 @@
-"""Counts how often each saved rule has answered, and when it last did.
+"""Counts how many requests each saved rule has answered, and records when it last answered one.
 
 Several instances of acp-tui may run at once. Each collects its own matches in memory, and adds them to the
 file from time to time, in a thread and with the lock held. Thus a match costs no disk access, and instances
@@ -36,7 +36,7 @@ _LOCK_TIMEOUT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """How often a rule has answered, and when it last did, in seconds since the epoch."""
+    """How many requests a rule has answered, and when it last answered one, in seconds since the epoch."""
 
     count: int = 0
     last: float = 0.0
@@ -49,10 +49,10 @@ class MatchCounts:
     """Counts the matches of each rule, by the rule's id."""
 
     def __init__(self, path: Path, kept_ids: Callable[[], Collection[str]]) -> None:
-        """Start with an existing or missing file.
+        """Use a file, which need not exist yet.
 
         Args:
-            path: The file.
+            path: The file with the saved counts.
             kept_ids: Returns the ids of the rules whose matches are saved, or raises `UserError` if the rules
                 cannot be read. The matches of other rules, such as those of a session, stay in memory.
         """
@@ -64,7 +64,7 @@ class MatchCounts:
         self._timer: threading.Timer | None = None
 
     def add(self, rules: Iterable[Rule], at: float) -> None:
-        """Count a match of each rule. A thread writes the counts later."""
+        """Count one more match for each of the rules. A thread writes the counts to the file later."""
         with self._lock:
             for rule in rules:
                 if rule.id:
@@ -84,7 +84,7 @@ class MatchCounts:
                 return _sum(saved, self._unsaved)
 
     def write(self) -> None:
-        """Add the collected matches to the file. A failure is logged, and they are kept for the next time."""
+        """Add the collected matches to the file. If that fails, log it and keep them for the next time."""
         with self._file_lock:
             with self._lock:
                 if self._timer is not None:
@@ -116,7 +116,7 @@ class MatchCounts:
         return kept & unsaved.keys()
 
     def _content(self) -> dict[str, Any]:
-        """Return the content of the file; nothing if it is missing or damaged. Raises `OSError`."""
+        """Return the content of the file; an empty dict if it is missing or damaged. Raises `OSError`."""
         try:
             content = json.loads(self._path.read_bytes())
         except (FileNotFoundError, ValueError, RecursionError):

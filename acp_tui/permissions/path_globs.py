@@ -54,12 +54,12 @@ def _character_class(content: str) -> str:
 
 
 def escape(path: str) -> str:
-    """Return a pattern that matches this path only."""
+    """Escape a path so that it can be used as a pattern that matches this path only."""
     return re.sub(r"([*?\[])", r"[\1]", path)
 
 
 def unescape(pattern: str) -> str:
-    """Reverse `escape`."""
+    """Return the path of which `escape` made this pattern."""
     return re.sub(r"\[([*?\[])\]", r"\1", pattern)
 
 

@@ -9,21 +9,22 @@ Matching is not symmetric:
     part of the command by itself.
   - A rule for leading words matches only plain commands (see `plain_command`), whatever words follow: `npm
     test` also allows `npm test -- --x`. An exact rule allows no further words. Neither matches a command that
-    sets variables, unless they are harmless, or one with risky arguments (see `risky_arguments`), unless the
-    rule names these.
+    sets variables, unless they are harmless, or a command with risky arguments (see `risky_arguments`),
+    unless these are among the rule's own words.
   - A file outside the workspace is allowed only by an absolute pattern, a sensitive file only by its own
     path.
-  - A delete, a move or a command with a diff also edits a file. No rule for one kind allows both.
+  - A delete, a move or a command with a diff also edits a file. No allow rule matches it, because a rule is
+    for one kind of request only.
   - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
     workspace.
 
-* A **reject** rule is read widely. It matches if any file or any part of a command does. A command edits the
-  files that it redirects its output to. If a match cannot be excluded, the answer is *perhaps*, and the user
-  is asked.
+* A **reject** rule is read widely. It matches if it matches any file of the request or any part of a command.
+  A command edits the files that it redirects its output to. If a match cannot be excluded, the answer is
+  *perhaps*, and the user is asked.
 
 Among the rules that match, reject beats allow, however narrow the allow rule is. Among rules of the same
-decision, the narrowest is named as the reason: first by what it matches, then session before project before
-everywhere, then one agent before any.
+decision, the narrowest is reported as the reason. Rules are compared by what they match, then by scope
+(session before project before everywhere), then by agent (one agent before any agent).
 """
 
 from __future__ import annotations
@@ -63,9 +64,9 @@ def _is_for(rule: Rule, agent: AgentIdentity | None) -> bool:
 
 
 def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Match:
-    """Return whether the rule matches. Its relative paths start at its own project, otherwise at `project`.
+    """Return whether the rule matches the request; for an allow rule, never "perhaps".
 
-    An allow rule never matches "perhaps".
+    A relative path in the rule starts at the rule's own project, or at `project` if it has none.
     """
     base = rule.project or project or ""
     if rule.decision == "allow":
@@ -74,12 +75,15 @@ def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Matc
 
 
 def strongest(rules: Iterable[Rule]) -> Rule | None:
-    """Return the rule that decides among matching rules; see the module's docstring."""
+    """Return the one of the matching rules that decides, see the module's docstring; None without rules."""
     return max(rules, key=lambda rule: (rule.decision == "reject", *rule.narrowness), default=None)
 
 
 def is_sum_of_parts(subject: Subject) -> bool:
-    """Return True if a composite command only runs its parts, so that it is allowed if all of them are."""
+    """Return True if a composite command does nothing but run its parts.
+
+    Then it is allowed if all its parts are allowed.
+    """
     known = {name for part in subject.parts for name in part.sensitive_names}
     places = [*subject.targets, *([subject.cwd] if subject.cwd else [])]
     files = {target.real for part in subject.parts for target in part.targets}
@@ -144,7 +148,7 @@ def _allows_file(pattern: str, target: Target, base: str) -> bool:
 
 
 def _is_exactly(pattern: str, path: str, base: str) -> bool:
-    """Return True if the pattern is exactly this path."""
+    """Return True if the pattern, which may be relative, is this path without any wildcards."""
     return posixpath.join(base, unescape(pattern)) == path
 
 
@@ -154,7 +158,7 @@ def _begins_with(rule: Rule, command: Sequence[str]) -> bool:
 
 
 def find_obstacle(rule: Rule, subject: Subject) -> str | None:
-    """Return why an allow rule that names the command does not match; None in all other cases."""
+    """Return why an allow rule does not match although the command begins with its words; None otherwise."""
     words = subject.command_words
     if rule.decision != "allow" or rule.kind != subject.kind or not rule.command or words is None:
         return None
@@ -162,7 +166,7 @@ def find_obstacle(rule: Rule, subject: Subject) -> str | None:
 
 
 def _obstacles(rule: Rule, subject: Subject) -> Iterator[str]:
-    """Yield everything about the command that the rule would have to name."""
+    """Yield the reasons why the rule does not match although the command begins with its words."""
     yield from (f"it sets {name}" for name, _ in subject.variables)
     named = len(rule.command or ())
     for position, why in subject.argument_risks:
@@ -204,7 +208,10 @@ def _names_any(pattern: str, targets: Sequence[Target], base: str) -> bool:
 
 
 def _rejects_writing(rule: Rule, subject: Subject, base: str) -> Match:
-    """Compare a rule for edits with the files that a command redirects its output to, or shows a diff of."""
+    """Return whether a reject rule for edits matches the files that a command redirects its output to.
+
+    Files of which the tool call shows a diff count, too.
+    """
     if rule.path is None:
         return "yes" if subject.written or subject.writes_unknown or subject.also_edits else "no"
     if _names_any(rule.path, (*subject.written, *(subject.targets if subject.also_edits else ())), base):
@@ -225,7 +232,7 @@ def _rejects_command(rule: Rule, subject: Subject) -> Match:
 
 
 def _rejects_part(rule: Rule, part: Part) -> Match:
-    """Compare a reject rule with a command, word by word.
+    """Return whether a reject rule matches a command, word by word.
 
     `/usr/bin/git` counts as `git`. If options stand between the words of the rule, the answer is "perhaps".
     """

@@ -1,4 +1,4 @@
-"""Migrates rules of earlier versions, in which an agent started by a command had the name of its program.
+"""Migrates rules of earlier versions, which identified an agent by its program instead of its command.
 
 `python3 launch.py claude-code` and `python3 launch.py kimi-code` were both "launch.py". If all recorded
 sessions of such an agent have the same command, the rule now applies to that command. Otherwise an allow
@@ -19,12 +19,18 @@ if TYPE_CHECKING:
 
 
 def names_agent_by_program(rule: Rule, known: Collection[str]) -> bool:
-    """Return True if the rule identifies its agent by a program. `known` are the ids of the catalogue."""
+    """Return True if the rule identifies its agent by a program, not by an id from `known` or a command.
+
+    `known` contains the ids of the agents in the catalogue.
+    """
     return rule.agent is not None and rule.agent not in known and not rule.agent.startswith(AD_HOC)
 
 
 def migrate(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
-    """Return the rule for the command that the sessions record for its agent; None if that is ambiguous."""
+    """Return the rule, changed so that it identifies its agent by the command recorded in the sessions.
+
+    Return None if the sessions record no command of that agent, or several.
+    """
     held = [meta for meta in sessions if meta.get("agent") == rule.agent]
     if any(meta.get("ad_hoc") is False for meta in held):  # an agent that is no longer in the settings
         return None
@@ -37,7 +43,7 @@ def migrate(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
 
 
 def _command(meta: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the recorded arguments; None if there are none or some were redacted."""
+    """Return the recorded command of a session's agent; None if it is missing or partly redacted."""
     command = meta.get("command")
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
         return None

@@ -57,7 +57,10 @@ def rule_ladders(
 
 
 def scoped_rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: str | None) -> Rule:
-    """Return the rule for another scope and agent; None means any agent."""
+    """Return a copy of the rule with this scope and agent; None means any agent.
+
+    `project` is only used if the scope is "project".
+    """
     changed = rule.evolve(scope=scope, project=project if scope == "project" else None)
     if agent is None:
         return changed.evolve(agent=None, agent_name=None, agent_line="")
@@ -103,7 +106,7 @@ def _ladder(
 
 
 def _narrowest(subject: Subject, rule: Rule, project: str | None) -> Rule | None:
-    """Return a rule for exactly this request; None if no rule can say that."""
+    """Return `rule` limited to this request as far as possible; None if it would remain too wide."""
     if subject.kind == "execute":
         words = subject.command_words
         return rule.evolve(command=words, exact=True) if words else None
@@ -115,7 +118,10 @@ def _narrowest(subject: Subject, rule: Rule, project: str | None) -> Rule | None
 
 
 def _rule_for_files(subject: Subject, rule: Rule, project: str | None) -> Rule | None:
-    """Return a rule for the file, or for the folder that all files are in."""
+    """Return `rule` limited to the request's only file, or to the folder that contains all its files.
+
+    Return None if that folder is not in the project.
+    """
     if len(subject.targets) == 1:
         return rule.evolve(path=_pattern(subject.targets[0], project))
     folder = posixpath.commonpath([posixpath.dirname(path) for path in subject.paths])

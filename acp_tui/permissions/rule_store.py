@@ -36,7 +36,7 @@ class _CorruptError(Exception):
 
 
 Reference = int | str | Rule
-"""Identifies a saved rule: its number in `RuleStore.rules()`, counted from 1, its id, or the rule itself."""
+"""A saved rule, or what identifies it: its position in `RuleStore.rules()`, counted from 1, or its id."""
 
 
 class RuleStore:
@@ -45,11 +45,11 @@ class RuleStore:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path if path is not None else paths().state / "permissions.json"
         self.matches = MatchCounts(self.path.with_name("permission-matches.json"), self._kept_ids)
-        """How often each rule has answered."""
+        """How many requests each rule has answered, and when."""
         self.notices: list[str] = []
-        """Problems so far, one sentence each, without duplicates."""
+        """Messages for the user about the file, one sentence each, without duplicates."""
         self.catalogue: Callable[[], Collection[str]] | None = None
-        """To migrate rules of older versions, set this to a function that returns the ids of known agents."""
+        """Returns the ids of the agents in the catalogue. While it is None, old rules are not migrated."""
         self._asked_sessions = False
         self._seen: tuple[int, int, int] | None = None
         self._rules: list[Rule] = []
@@ -73,7 +73,7 @@ class RuleStore:
         return list(self._rules)
 
     def is_unused(self, rule: Rule) -> bool:
-        """Return True for an allow rule whose agent is ambiguous: see `rule_migration`."""
+        """Return True if an allow rule never applies because its agent is ambiguous: see `rule_migration`."""
         return rule.decision == "allow" and names_agent_by_program(
             rule, self.catalogue() if self.catalogue else []
         )
@@ -148,7 +148,10 @@ class RuleStore:
         return new
 
     def undo(self) -> Rule:
-        """Undo the last `revoke` or `edit` that is not undone yet. Return the rule as it was before."""
+        """Undo the last `revoke` or `edit` that is not undone yet, and return the restored rule.
+
+        Raises `UserError` if there is none.
+        """
         with self._changing() as (entries, changes):
             while changes:
                 change = changes.pop()
@@ -165,7 +168,7 @@ class RuleStore:
         raise UserError("There is no rule change to undo.")
 
     def find(self, which: Reference) -> Rule:
-        """Return a rule. Raises `UserError` if there is none."""
+        """Return the rule that the reference identifies. Raises `UserError` if there is none."""
         return self._find(self._read(), which)
 
     def _find(self, entries: list[Any], which: Reference) -> Rule:
@@ -200,7 +203,10 @@ class RuleStore:
         return [rule for rule in read if rule is not None]
 
     def _read(self) -> list[Any]:
-        """Return all entries. A corrupt file is renamed; one that is unreadable or newer is only reported."""
+        """Return the entries of the file. If it is corrupt, rename it.
+
+        A file that is unreadable or was written by a newer version is only reported in `notices`.
+        """
         try:
             with contextlib.suppress(_CorruptError):
                 return self._entries(self._content())
@@ -211,7 +217,7 @@ class RuleStore:
             return []
 
     def _content(self) -> dict[str, Any]:
-        """Return the content of the file."""
+        """Return the parsed content of the file. Raises `_CorruptError` or `UserError`."""
         try:
             content = json.loads(self.path.read_bytes())
         except FileNotFoundError:
@@ -233,7 +239,7 @@ class RuleStore:
         return entries
 
     def _read_or_set_aside(self) -> list[Any]:
-        """Read the file again with the lock held, in case it was replaced. Rename it if it is corrupt."""
+        """Return the entries of the file; if it is corrupt, rename it. The caller must hold the lock."""
         try:
             return self._entries(self._content())
         except _CorruptError:
@@ -251,9 +257,9 @@ class RuleStore:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[tuple[list[Any], list[Any]]]:
-        """Yield the entries and the changes that can be undone.
+        """Hold the lock, and yield the saved rules and the changes that can be undone, for modification.
 
-        They are written if the block ends without an error.
+        Both lists are written to the file if the block ends without an error.
         """
         with self._lock():
             entries = self._read_or_set_aside()
@@ -274,7 +280,7 @@ class RuleStore:
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        """Keep other instances from changing the file."""
+        """Keep other instances from changing the file while the block runs."""
         with contextlib.ExitStack() as held:
             try:
                 private_directory(self.path.parent)

@@ -65,7 +65,7 @@ class Rule:
 # --------------------------------------------------------------------------- saving
 
 YEAR_10000 = 253_402_300_800
-"""Its beginning, in seconds since the epoch: later times cannot be shown."""
+"""The beginning of the year 10000, in seconds since the epoch. Later times cannot be shown."""
 _FIELDS = (
     *("decision", "kind", "path", "command", "exact", "server", "tool", "scope", "project", "agent"),
     *("agent_name", "agent_line", "id", "created", "origin"),
@@ -73,13 +73,13 @@ _FIELDS = (
 
 
 def to_dict(rule: Rule) -> dict[str, Any]:
-    """Return the rule for JSON, without empty fields."""
+    """Convert a rule to a dict for JSON, without empty fields."""
     data = {name: getattr(rule, name) for name in _FIELDS}
     return rule.unknown | {name: value for name, value in data.items() if value not in (None, "", False)}
 
 
 def from_dict(data: object) -> Rule | None:
-    """Read a rule from JSON; None if this version does not understand it."""
+    """Convert a dict from JSON to a rule. Return None if this version does not understand it."""
     if not isinstance(data, dict) or data.get("kind") not in KINDS or data.get("scope") not in _SCOPES:
         return None
     if data.get("decision") not in get_args(RuleDecision) or not _has_only_strings(data):
@@ -115,13 +115,13 @@ def _has_only_strings(data: dict[str, Any]) -> bool:
 
 
 def describe_rule(rule: Rule) -> str:
-    """Return the rule in words."""
+    """Return the rule as text, such as "always allow exactly `git status` everywhere"."""
     verb = "always allow" if rule.decision == "allow" else "always reject"
     return reveal_line(f"{verb} {describe_match(rule)}{_where(rule)}")
 
 
 def describe_match(rule: Rule) -> str:
-    """Return in words what the rule matches, without its decision and scope."""
+    """Return what the rule matches as text, such as "commands that begin with `git`"."""
     if rule.command is not None:
         line = shlex.join(rule.command)
         return f"exactly `{line}`" if rule.exact else f"commands that begin with `{line}`"
@@ -149,7 +149,7 @@ _KIND_WORDS = {
 
 
 def describe_choice(rule: Rule) -> str:
-    """Return what the rule matches as a choice of the dialog: "`git status …`", "edit anything in src/"."""
+    """Return what the rule matches for a choice in the dialog: "`git status …`", "edit anything in src/"."""
     if rule.command is not None:
         line = shlex.join(rule.command)
         words = f"`{line}` exactly" if rule.exact else f"`{line} …`"

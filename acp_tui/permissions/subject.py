@@ -27,7 +27,7 @@ KINDS = (
     "mcp",
     "other",
 )
-"""The protocol's kinds of tool calls, and ours for the tools of MCP servers."""
+"""The kinds of requests: the protocol's kinds of tool calls, and `mcp` for tools of MCP servers."""
 
 MAX_PATH = 4096
 """The maximum length of a path on Linux."""
@@ -59,7 +59,10 @@ class PathContext:
     repository_of: Callable[[str], str | None] = lambda _folder: None  # returns the git repository it is in
 
     def target(self, path: str, base: str | None = None) -> Target:
-        """Classify a path. A relative path is resolved against `base`, by default the working directory."""
+        """Resolve a path, and determine whether it is in the workspace and whether it is sensitive.
+
+        A relative path is resolved against `base`, by default the working directory.
+        """
         if len(path) > MAX_PATH:  # it cannot exist, and resolving it would take long
             return Target(path, path, inside=False)
         if _ELSEWHERE.match(path):  # `~/x` may mean the home directory or a folder named `~`
@@ -73,7 +76,7 @@ class PathContext:
         return Target(absolute, real, inside, self.sensitive(absolute) or self.sensitive(real))
 
     def folder(self, path: str, base: str | None = None) -> Target:
-        """Classify the folder that a command runs in."""
+        """Like `target`, for the folder that a command runs in: also returns its device and inode."""
         target = self.target(path, base)
         return replace(target, identity=self.identify(target.real))
 

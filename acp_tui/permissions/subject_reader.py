@@ -208,7 +208,7 @@ def _of_command(
 
 
 def _part_subjects(part: Command, context: PathContext) -> Iterator[Subject]:
-    """Yield the subject of one command in a line, and of each file that its output is redirected to."""
+    """Yield the subject of one command in a line, then one for each file to which it redirects output."""
     text = part.line or ""
     yield Subject(
         kind="execute",
@@ -242,7 +242,10 @@ def _shortened(command: str) -> str:
 
 
 def _with(variables: Sequence[tuple[str, str]]) -> str:
-    """Return " with NAME=value, …" or an empty string. Long values are cut; the dialog shows all of them."""
+    """Return " with NAME=value, …", or an empty string without variables.
+
+    Long values are truncated here; the dialog shows them in full.
+    """
     if not variables:
         return ""
     shown = [
@@ -269,7 +272,7 @@ def _files(call: ToolCall, kind: str, context: PathContext) -> Subject:
 
 
 def _distinct(targets: Iterable[Target]) -> tuple[Target, ...]:
-    """Return one target per real file, with the first of its names."""
+    """Return the first target for each real path, as sensitive if any target for that path is."""
     found: dict[str, Target] = {}
     for target in targets:
         first = found.setdefault(target.real, target)

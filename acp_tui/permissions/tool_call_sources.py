@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 MAX_NESTING = 4
 _EDITOR_COMMANDS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})
-"""Operations that Anthropic's text editor tool (OpenHands' `file_editor`) names in `command`."""
+"""Operations of Anthropic's text editor tool (OpenHands' `file_editor`), which are values of `command`."""
 FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
-"""Kinds of calls whose text may be the content of a file."""
+"""Kinds of tool calls whose text may be the content of a file."""
 
 
 _MORE_ARGUMENTS = ("arguments", "argv")
-"""Keys next to a command that may contain more of its words. Their place among the words is unknown."""
+"""Keys beside that of a command, which may contain more of its words; where these belong is unknown."""
 
 
 @dataclass(slots=True)
@@ -104,7 +104,10 @@ def _add_commands(found: FoundCommands, source: Mapping[str, Any]) -> None:
 
 
 def _add_environment(found: FoundCommands, source: Mapping[str, Any]) -> None:
-    """Read variables from `{"A": "1"}`, or from `[{"name": "A", "value": "1"}]` as in `terminal/create`."""
+    """Add the environment variables in `source` to `found`.
+
+    They have the form `{"A": "1"}`, or `[{"name": "A", "value": "1"}]` as in `terminal/create`.
+    """
     for key in ENVIRONMENT_KEYS:
         value = source.get(key)
         pairs: Iterable[tuple[object, object]] = ()
@@ -125,7 +128,7 @@ def _is_editor_command(source: Mapping[str, Any]) -> bool:
 
 
 def paths_of(call: ToolCall) -> list[list[str]]:
-    """Return one list of paths for each source that names any: diffs, locations, arguments."""
+    """Return one list of paths for each source that contains any: diffs, locations, arguments."""
     diffs = [part.path for part in call.content if isinstance(part, Diff)]
     locations = [location.path for location in call.locations]
     inputs = [list(dict.fromkeys(_paths(source))) for source in _inputs(call)]
@@ -133,7 +136,7 @@ def paths_of(call: ToolCall) -> list[list[str]]:
 
 
 def mcp_tool_of(call: ToolCall) -> FoundTool:
-    """Return the tool of an MCP server that the call's name or `_meta` names."""
+    """Return the MCP server and tool in the call's name or `_meta`."""
     names = {name for name in (call.name, *_names_in(call.meta)) if name}
     found = {name for name in names if name.startswith("mcp__")}
     if not found:
@@ -237,7 +240,7 @@ def _paths(source: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names_in(meta: Mapping[str, Any]) -> Iterator[str]:
-    """Yield `_meta.toolName` and `_meta.AGENT.toolName`."""
+    """Yield the tool names in `_meta`: the values of `toolName` and `AGENT.toolName`."""
     for source in (meta, *meta.values()):
         if isinstance(source, dict) and isinstance(source.get("toolName"), str):
             yield source["toolName"]

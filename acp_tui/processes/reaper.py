@@ -55,7 +55,7 @@ class Reaper:
                 self._send(f"forget {pgid}")
 
     def close(self) -> None:
-        """End all registered groups, and all processes with `environment`; return when they are gone."""
+        """End all registered groups and all processes with `environment`. Return when they are gone."""
         with self._lock:
             self._closed = True
             if self._control is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 WATCHER_TIMEOUT_SECONDS = 6.0
-"""Seconds the watcher has to end everything; it sends SIGTERM, then SIGKILL."""
+"""Seconds that the watcher may take to end all processes (SIGTERM, then SIGKILL) before it is killed."""
 
 
 class WatchedProcess:
@@ -35,7 +35,7 @@ class WatchedProcess:
     ) -> None:
         loop = asyncio.get_running_loop()
         self.pid = 0
-        """Also the id of the program's process group and session."""
+        """The id of the program's process, and of its process group and session; 0 before it runs."""
         self.returncode: int | None = None
         """The exit code, or the negated signal number; None while the program runs."""
         self._watcher = watcher
@@ -101,7 +101,7 @@ class WatchedProcess:
         await self._reports_task
 
     async def _read_reports(self, reader: asyncio.StreamReader) -> None:
-        """Read the watcher's reports until it has ended."""
+        """Handle the watcher's reports until the watcher has ended."""
         try:
             while line := await reader.readline():
                 word, _, number = line.decode().strip().partition(" ")

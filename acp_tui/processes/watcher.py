@@ -69,7 +69,7 @@ class Targets:
 
 
 def _read_stat(pid: str) -> tuple[int, int, int] | None:
-    """Return parent, group and session of a process; None if it has ended.
+    """Return the ids of a process's parent, group and session; None if the process has ended.
 
     A zombie that is a child of the watcher counts as living until it is reaped: its exit status must be
     reported, and other threads of it may still run.
@@ -170,7 +170,7 @@ class ChildReaper:
 def start(path: str, argv: list[str], environment: dict[bytes, bytes] | None = None) -> int | OSError:
     """Start the program as a child in its own session; return its pid once it runs, or the error.
 
-    Without an environment it inherits the watcher's.
+    If `environment` is None, the program inherits the watcher's environment.
     """
     failed, fails = os.pipe()
     child = os.fork()
@@ -222,9 +222,9 @@ def become_subreaper() -> None:
 def watch(
     control: int, targets: Targets, children: ChildReaper, wakeup: int, *, wait_for_descendants: bool
 ) -> None:
-    """Wait until acp-tui or the program has ended.
+    """Handle lines from acp-tui until acp-tui or the program has ended.
 
-    With `wait_for_descendants`, all descendants of the program must have ended, too.
+    With `wait_for_descendants`, wait until all descendants of the program have ended, too.
     """
     buffer = b""
     while not children.ended or (wait_for_descendants and (targets.groups or not children.childless)):
@@ -258,7 +258,7 @@ def _handle_line(line: bytes, targets: Targets) -> None:
 
 
 def main(argv: list[str]) -> None:
-    """Start the program, if there is one, watch it, and end the processes it leaves behind."""
+    """Start the program, if one is given; once it or acp-tui has ended, end the processes left behind."""
     control, program = int(argv[1]), argv[2:]
     on_terminal = program[:1] == ["--terminal"]
     os.set_inheritable(control, False)

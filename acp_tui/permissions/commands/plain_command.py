@@ -1,4 +1,6 @@
-"""Plain commands: those that every shell reads alike. The words of an allow rule match only these.
+"""Plain commands: those that every shell reads in the same way.
+
+An allow rule that contains words of a command matches plain commands only.
 
 This is an allow-list of syntax. Anything else, such as an operator, an expansion, a glob, a backslash or an
 unusual space, makes the command *not plain*, and the user is asked.
@@ -35,11 +37,11 @@ _NAMES = {
 
 
 class NotPlainError(ValueError):
-    """The command is not plain; the text says why, as a clause."""
+    """Raised if a command is not plain. The message says why, as a clause."""
 
 
 def plain_words(command: str) -> tuple[str, ...]:
-    """Return the words of a plain command without quotes. Raises `NotPlainError`."""
+    """Split a plain command into words and remove quotes. Raises `NotPlainError` for other commands."""
     text = command.strip(" \t\n")
     if len(text) > MAX_COMMAND_LENGTH:
         raise NotPlainError(f"it is longer than {MAX_COMMAND_LENGTH:,} characters")
@@ -60,8 +62,8 @@ def plain_words(command: str) -> tuple[str, ...]:
 def is_plain_argv(argv: tuple[str, ...]) -> bool:
     """Return True if these words stay the same when they are joined with spaces and read by a shell.
 
-    An agent that reports `["git", "commit", "-m", "a; b"]` may run it with or without a shell. Only what
-    means the same both ways is plain.
+    An agent that reports `["git", "commit", "-m", "a; b"]` may run it with or without a shell. The words are
+    plain only if the effect is the same in both cases.
     """
     try:
         return plain_words(" ".join(argv)) == argv
@@ -72,9 +74,8 @@ def is_plain_argv(argv: tuple[str, ...]) -> bool:
 def read_word(text: str, start: int, ends: str = " \t") -> tuple[str, int]:
     """Return the word that begins at `start`, and the position after it.
 
-    A word ends before one of the characters in `ends`, or with the text.
-
-        Raises `NotPlainError`.
+    The word ends before the first unquoted character in `ends`, or at the end of the text. Raises
+    `NotPlainError`.
     """
     value: list[str] = []
     position = start
@@ -100,7 +101,7 @@ def _value(piece: re.Match[str], *, first: bool) -> str:
 
 
 def describe_sign(character: str) -> str:
-    """Return why a command with this character is not plain, as a clause."""
+    """Return a clause that says why a command with this character is not plain, such as "it redirects"."""
     if character in _NAMES:
         return _NAMES[character]
     if character in "*?[]{}^":

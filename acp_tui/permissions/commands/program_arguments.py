@@ -51,11 +51,14 @@ _SED_COMMAND = rf"""\ *+ (?:{_SED_ADDRESS}(?:,(?:[+~]\d++|{_SED_ADDRESS}))?+\ *+
         (?:\\.|(?!(?P=sign))[^\\])*+ (?P=sign) [gpiI0-9]*+
     )\ *+"""
 _SED_ONE = re.compile(_SED_COMMAND, re.VERBOSE)
-"""A `sed` command that only changes what is printed. Others access files (`r`, `w`) or run programs (`e`)."""
+"""Matches a `sed` command that only affects what is printed.
+
+Other commands of `sed` access files (`r`, `w`) or run programs (`e`).
+"""
 
 
 def find_program_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the position of each risky argument, and why it is a risk."""
+    """Yield the index in `words` of each risky argument, and the reason why it is a risk."""
     program = words[0].rpartition("/")[2].lower()
     if program in {"sed", "gsed"}:
         yield from _risks_of_sed(words)
@@ -69,7 +72,7 @@ def find_program_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _operands(words: Sequence[str], valued: re.Pattern[str]) -> Iterator[int]:
-    """Yield the positions of the words that are neither options nor values of the options in `valued`."""
+    """Yield the indexes of the words that are neither options nor values of options that match `valued`."""
     options, skip = True, False
     for position, word in enumerate(words[1:], 1):
         if skip:

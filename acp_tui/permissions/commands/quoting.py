@@ -24,18 +24,21 @@ _ESCAPED = {
 
 
 def find_end(text: str, start: int, quote: str) -> int:
-    """Return the position of the next `quote` without a backslash before it; -1 if there is none."""
+    """Return the position of the first unescaped `quote` from `start` on; -1 if there is none."""
     found = re.compile(rf"(?:[^\\{quote}]++|\\.)*+{quote}", re.DOTALL).match(text, start)
     return found.end() - 1 if found else -1
 
 
 def replace_escapes(text: str) -> str:
-    """Return the text with the escapes of `$'…'` and `printf` replaced."""
+    """Replace backslash escapes in a text as the shell does in `$'…'` and in the format of `printf`."""
     return _ESCAPE.sub(_replacement, text)
 
 
 def unescape_backticks(text: str, *, quoted: bool) -> str:
-    """Return the command between backticks. `quoted` means that the backticks are in double quotes."""
+    """Remove the backslashes that escape characters of a command between backticks.
+
+    `quoted` means that the backticks themselves are in double quotes.
+    """
     return re.sub(r"\\([$`\\\"])" if quoted else r"\\([$`\\])", r"\1", text)
 
 

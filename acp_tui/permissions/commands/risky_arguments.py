@@ -2,8 +2,8 @@
 
 A rule for leading words allows whatever follows: `git diff` also allows `git diff src`. It must not allow
 `git diff --output=/root/.bashrc` or `cat /etc/passwd`. Paths outside the workspace, options that write a file
-or run a program, and variables such as `make CC=…` are risks. A rule matches a command with such risks only
-if it names them.
+or run a program, and variables such as `make CC=…` are risks. A rule matches a command with such arguments
+only if they are among the rule's own words.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Then no allow rule for the command matches, not even an exact one.
 """
 MAX_ARGUMENTS = 200
 MAX_PATHS = 20
-"""The maximum number of paths in one argument. Each costs calls to the file system."""
+"""The maximum number of paths to check in one argument, because each check calls the file system."""
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://(?!\S*/\.\.(?:/|\Z))\S*")
 _SEPARATORS = re.compile(r"[=:,@]")
 _PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)
@@ -55,7 +55,7 @@ _SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "p
 def find_argument_risks(
     words: Sequence[str], directory: Target, context: PathContext
 ) -> Iterator[tuple[int, str]]:
-    """Yield the position of each risky argument, and why it is a risk."""
+    """Yield the index in `words` of each risky argument, or `WHOLE_COMMAND`, and the reason."""
     program = words[0]
     if "/" in program and not program.startswith("/") and directory.real != context.target(context.cwd).real:
         yield WHOLE_COMMAND, f"{program} may be a different program in this folder"
@@ -95,7 +95,10 @@ def _option(program: str, word: str) -> str | None:
 
 
 def _is_one_of(name: str, known: Sequence[str], shortest: int = _SHORTEST_ABBREVIATION) -> bool:
-    """Return True for a known option, its abbreviations (GNU `getopt` accepts them) and `OPTION-…`."""
+    """Return True if `name` is one of the `known` options, begins with one and `-`, or abbreviates one.
+
+    GNU `getopt` accepts abbreviations. Those with fewer characters than `shortest` are ignored.
+    """
     return any(
         name == one or name.startswith(f"{one}-") or (len(name) >= shortest and one.startswith(name))
         for one in known

@@ -26,7 +26,7 @@ _EVALUATING = frozenset(
 
 
 def evaluates(program: str, argument: str) -> str | None:
-    """Return why an argument of a shell command may run a command, although it is quoted."""
+    """Return why a quoted argument of a shell builtin may still run a command; None if it cannot."""
     if program in _EVALUATING | _CHANGING and ("$(" in argument or "`" in argument):
         return f"{program} may run the command in {argument}"
     return None

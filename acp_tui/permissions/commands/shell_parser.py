@@ -24,7 +24,7 @@ from acp_tui.permissions.commands.wrappers import UnclearError, unwrap
 MAX_DEPTH = 12
 MAX_PARTS = 400
 MAX_WRAPPER_WORDS = 1000
-"""The maximum number of words of a command that is searched for a wrapped command."""
+"""A command with more words is not searched for commands that it wraps."""
 TOO_LONG = "it is too long"
 
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|\n]")
@@ -39,11 +39,11 @@ _UNSUPPORTED = frozenset({"case", "esac", "function", "coproc"})
 
 
 class _CannotParseError(Exception):
-    """Parsing cannot continue. The commands found so far are kept; the text says why."""
+    """Raised if parsing cannot continue. The message says why. The commands found so far are kept."""
 
 
 def parse_command_line(command: str) -> CommandLine:
-    """Find the commands in a line for the shell."""
+    """Find the commands in a command line that is written for a shell."""
     line = CommandLine()
     text = command[:MAX_COMMAND_LENGTH]
     if len(text) < len(command):
@@ -53,7 +53,7 @@ def parse_command_line(command: str) -> CommandLine:
 
 
 def parse_argv(argv: tuple[str, ...]) -> CommandLine:
-    """Find the commands that a program with arguments runs, if it is started without a shell."""
+    """Find the commands in a program with arguments, started without a shell: itself and what it wraps."""
     line = CommandLine()
     words: list[Word] = []
     room = MAX_COMMAND_LENGTH
@@ -69,7 +69,7 @@ def parse_argv(argv: tuple[str, ...]) -> CommandLine:
 
 
 class _Parser:
-    """Parses one text from left to right and adds what it finds to `line`."""
+    """Parses a command line or script from left to right and adds the commands it finds to `line`."""
 
     def __init__(
         self, text: str, line: CommandLine, *, depth: int, pipelines: list[int] | None = None
@@ -82,7 +82,7 @@ class _Parser:
         self.here_documents: list[tuple[str, bool, Part]] = []  # delimiter, whether it is expanded, reader
 
     def parse(self) -> None:
-        """Parse the text. If that is not possible, the reason becomes the line's problem."""
+        """Parse the text. If that is not possible, store the reason in `line.problem`."""
         try:
             self.check_depth()
             self.commands()
@@ -93,18 +93,18 @@ class _Parser:
                 self.report("its brackets do not match")
 
     def check_depth(self) -> None:
-        """Stop if commands are nested too deeply."""
+        """Raise `_CannotParseError` if commands are nested too deeply."""
         if self.depth > MAX_DEPTH:
             raise _CannotParseError("it is nested too deeply")
 
     def report(self, problem: str) -> None:
-        """Record a problem, unless one is already recorded."""
+        """Store a problem in `line.problem`, unless there is one already."""
         self.line.problem = self.line.problem or problem
 
     # ----------------------------------------------------------------- commands
 
     def commands(self) -> list[Part]:
-        """Parse commands up to a `)` that was not opened here, or the end."""
+        """Parse and return commands up to an unmatched `)`, or up to the end of the text."""
         found: list[Part] = []
         pipeline = self._new_pipeline()
         while True:
@@ -125,7 +125,7 @@ class _Parser:
         return self.pipelines[0]
 
     def command(self, pipeline: int) -> Part | None:
-        """Parse one command up to an operator, with the commands inside its words."""
+        """Parse one command up to the next operator, with the commands in its words; None if it is empty."""
         part = Part((), pipeline=pipeline)
         words: list[Word] = []
         redirections: list[Redirection] = []
@@ -160,7 +160,10 @@ class _Parser:
         return part
 
     def add_command(self, part: Part, layer: int = 0) -> None:
-        """Add a command and the commands it wraps; `layer` counts the wrappers around it."""
+        """Add a command, and the commands that it wraps, to `line`.
+
+        `layer` is the number of wrappers around the command.
+        """
         if layer > MAX_DEPTH:
             self.report("it is nested too deeply")
             return
@@ -186,7 +189,7 @@ class _Parser:
             self.add_wrapped(part, layer)
 
     def add_wrapped(self, part: Part, layer: int) -> None:
-        """Add what `sudo`, `env`, `sh -c`, `eval`, `find -exec` and the like would run."""
+        """Add the commands that this one wraps, if it is `sudo`, `env`, `sh -c`, `find -exec` or the like."""
         if len(part.words) > MAX_WRAPPER_WORDS:
             self.report(TOO_LONG)
             return
@@ -203,13 +206,13 @@ class _Parser:
                 self.add_command(replace(part, words=words, open_ended=open_ended), layer + 1)
 
     def script(self, text: str) -> list[Part]:
-        """Parse a script that runs in a separate shell."""
+        """Parse a script that runs in a separate shell, and return its commands."""
         before = len(self.line.parts)
         _Parser(text, self.line, depth=self.depth + 1, pipelines=self.pipelines).parse()
         return self.line.parts[before:]
 
     def nested_commands(self) -> list[Part]:
-        """Parse commands up to the `)` that ends them."""
+        """Parse and return commands up to the closing `)`, and move past it."""
         self.depth += 1
         self.check_depth()
         documents, self.here_documents = self.here_documents, []
@@ -237,7 +240,10 @@ class _Parser:
         return Redirection(operator.lstrip("0123456789"), target)
 
     def skip_here_documents(self) -> None:
-        """Skip the here-documents that begin at this line. Only expanded ones can contain commands."""
+        """Move past the here-documents that begin here, and store each as input of its command.
+
+        Those with expansions may contain commands, so they are reported as a problem.
+        """
         for delimiter, expanded, reader in self.here_documents:
             body: list[str] = []
             while True:
@@ -274,7 +280,7 @@ class _Parser:
         return False
 
     def word(self, part: Part) -> Word:
-        """Parse one word; commands inside it go to `part.inner`."""
+        """Parse one word, and add the commands inside it to `part.inner`."""
         if self.text.startswith(("<(", ">("), self.at):
             self.at += 2
             part.inner += self.nested_commands()
@@ -292,7 +298,10 @@ class _Parser:
         return Word(text, literal or text in {"[", "[["})
 
     def piece(self, character: str, part: Part) -> tuple[str, bool]:
-        """Parse a piece of a word that begins with `character`: its text, and whether it is literal."""
+        """Parse the next piece of a word, which begins with `character`.
+
+        Return the text of the piece, and whether it is literal.
+        """
         if plain := _PLAIN_TEXT.match(self.text, self.at):
             self.at = plain.end()
             return plain[0], True
@@ -312,7 +321,7 @@ class _Parser:
         return character, character not in "*?["
 
     def quoted_text(self, end: int) -> str:
-        """Return the text between the current quote and the one at `end`, and move past the latter."""
+        """Return the text between the current quote and the one at `end`, and move past both."""
         if end < 0:
             raise _CannotParseError("a quote is not closed")
         text = self.text[self.at + 1 : end]
@@ -320,7 +329,7 @@ class _Parser:
         return text
 
     def double_quoted(self, part: Part) -> tuple[str, bool]:
-        """Parse a text in double quotes, with the expansions in it."""
+        """Parse a text in double quotes. Return the text, and whether it is literal."""
         pieces: list[str] = []
         literal = True
         self.at += 1
@@ -344,7 +353,7 @@ class _Parser:
         raise _CannotParseError("a quote is not closed")
 
     def expansion(self, part: Part, *, quoted: bool = False) -> tuple[str, bool]:
-        """Parse `$…` or backticks: the text as written, and whether it is literal."""
+        """Parse `$…` or a command in backticks. Return its text, and whether it is literal."""
         start = self.at
         if self.text[start] == "`":
             command = self.quoted_text(find_end(self.text, start + 1, "`"))
@@ -365,7 +374,10 @@ class _Parser:
         return self.text[start : self.at], False
 
     def parameter(self, part: Part, *, quoted: bool) -> None:
-        """Parse `${…}`; its default value may run commands. Shells disagree about quotes inside quotes."""
+        """Parse `${…}`, whose default value may run commands.
+
+        Raises `_CannotParseError` for quotes in a quoted `${…}`, which shells read in different ways.
+        """
         self.at += 2
         self.depth += 1
         self.check_depth()

@@ -1,4 +1,4 @@
-"""Finds the command that another one wraps, as in `sudo`, `env`, `timeout`, `sh -c` or `eval`."""
+"""Finds the command that a wrapper such as `sudo`, `env`, `timeout`, `sh -c` or `eval` runs."""
 
 from __future__ import annotations
 
@@ -103,9 +103,9 @@ def runs_others(name: str) -> bool:
 
 
 def prefix_lengths(words: tuple[str, ...]) -> list[int]:
-    """Return the numbers of leading words that a rule may name, largest first.
+    """Return how many leading words of a command a rule may consist of: the possible numbers, largest first.
 
-    The list is empty if such a rule would allow any program.
+    The list is empty if such rules would allow any program.
     """
     if runs_others(words[0]):
         return []
@@ -127,12 +127,15 @@ def prefix_lengths(words: tuple[str, ...]) -> list[int]:
 
 
 Words = tuple[tuple[str, bool], ...]
-"""Words as pairs of their text and whether it is literal."""
+"""The words of a command, each as its text and whether the text is literal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """What a wrapper runs: a script for the shell, or the wrapper's words from `start` up to `stop`."""
+    """What a wrapper runs: a script for the shell, or some of the wrapper's own words.
+
+    These are the words from index `start` to before `stop`, or to the last one if `stop` is None.
+    """
 
     start: int = 0
     stop: int | None = None
@@ -141,11 +144,14 @@ class Wrapped:
 
 
 class UnclearError(Exception):
-    """The wrapped command cannot be determined. The text says why."""
+    """Raised if the wrapped command cannot be determined. The message says why."""
 
 
 def unwrap(words: Words) -> list[Wrapped]:
-    """Return what the command wraps; empty if it is not a known wrapper."""
+    """Return the commands that a wrapper runs; an empty list if the words are not a known wrapper.
+
+    Raises `UnclearError`.
+    """
     name = words[0][0].rpartition("/")[2].lower()
     if name == "find":
         return _executed_by_find(words)
@@ -165,7 +171,10 @@ def _unwrap_one(name: str, words: Words) -> Wrapped | None:
 
 
 def shell_script(argv: tuple[str, ...]) -> str | None:
-    """Return the script of exactly `SHELL -c SCRIPT` (or `-lc`), if the shell is in a system directory."""
+    """Return the script of `SHELL -c SCRIPT` or `SHELL -lc SCRIPT`; None for any other command.
+
+    The shell must be written without a directory, or be in a system directory.
+    """
     directory, _, name = argv[0].rpartition("/") if argv else ("", "", "")
     if name not in SHELLS - {"fish"} or directory not in _SHELL_HOMES:
         return None
@@ -185,7 +194,10 @@ def _script(words: Words) -> Wrapped | None:
 
 
 def _script_of_shell(words: Words) -> Wrapped | None:
-    """Return the script after `-c`, which may follow other options. Without `-c`, a shell runs its input."""
+    """Return the script after a shell's option `-c`; None if the shell runs a file instead.
+
+    Raises `UnclearError` if the shell runs its input, or if the file is not known.
+    """
     position = 1
     while position < len(words) and words[position][0].startswith(("-", "+")):
         option = words[position][0]
@@ -200,7 +212,7 @@ def _script_of_shell(words: Words) -> Wrapped | None:
 
 
 def _executed_by_find(words: Words) -> list[Wrapped]:
-    """Return the command of each `-exec … ;` or `-exec … +`."""
+    """Return the commands that `find` runs: one for each `-exec … ;` or `-exec … +`."""
     found: list[Wrapped] = []
     stop: int | None = None
     for position in range(len(words) - 1, 0, -1):
@@ -213,7 +225,7 @@ def _executed_by_find(words: Words) -> list[Wrapped]:
 
 
 def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
-    """Return the words after the wrapper's own options, arguments and variables."""
+    """Return the command after the wrapper's own options, arguments and variables; None if there is none."""
     position, own = 1, wrapper.positionals
     while position < len(words):
         text, literal = words[position]

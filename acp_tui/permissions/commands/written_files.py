@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext, Target
 
 MAX_WRITTEN = 50
-"""The maximum number of files per command. Each costs calls to the file system."""
+"""The maximum number of files to check per command line, because each check calls the file system."""
 _HARMLESS = re.compile(r"/dev/(?:null|stdout|stderr|tty|fd/\d+)")
 _DESCRIPTOR = re.compile(r"\d+-?|-")
 _COMPUTED = re.compile(r"[$`<>*?\[{]")
@@ -23,7 +23,7 @@ _HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """The files that output is redirected to."""
+    """The files to which a command line redirects output."""
 
     targets: tuple[Target, ...] = ()  # for a computed name, its folder if that is outside
     unknown: bool = False  # the names of some are computed when the command runs

@@ -51,9 +51,10 @@ LONGEST_BOMB = 1024
 
 
 def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence[Step]) -> str | None:
-    """Return why only a user may allow a command, as a clause: "it …". None if it is not dangerous.
+    """Return why a command is dangerous, as a clause such as "it formats a disk"; None if it is not.
 
-    `line` and `steps` are the parsed command. Sets `line.too_long` if a script in it is too long.
+    `given` is the command as the agent wrote it; `line` and `steps` are its parsed form. Sets `line.too_long`
+    if the command contains a script that is too long to be checked.
     """
     if isinstance(given, str):
         return _in_text(given, line, steps, depth=0)
@@ -91,7 +92,7 @@ def _in_prose(text: str, depth: int) -> str | None:
 
 
 def _mentions(text: str) -> list[Part]:
-    """Return the passages of a text that begin with the name of a dangerous command."""
+    """Return the passages of a text that begin with the name of a dangerous command, parsed as commands."""
     parts: list[Part] = []
     pipeline = 1
     for separator, piece in _pieces(text):
@@ -110,7 +111,10 @@ def _mentions(text: str) -> list[Part]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each piece between separators with the separator before it. Very long pieces are cut."""
+    """Split a text at separators such as `;` and `|`. Yield each piece after the separator before it.
+
+    Very long pieces are divided.
+    """
     separator, start = "", 0
     while start < len(text):
         found = _SEPARATORS.search(text, start, start + WINDOW)
@@ -128,7 +132,7 @@ def _is_name(word: str) -> bool:
 
 
 def _in_steps(line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
-    """Return the first danger in these commands."""
+    """Return the first reason why one of these commands is dangerous; None if there is none."""
     for step in steps:
         for check in (*deletion.CHECKS, *disks.CHECKS, *system.CHECKS):
             if why := check(step):
@@ -140,7 +144,7 @@ def _in_steps(line: CommandLine, steps: Sequence[Step], depth: int) -> str | Non
 
 
 def _in_scripts(line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
-    """Return the first danger in what the line passes to a shell or another interpreter."""
+    """Return the first reason why code passed to a shell or other interpreter is dangerous, or None."""
     for program in (program for step in steps for program in inline_code.code_of(step)):
         why, commands = inline_code.check_code(program)
         if why := why or (_in_prose(commands, depth + 1) if commands else None):
@@ -158,7 +162,8 @@ def _in_scripts(line: CommandLine, steps: Sequence[Step], depth: int) -> str | N
 def _scripts(step: Step, all_steps: Sequence[Step]) -> Iterator[str]:
     """Yield the scripts that a step runs.
 
-    They come from its input, a file that the line wrote before, or a setting such as `PAGER` or a git alias.
+    A script may be the step's input, a file that an earlier step wrote, or a setting such as `PAGER` or a git
+    alias.
     """
     if downloads.runs_input(step):
         yield from step.part.input

@@ -26,7 +26,7 @@ _NARROWING = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-re
 _NARROWING_BY_AGE = frozenset({"-mtime", "-mmin", "-atime", "-ctime", "-newer", "-size", "-empty"})
 _FIND_STARTS = re.compile(r"-[HLP]|-O\d|-D")
 _EVERY_NAME = "**"
-"""Stands for every name in a folder."""
+"""A pattern that matches every name in a folder."""
 
 
 def check_removal(step: Step) -> str | None:
@@ -53,7 +53,10 @@ def check_removal(step: Step) -> str | None:
 
 
 def _below_system(path: str, folder: str) -> str | None:
-    """Describe a file in a system folder, such as `/boot/vmlinuz`. `rm` deletes files without `-r`, too."""
+    """Describe a path below a system folder, such as `/boot/vmlinuz`; None for any other path.
+
+    Such files need a check of their own because `rm` deletes them even without `-r`.
+    """
     found = describe_precious(path, folder)
     return (
         found if found and found != describe_protected(path, folder) and not found.startswith(HOME) else None

@@ -64,7 +64,7 @@ def check_format(step: Step) -> str | None:
 
 
 def check_device_write(step: Step) -> str | None:
-    """Check for output that goes to a disk."""
+    """Check for commands that write directly to a disk or another device."""
     written = list(step.written)
     if step.name in {"dd", "dcfldd", "dc3dd"}:
         written += [text.partition("=")[2] for text in step.arguments if text.startswith(("of=", "wipe="))]

@@ -103,7 +103,7 @@ def check_remote_shell(all_steps: Sequence[Step]) -> str | None:
 
 
 def _runs_lines(all_steps: Sequence[Step]) -> bool:
-    """Return True for `while read x; do $x; done`."""
+    """Return True if these commands run the lines that they read, as in `while read x; do $x; done`."""
     names = {text for step in all_steps if step.name == "read" for text in step.operands}
     return any(_runs_variable(step, names) for step in all_steps) or any(
         step.name in ALL_SHELLS and runs_input(step) for step in all_steps
@@ -111,7 +111,7 @@ def _runs_lines(all_steps: Sequence[Step]) -> bool:
 
 
 def runs_input(step: Step) -> bool:
-    """Return True if the step runs its input."""
+    """Return True if the step runs its standard input as a script."""
     arguments = step.arguments
     if step.name in {"source", "."}:
         return any(text in {"/dev/stdin", "-"} for text in arguments)
@@ -135,7 +135,7 @@ def runs_input(step: Step) -> bool:
 
 
 def run_file(step: Step) -> str | None:
-    """Return the file that the step runs, as a program or as a script."""
+    """Return the path of the program or script that the step runs; None if it contains no such path."""
     first = step.part.words[0].text if step.part.words else ""
     if step.name in ALL_SHELLS | {"source", "."} or INTERPRETER.match(step.name):
         if any(re.match(r"-\w*[ce]$|-m$", text) for text in step.arguments):
@@ -156,7 +156,10 @@ def _runs_variable(step: Step, names: set[str]) -> bool:
 
 
 def _runs_words(step: Step) -> bool:
-    """Return True if the step runs a word, or the file it names: `$(curl …)`, `eval …`, `sh …`."""
+    """Return True if the step runs one of its words, or the file of that name.
+
+    Examples are `$(curl …)`, `eval …` and `sh …`.
+    """
     words = step.part.words
     if words and words[0].text.startswith(("$(", "`", "<(")):
         return True

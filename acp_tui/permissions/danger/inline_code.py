@@ -49,7 +49,7 @@ _PUNCTUATION = str.maketrans(dict.fromkeys("'\"`,()[]{};", " "))
 
 
 def code_of(step: Step) -> list[str]:
-    """Return the code in a step's arguments and here-documents."""
+    """Return the code that an interpreter gets in arguments or here-documents; empty for other programs."""
     words = step.arguments
     if step.name in {"awk", "gawk", "mawk"}:
         return step.operands[:1]
@@ -64,7 +64,10 @@ def code_of(step: Step) -> list[str]:
 
 
 def check_code(code: str) -> tuple[str | None, str | None]:
-    """Return why the code is dangerous, or else the text of its shell commands, for the caller to check."""
+    """Return why the code is dangerous, and its text if the caller has to check it for shell commands.
+
+    Both are None if the code is not dangerous and runs no commands.
+    """
     if _FORKS_FOREVER.search(code):
         return BOMB, None
     if _DOWNLOADS.search(code) and _RUNS_TEXT.search(code):

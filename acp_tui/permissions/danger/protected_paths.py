@@ -50,7 +50,7 @@ _MAX_NAME = 255  # longer names do not exist, and long patterns are slow to matc
 
 
 def describe_protected(path: str, folder: str = "") -> str | None:
-    """Describe the root, a home or a system folder, or everything in one; None for any other path.
+    """Describe a path that means the root, a home, a system folder or everything in one of them; else None.
 
     Args:
         path: As written, with variables and globs.
@@ -60,8 +60,10 @@ def describe_protected(path: str, folder: str = "") -> str | None:
 
 
 def describe_precious(path: str, folder: str = "") -> str | None:
-    """Like `describe_protected`, but also describe vital files, all files of some system folders, and
-    folders of a home such as `Documents` or `.ssh`.
+    """Like `describe_protected`, but for more paths.
+
+    Also describes vital files, all files of some system folders, and folders of a home such as `Documents` or
+    `.ssh`.
     """
     if found := describe_protected(path, folder) or find_vital_file(path, folder):
         return found
@@ -76,7 +78,7 @@ def describe_precious(path: str, folder: str = "") -> str | None:
 
 
 def find_vital_file(path: str, folder: str = "") -> str | None:
-    """Return the path if the system does not work without this file."""
+    """Return the absolute path of a file without which the system does not work; None for any other file."""
     for parts in _candidates(path, folder):
         plain = "/" + "/".join(parts)
         if _VITAL.fullmatch(plain):
@@ -159,7 +161,7 @@ def _named(parts: list[str]) -> str | None:
 
 
 def _same(known: str, pattern: str) -> bool:
-    """Return True if a pattern matches a known path. Unlike in `fnmatch`, `*` matches no slash."""
+    """Return True if the pattern matches the path `known`. Unlike in `fnmatch`, `*` matches no slash."""
     if not _GLOB.search(pattern):
         return known == pattern
     names, patterns = known.split("/"), pattern[:_MAX_NAME].split("/")
@@ -167,7 +169,7 @@ def _same(known: str, pattern: str) -> bool:
 
 
 def _home_depth(parts: list[str]) -> int:
-    """Return the number of leading parts that are a home directory; 0 if none are."""
+    """Return how many of the first parts form the path of a home directory; 0 if the path is not in one."""
     if len(parts) >= 2 and parts[0] in {"home", "Users"} and parts[:2] != ["Users", "Shared"]:
         return 2
     return 1 if parts[:1] == ["root"] else 0

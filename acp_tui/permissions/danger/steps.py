@@ -76,7 +76,7 @@ class Step:
         return any(text.partition("=")[0] in options for text in self.arguments)
 
     def value_of(self, *options: str) -> str | None:
-        """Return the value of one of these options: the next word, or what follows its `=`."""
+        """Return the value of one of these options, from the next word or after `=`; None if not given."""
         for at, text in enumerate(self.arguments):
             name, sign, value = text.partition("=")
             if name in options:
@@ -85,13 +85,13 @@ class Step:
 
     @property
     def written(self) -> list[str]:
-        """The files that its output is redirected to."""
+        """The files to which the command's output is redirected."""
         return [each.target.text for each in self.part.redirections if ">" in each.operator]
 
 
 @dataclass(slots=True)
 class _Shell:
-    """The state of the shell: its folder and variables."""
+    """The state of the shell that runs the line: its working directory and its variables."""
 
     folder: str
     variables: dict[str, list[str]] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class _Shell:
     room: int = MAX_EXPANSION  # characters that words may still be expanded to
 
     def expand(self, word: Word) -> list[str]:
-        """Return the words that the shell makes of one word."""
+        """Expand a word as the shell does, and return the resulting words."""
         if word.literal or self.room < 0:
             return [word.text]
         text = _ECHOED.sub(_printed, word.text)
@@ -126,7 +126,7 @@ class _Shell:
         return ["".join(chosen)[:MAX_EXPANDED] for chosen in islice(product(*values), MAX_WORDS)]
 
     def variable_values(self, found: re.Match[str]) -> list[str]:
-        """Return the possible values of a variable; the variable itself if they are not known."""
+        """Return the possible values of a variable; if they are not known, the variable as written."""
         name = found["name"] or found["long"]
         if known := self.variables.get(name):
             return known
@@ -155,7 +155,7 @@ class _Shell:
         self.variables |= dict.fromkeys("@*", [*words[1 - first :]] or [""])
 
     def change_folder(self, part: Part) -> None:
-        """Follow `cd`, `pushd` and `popd`."""
+        """Change `folder` if the command is `cd`, `pushd` or `popd`."""
         places = [text for text in part.arguments if not re.match(r"-.|\+\d", text)]
         if part.name == "popd" or (part.name == "cd" and places[:1] == ["-"]):
             self.folder = self.previous.pop() if self.previous else ""
@@ -165,7 +165,7 @@ class _Shell:
 
 
 def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
-    """Return the commands of a line, including wrappers, each before the command that it wraps.
+    """Return the commands of a line. A wrapper comes before the command that it wraps.
 
     `folder` is where the line runs; empty if that is not known. Sets `line.too_long` if the line becomes too
     long when its words are expanded.
@@ -213,7 +213,10 @@ def _program(word: str) -> str:
 
 
 def _expand_part(part: Part, shell: _Shell) -> list[Part]:
-    """Return the command with expanded words; if only these name its program, also the commands it wraps."""
+    """Return the command with expanded words.
+
+    If its program is known only after the expansion, also return the commands that it wraps.
+    """
     targets = tuple(
         Redirection(each.operator, Word(" ".join(shell.expand(each.target)))) for each in part.redirections
     )
@@ -230,7 +233,7 @@ def _expand_part(part: Part, shell: _Shell) -> list[Part]:
 
 
 def expand_braces(text: str) -> list[str]:
-    """Return the words that the shell makes of `a{b,c}`, at most `MAX_WORDS`."""
+    """Expand braces such as `a{b,c}` as the shell does. Return at most `MAX_WORDS` words."""
     done: list[str] = []
     waiting = [text]
     while waiting and len(done) + len(waiting) < MAX_WORDS:
