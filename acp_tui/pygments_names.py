@@ -35,4 +35,4 @@ TOKEN_NAMES = {
     "Operator.Word": "keyword",
     "Punctuation": "punctuation",
 }
-"""A token type that is not listed uses the name of its parent type."""
+"""The name for each token type. A token type that is not listed uses the name of its parent type."""

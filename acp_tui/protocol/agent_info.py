@@ -10,7 +10,7 @@ from acp_tui.session.text import visible_line
 
 
 def read_agent(result: dict[str, Any]) -> Agent:
-    """Read the result of `initialize`, from version 1 or the draft."""
+    """Read what the agent says about itself in the result of `initialize`, in version 1 or the draft."""
     info = values.obj(values.first(result, "agentInfo", "serverInfo"))
     version = result.get("protocolVersion")
     version = visible_line(version) if isinstance(version, str) else version
@@ -52,7 +52,7 @@ def _method(item: Any) -> AuthMethod | None:
 
 
 def _environment(value: Any) -> dict[str, str]:
-    """Read variables from an object, or from a list of `{"name", "value"}` as elsewhere in the protocol."""
+    """Read environment variables from an object, or from the protocol's usual list of `{"name", "value"}`."""
     if isinstance(value, dict):
         return {name: content for name, content in value.items() if isinstance(content, str)}
     pairs = [
@@ -62,7 +62,10 @@ def _environment(value: Any) -> dict[str, str]:
 
 
 def _variable_names(item: dict[str, Any]) -> list[str]:
-    """Read the variables required by an `env_var` method, which was removed from the protocol."""
+    """Read the names of the environment variables that a sign-in method of the type `env_var` requires.
+
+    The protocol no longer contains this type.
+    """
     listed = values.items(item.get("vars"))
     found = [var if isinstance(var, str) else values.raw(values.obj(var), "name") for var in listed]
     return [visible_line(name) for name in [*found, values.raw(item, "varName")] if name]

@@ -1,6 +1,6 @@
-"""Translates our requests, and the agent's answers to them, into events.
+"""Translates acp-tui's requests, and the agent's answers to them, into events.
 
-Answers to prompts are translated by the dialect.
+Answers to prompts differ between the dialects of the protocol, so `v1` and `draft` translate them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ OPENING_METHODS: dict[str, OpeningMethod] = {
     "session/fork": "fork",
 }
 STEERING = "_session/steering"
-"""An extension: sends a message into the running turn. See `Agent.can_steer`."""
+"""The method of an extension that sends a message into the running turn. See `Agent.can_steer`."""
 TAKEN_OUTCOMES = ("injected", "startedNewTurn")
 """The outcomes in the answer to `STEERING` that mean that the agent accepted the message."""
 
 
 def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
-    """Return the events of one of our requests."""
+    """Return the events for a request that acp-tui sent."""
     if method == "session/prompt":
         return [ev.PromptSent(*_prompt(params))]
     if method == "initialize":
@@ -48,7 +48,7 @@ def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
 
 
 def _prompt(params: dict[str, Any]) -> tuple[list[Content], str]:
-    """Return the contents of a prompt, and all its text as sent."""
+    """Return the content blocks of a prompt, and its complete text as it was sent."""
     prompt = params.get("prompt")
     if isinstance(prompt, str):
         return read_blocks(prompt), prompt
@@ -59,14 +59,14 @@ def _prompt(params: dict[str, Any]) -> tuple[list[Content], str]:
 
 @dataclass(slots=True)
 class AgentAnswer:
-    """The agent's answer to one of our requests."""
+    """The params of a request that acp-tui sent, and the agent's result."""
 
     params: dict[str, Any]
     result: dict[str, Any]
 
 
 def result_events(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
-    """Return the events of the agent's answer to one of our requests."""
+    """Return the events for the agent's answer to a request. `params` are those of the request."""
     reader = _ANSWERS.get(method)
     if reader is None:
         return [ev.Nothing(f"the answer to {method}")]
@@ -74,9 +74,9 @@ def result_events(method: str, params: dict[str, Any], result: Any) -> list[ev.E
 
 
 def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
-    """Return the events of the answer to a request that opens a session.
+    """Return the events for the answer to a request that opens a session.
 
-    The answers to `load` and `resume` need not contain the session's id.
+    The answers to `session/load` and `session/resume` need not contain the session's id; the requests do.
     """
     how = OPENING_METHODS[method]
     answer = values.obj(result)
@@ -93,12 +93,12 @@ def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.
 
 
 def initialize_events(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -> list[ev.Event]:
-    """Return the events of the answer to `initialize`."""
+    """Return the events for the answer to `initialize`."""
     return [ev.Initialized(read_agent(answer), dialect), *_commands(answer)]
 
 
 def _commands(answer: dict[str, Any]) -> list[ev.Event]:
-    """Return the event for slash commands in an answer. Only the draft sends them there."""
+    """Return the event for the slash commands in an answer, if any. Only the draft has them in answers."""
     commands = session_options.read_commands(answer)
     return [] if commands is None else [ev.CommandsChanged(commands)]
 

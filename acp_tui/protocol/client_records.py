@@ -54,12 +54,12 @@ _KINDS = {name: kind for kind, name in _NAMES.items()}
 
 
 def to_record(event: ev.Event) -> dict[str, Any]:
-    """Convert one of the client's own events to a record, or any event for `exec --output ndjson`."""
+    """Convert one of the client's own events to a log record, or any event for `exec --output ndjson`."""
     return {"event": _NAMES.get(type(event)) or _snake(type(event).__name__), **_fields(event)}
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return the fields whose values differ from their defaults."""
+    """Return the fields of a dataclass whose values differ from their defaults."""
     found: dict[str, Any] = {}
     for field in dataclasses.fields(value):
         content = getattr(value, field.name)
@@ -77,7 +77,7 @@ def _plain(value: Any) -> Any:
 
 
 def from_record(record: Any) -> ev.Event:
-    """Convert a record to an event: `Unknown` if a newer version wrote it, or if it is damaged."""
+    """Convert a log record to an event; to `Unknown` if the record is damaged or of a newer version."""
     name = record.get("event") if isinstance(record, dict) else None
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 UNREADABLE = "unreadable"
-"""The kind of a block that is not an object with a type."""
+"""The kind of a content block that cannot be read, for example because it has no type."""
 
 
 def read_blocks(value: Any) -> list[Content]:
@@ -83,7 +83,7 @@ _BLOCKS = {"text": _text, "image": _media, "audio": _media, "resource_link": _li
 
 
 def read_annotations(value: Any) -> Annotations | None:
-    """Read a block's annotations; None if there are no known ones."""
+    """Read a block's annotations; None if they contain no field that the protocol defines."""
     if not isinstance(value, dict):
         return None
     found = Annotations(
@@ -98,7 +98,7 @@ def read_annotations(value: Any) -> Annotations | None:
 
 
 def read_tool_content(value: Any) -> list[ToolContent] | None:
-    """Read the content of a tool call: an array or a single item. None if there is none."""
+    """Read the content of a tool call, an array or a single item. Return None if it is missing."""
     if value is None:
         return None
     found: list[ToolContent] = []
@@ -108,7 +108,7 @@ def read_tool_content(value: Any) -> list[ToolContent] | None:
 
 
 def _tool_content(item: Any) -> Sequence[ToolContent]:
-    """Read one item. In the draft, a content block is an item itself, without `content` around it."""
+    """Read one item of a tool call's content. In the draft, a content block may itself be an item."""
     if isinstance(item, dict):
         kind = item.get("type")
         if kind == "content" and "content" in item:
@@ -122,7 +122,10 @@ def _tool_content(item: Any) -> Sequence[ToolContent]:
 
 
 def read_coloured_block(value: Any) -> Content:
-    """Read a block and keep its colours. Whether they are shown depends on the kind of the tool call."""
+    """Read a content block, and store its text with SGR colours in `Content.coloured`.
+
+    Whether the colours are shown depends on the kind of the tool call.
+    """
     content = read_block(value)
     text = value.get("text") if isinstance(value, dict) else value
     if content.kind == "text" and isinstance(text, str) and SGR.search(text):
@@ -143,7 +146,10 @@ def _diff(item: dict[str, Any]) -> Diff | None:
 
 
 def line_ends(old: str | None, new: str | None) -> tuple[str, str] | None:
-    """Return the old and new line endings if they differ, else None. Texts for display have only `\\n`."""
+    """Return the line endings of the old and the new text, such as "CRLF" and "LF"; None if they are equal.
+
+    The diff itself cannot show the difference, because texts for display contain only `\\n`.
+    """
     if not old or not new or ("\r\n" not in old and "\r\n" not in new):
         return None
     ends = _line_end(old), _line_end(new)
@@ -159,7 +165,7 @@ _PATCHED = re.compile(r"^(?:\+\+\+ (?:b/)?|--- (?:a/)?|Index: )([^\t\n]+)", re.M
 
 
 def patch_diff(patch: str, path: str | None = None) -> Diff:
-    """Return the diff for a unified diff text. If no path is given, it is read from the text."""
+    """Convert the text of a unified diff to a `Diff`. If `path` is None, read the path from the text."""
     patch = visible(patch)
     if path is None:
         named = [name.strip() for name in _PATCHED.findall(patch) if name.strip() != "/dev/null"]

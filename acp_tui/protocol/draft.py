@@ -20,14 +20,14 @@ VERSION = "0.1.0"
 
 
 class Draft(V1):
-    """The dialect of the draft."""
+    """The dialect of the 0.1.0 draft, in which a notification ends the turn."""
 
     name: Literal["v1", "0.1.0"] = "0.1.0"
 
     def prompt_answered(self, result: Any) -> list[ev.Event]:
         """Return the event for a prompt that was accepted or refused.
 
-        From agents that mix the draft with version 1, the answer may also be the end of the turn.
+        If an agent mixes the draft with version 1, the answer may also end the turn.
         """
         answer = values.obj(result)
         if values.line(answer, "stopReason") is not None:
@@ -40,7 +40,7 @@ class Draft(V1):
         return [ev.TurnAccepted()]
 
     def end_turn(self, update: dict[str, Any], /) -> list[ev.Event]:
-        """Return the end of the turn."""
+        """Return the event for the `end_turn` notification, which ends the turn."""
         return [ev.TurnEnded(values.line(update, "stopReason", "reason") or "end_turn", tokens(update))]
 
 

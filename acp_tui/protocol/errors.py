@@ -72,7 +72,7 @@ def _text_in_json(message: str) -> str | None:
 
 
 def _text_in_data(message: str, data: Any) -> str:
-    """Return the text in `data`; without one, the message and the method or path that `data` names."""
+    """Return the text in `data`; if there is none, the message, followed by the method or path in `data`."""
     inner = data.strip() if isinstance(data, str) else _find_text(data)
     if inner:
         return _text_in_json(inner) or inner

@@ -19,10 +19,10 @@ _NOTIFICATIONS = (
 
 
 def is_known_request(method: str) -> bool:
-    """Return True for a request that is refused without telling the user."""
+    """Return True if a request of this method is refused without telling the user."""
     return method in _REQUESTS
 
 
 def is_known_notification(method: str) -> bool:
-    """Return True for a notification that is not shown."""
+    """Return True if a notification of this method is ignored without telling the user."""
     return method.startswith(("_", "$/", *_NOTIFICATIONS))

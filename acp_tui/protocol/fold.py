@@ -25,11 +25,11 @@ class Fold:
         self.others: dict[str, Session] = {}
         """Other sessions on the same connection, by id."""
         self.events: list[Event] = []
-        """The events of the last record."""
+        """The events of the record that was applied last."""
         self._translator = Translator()
 
     def apply(self, record: Record) -> list[Change]:
-        """Apply a record and return the changes to our session."""
+        """Apply a record and return the changes to `session`."""
         changes: list[Change] = []
         self.events = self._translator.translate(record)
         for event in self.events:
@@ -39,7 +39,7 @@ class Fold:
         return changes
 
     def _other(self, session_id: str) -> Session:
-        """Return the state of another session. Its turns are unknown, so its phase is always `prompting`."""
+        """Return the state of another session. Its turns are unknown, so its phase is always "prompting"."""
         if session_id not in self.others:
             self.others[session_id] = Session(session_id=session_id, phase="prompting")
         return self.others[session_id]

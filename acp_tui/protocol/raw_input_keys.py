@@ -1,7 +1,7 @@
 """The keys under which agents put commands, paths and the like into `rawInput`.
 
 The protocol leaves the shape of `rawInput` to the agent. Recorded agents use these keys.
-Display, permissions and redaction all read the same ones.
+Display, permissions and redaction all look for the same keys.
 """
 
 from __future__ import annotations
@@ -28,4 +28,4 @@ PATH_KEYS = (
 )
 PATH_LIST_KEYS = ("paths", "files", "file_paths", "edits", "changes")
 ARGUMENT_KEYS = ("input", "args", "arguments", "params", "parameters", "tool_input", "toolInput", "action")
-"""Keys of objects that contain the arguments of a tool, one level deeper."""
+"""Keys of nested objects in which some agents put a tool's arguments."""

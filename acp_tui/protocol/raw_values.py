@@ -48,14 +48,14 @@ def read_command(raw_input: Any) -> str | None:
 
 
 def command_line(words: list[str]) -> str:
-    """Return a program and its arguments, quoted for a shell. For `bash -lc LINE`, return only the line."""
+    """Join a program and its arguments to a line, quoted for a shell. For `bash -lc LINE`, return `LINE`."""
     if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-lc"):
         return words[2]
     return shlex.join(words)
 
 
 def read_paths(raw_input: Any) -> list[str]:
-    """Return the files that the raw input names."""
+    """Return the paths of the files in a tool call's raw input."""
     source = values.obj(raw_input)
     named = (values.line(source, name) for name in FILE_KEYS if isinstance(source.get(name), str))
     return list(dict.fromkeys(path for path in named if path))
@@ -66,7 +66,7 @@ def read_paths(raw_input: Any) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class RawResult:
-    """The result of a call according to its `rawOutput`."""
+    """The result of a tool call according to its `rawOutput`."""
 
     output: str = ""  # as sent
     exit_code: int | None = None
@@ -106,7 +106,7 @@ def _output(raw_output: Any, places: list[dict[str, Any]]) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a string, or the texts of a list of content blocks."""
+    """Return the text of a value that is a string or a list of content blocks."""
     if isinstance(value, str):
         return value
     texts = (block.get("text") if isinstance(block, dict) else None for block in values.items(value))
@@ -120,7 +120,7 @@ _FILE_HEADER = re.compile(r"^(?:diff --git |Index: |--- |\+\+\+ |index [0-9a-f]+
 
 
 def read_hunks(*raw_values: Any) -> list[Hunk]:
-    """Return the hunks of all patches in these values. They tell where in its file a snippet is."""
+    """Return the hunks of all patches in these values. Hunks tell at which line of its file a diff starts."""
     found: list[Hunk] = []
     for value in raw_values:
         if value is not None:

@@ -1,4 +1,4 @@
-"""Translates the agent's requests, and our answers to them, into events."""
+"""Translates the agent's requests, and acp-tui's answers to them, into events."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _SERVED = frozenset(
 def request_events(
     method: str, params: dict[str, Any], request_id: RequestId, made_up: str, other_session: str = ""
 ) -> list[ev.Event]:
-    """Return the events of a request. A tool call without an id gets the id `made_up`.
+    """Return the events for a request of the agent. A tool call without an id gets the id `made_up`.
 
-    `other_session` is the id of the session that the request belongs to, or empty if that is our session.
+    `other_session` is the id of the request's session, or empty if that is the conversation's own session.
     """
     if method == PERMISSION:
         return permission_events(params, request_id, made_up, other_session=other_session)
@@ -53,7 +53,7 @@ def permission_events(
     answerable: bool = True,
     other_session: str = "",
 ) -> list[ev.Event]:
-    """Return the events of a permission request: its tool call, then the question."""
+    """Return the events for a permission request: first its tool call, then the request."""
     source = values.obj(values.first(params, "toolCall", "tool_call"))
     call_id = values.raw(source, "toolCallId") or values.raw(params, "toolCallId") or made_up
     if other_session:  # its calls may have the same ids as ours
@@ -93,7 +93,7 @@ def _elicitation(params: dict[str, Any], request_id: RequestId) -> ev.Elicitatio
 
 @dataclass(slots=True)
 class ClientAnswer:
-    """Our answer to a request of the agent."""
+    """A request of the agent, and acp-tui's answer to it."""
 
     request_id: RequestId
     params: dict[str, Any]
@@ -102,7 +102,7 @@ class ClientAnswer:
 
 
 def answer_events(method: str, answer: ClientAnswer) -> list[ev.Event]:
-    """Return the events of our answer to a request of the agent."""
+    """Return the events for acp-tui's answer to a request of the agent."""
     reader = _ANSWERS.get(method)
     return [] if reader is None else reader(answer)
 

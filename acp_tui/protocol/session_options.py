@@ -10,7 +10,7 @@ from acp_tui.session.text import visible_line
 
 
 def read_commands(source: dict[str, Any]) -> list[SlashCommand] | None:
-    """Read a list of slash commands; None if there is none."""
+    """Read the slash commands in an update or an answer; None if it contains no list of them."""
     found = values.first(source, "availableCommands", "available_commands", "commands")
     if not isinstance(found, list):
         return None
@@ -30,7 +30,10 @@ def _command(item: Any) -> SlashCommand | None:
 
 
 def read_modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
-    """Read the modes and the current mode from the answer that opens a session."""
+    """Read the available modes and the current one from the answer to a request that opens a session.
+
+    Each of them is None if it is missing.
+    """
     source = values.obj(result.get("modes"))
     current = values.raw(source, "currentModeId", "modeId") or values.raw(result, "currentModeId", "modeId")
     listed = values.first(source, "availableModes", "modes")
@@ -47,7 +50,10 @@ def read_modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
 
 
 def read_models(result: dict[str, Any]) -> tuple[list[Choice] | None, str | None]:
-    """Read the models and the current one. They have left the protocol, but agents still send them."""
+    """Read the available models and the current one, or None for both if they are missing.
+
+    The protocol no longer contains them, but agents still send them.
+    """
     source = values.obj(result.get("models"))
     if not isinstance(source.get("availableModels"), list):
         return None, None
@@ -62,7 +68,7 @@ def read_models(result: dict[str, Any]) -> tuple[list[Choice] | None, str | None
 
 
 def read_config_options(source: Any) -> list[ConfigOption] | None:
-    """Read the complete list of config options; None if there is none."""
+    """Read the list of config options in an update or an answer; None if it contains no list of them."""
     listed = values.obj(source).get("configOptions")
     if not isinstance(listed, list):
         return None
@@ -88,7 +94,7 @@ def _option(item: Any) -> ConfigOption | None:
 
 
 def _choices(value: Any, group: str | None = None) -> list[Choice]:
-    """Read the values of an option, which may be in groups."""
+    """Read the values that a config option can have. They may be grouped."""
     found: list[Choice] = []
     for item in values.items(value):
         source = values.obj(item)

@@ -1,4 +1,7 @@
-"""Translates frames into events: matches answers to requests, and separates our session from others.
+"""Translates frames into events.
+
+It matches answers to requests, and separates the conversation's own session ("ours") from others on the same
+connection.
 
 Never raises: input that cannot be understood also becomes an event.
 """
@@ -64,7 +67,7 @@ class Translator:
     # ----------------------------------------------------------------------- received
 
     def _update(self, params: Any) -> list[ev.Event]:
-        """Translate `session/update`, by far the most frequent frame."""
+        """Translate `session/update`, by far the most frequent kind of frame."""
         if type(params) is not dict:
             return [ev.Unknown("a session update without params", params)]
         update = params.get("update")
@@ -148,7 +151,7 @@ class Translator:
         return [ev.Nothing("a late cancellation of a request")]
 
     def _answer(self, frame: dict[str, Any]) -> list[ev.Event]:
-        """Translate the answer to one of our requests."""
+        """Translate the agent's answer to a request that acp-tui sent."""
         if "id" not in frame:
             return [ev.ProtocolFault("A message that is not a request, notification or response", frame)]
         call_id = frame["id"]
@@ -180,7 +183,10 @@ class Translator:
         return result_events(method, params, result)
 
     def _take_call(self, call_id: Any) -> tuple[str, dict[str, Any]] | None:
-        """Remove and return our pending request with this id. Some agents return our numbers as strings."""
+        """Remove acp-tui's unanswered request with this id; return its method and params, or None.
+
+        The ids of acp-tui's requests are numbers, but some agents return them as strings.
+        """
         if (
             isinstance(call_id, str)
             and call_id.isdecimal()
@@ -216,7 +222,10 @@ class Translator:
         return [ev.CallFailed(method, error)]
 
     def _initialized(self, params: dict[str, Any], result: dict[str, Any]) -> list[ev.Event]:
-        """Choose the dialect by the version in the answer; if there is none, by the requested one."""
+        """Translate the answer to `initialize`, and choose the dialect by the protocol version in it.
+
+        If the answer contains no version, the requested version counts.
+        """
         version = values.first(result, "protocolVersion")
         if version is None:
             version = params.get("protocolVersion")
@@ -245,7 +254,7 @@ class Translator:
         return call_events(method, params)
 
     def _sent_notification(self, method: str, params: dict[str, Any]) -> list[ev.Event]:
-        """Translate one of our notifications."""
+        """Translate a notification that acp-tui sent."""
         if method == "session/cancel":
             return [ev.CancelSent()]
         if method == "$/cancel_request":
@@ -253,7 +262,7 @@ class Translator:
         return []
 
     def _cancelled(self, call_id: Any) -> list[ev.Event]:
-        """Translate our cancellation of a request.
+        """Translate acp-tui's cancellation of a request that it sent.
 
         If a result arrives nevertheless, it is used. A cancelled prompt continues until it is answered.
         """
@@ -264,7 +273,7 @@ class Translator:
         return self._call_failed(method, params, {"code": REQUEST_CANCELLED, "message": "Request cancelled"})
 
     def _answered(self, request_id: Any, frame: dict[str, Any]) -> list[ev.Event]:
-        """Translate our answer to a request of the agent."""
+        """Translate acp-tui's answer to a request of the agent."""
         pending = self._requests.pop(request_id, None) if _is_id(request_id) else None
         if pending is None:
             return []
@@ -294,7 +303,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _not_an_object(frame: Any) -> list[ev.Event]:
-    """Return the events of a received line that is not a JSON object."""
+    """Return the events for a received line that is not a JSON object."""
     if isinstance(frame, str):
         line = visible_line(frame[:MAX_NOISE_CHARACTERS].strip())
         return [ev.Noise(line)] if line else []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def read_update(update: dict[str, Any]) -> list[ev.Event]:
-    """Return the events of one update."""
+    """Return the events for the `update` object of a `session/update`."""
     kind = update.get("sessionUpdate")
     reader = READERS.get(kind) if isinstance(kind, str) else None
     found = None if reader is None else reader(update)
@@ -134,7 +134,10 @@ def read_tool_call(
 
 
 def _terminals(update: dict[str, Any], call_id: str) -> list[ev.Event]:
-    """Read the agent's own terminals. Both kinds of `_TERMINAL_OUTPUT` contain only new output."""
+    """Return the events for the agent's own terminals, which a tool call describes in `_meta`.
+
+    Both kinds of `_TERMINAL_OUTPUT` contain only output that was not sent before.
+    """
     meta = update.get("_meta")
     if not isinstance(meta, dict):
         return []
@@ -281,4 +284,4 @@ READERS: dict[str, Reader] = {
     "compaction_update": _compaction,
     "compaction_summary_chunk": _compaction_chunk,
 }
-"""The function that reads each kind of update."""
+"""The functions that read updates, by the kind of the update. They return None if it is unreadable."""

@@ -14,7 +14,7 @@ class V1:
     name: Literal["v1", "0.1.0"] = "v1"
 
     def prompt_answered(self, result: Any) -> list[ev.Event]:
-        """Return the events of the answer to `session/prompt`."""
+        """Return the events for the answer to `session/prompt`."""
         answer = values.obj(result)
         reason = values.line(answer, "stopReason")
         if reason is not None:
@@ -28,6 +28,6 @@ class V1:
 
 
 def tokens(answer: dict[str, Any]) -> dict[str, int]:
-    """Read the token usage from the answer to a prompt, by the protocol's names."""
+    """Return the token counts in the answer to a prompt, by their names in the protocol."""
     usage = values.obj(answer.get("usage"))
     return {name: count for name in usage if (count := values.integer(usage, name)) is not None}

@@ -7,11 +7,11 @@ from typing import Any
 from acp_tui.session.text import visible, visible_line
 
 MAX_LENGTH = 100_000
-"""The maximum length of a title or command. It takes half a second to make megabytes safe to display."""
+"""The maximum length of a title or command. To make megabytes safe to display would take half a second."""
 
 
 def limit_length(value: str) -> str:
-    """Return the text, cut at `MAX_LENGTH`, with the number of characters cut."""
+    """Truncate a text longer than `MAX_LENGTH`, and append the number of omitted characters."""
     if len(value) <= MAX_LENGTH:
         return value
     return f"{value[:MAX_LENGTH]} … {len(value) - MAX_LENGTH:,} more characters"
@@ -28,7 +28,7 @@ def items(value: Any) -> list[Any]:
 
 
 def first(source: dict[str, Any], *names: str) -> Any:
-    """Return the value of the first of these keys that is not null; None if there is none."""
+    """Return the first value under these keys that is not null; None if there is none."""
     for name in names:
         value = source.get(name)
         if value is not None:
@@ -37,7 +37,10 @@ def first(source: dict[str, Any], *names: str) -> Any:
 
 
 def raw(source: dict[str, Any], *names: str) -> str | None:
-    """Return a string unchanged, for ids and anything else that is sent back. Integers become strings."""
+    """Return the first value under these keys as an unchanged string; None if it is not a string or integer.
+
+    For ids and anything else that is sent back to the agent. Integers become strings.
+    """
     value = first(source, *names)
     if isinstance(value, str):
         return value
@@ -45,19 +48,22 @@ def raw(source: dict[str, Any], *names: str) -> str | None:
 
 
 def line(source: dict[str, Any], *names: str) -> str | None:
-    """Return a string for display on one line, limited in length."""
+    """Like `raw`, but safe to display on one line, and limited in length."""
     value = raw(source, *names)
     return None if value is None else visible_line(limit_length(value))
 
 
 def text(source: dict[str, Any], *names: str) -> str | None:
-    """Return a string for display."""
+    """Like `raw`, but safe to display."""
     value = raw(source, *names)
     return None if value is None else visible(value)
 
 
 def integer(source: dict[str, Any], *names: str) -> int | None:
-    """Return an integer, also from a float without a fraction."""
+    """Return the first value under these keys as an integer; None for any other value.
+
+    A float without a fraction counts as an integer.
+    """
     value = first(source, *names)
     if isinstance(value, bool):
         return None
@@ -67,11 +73,11 @@ def integer(source: dict[str, Any], *names: str) -> int | None:
 
 
 def number(source: dict[str, Any], name: str) -> float | None:
-    """Return an integer or a float as a float."""
+    """Return the integer or float under this key as a float; None for any other value."""
     value = source.get(name)
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def strings(value: Any) -> list[str]:
-    """Return the strings of an array."""
+    """Return the strings in an array, without its other values. Empty if the value is not an array."""
     return [item for item in items(value) if isinstance(item, str)]

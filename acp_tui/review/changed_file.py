@@ -29,7 +29,7 @@ class FileVersion:
 
     @property
     def exists(self) -> bool:
-        """Whether there was a file."""
+        """Whether the file existed."""
         return self.data is not None or self.obstacle is not None
 
     @property
@@ -41,11 +41,11 @@ class FileVersion:
 
     @property
     def executable(self) -> bool:
-        """Whether its owner may run the file."""
+        """Whether this is a file that its owner may run."""
         return stat.S_ISREG(self.mode) and bool(self.mode & stat.S_IXUSR)
 
     def same(self, other: FileVersion) -> bool:
-        """Return True if nothing is left to review between these versions."""
+        """Return True if the versions do not differ in anything that can be reviewed."""
         return (
             (self.data, self.obstacle, self.fingerprint) == (other.data, other.obstacle, other.fingerprint)
             and stat.S_IFMT(self.mode) == stat.S_IFMT(other.mode)
@@ -83,7 +83,7 @@ class ChangedFile:
     def between(
         cls, path: Path, old: FileVersion, now: FileVersion, *, authors: int = 0, obstacle: str | None = None
     ) -> ChangedFile:
-        """Compare two versions of a file."""
+        """Return the change between two versions of a file."""
         text = None
         if old.is_text and now.is_text and (old.data != now.data):
             text = TextChange.between(old.data or b"", now.data or b"")
@@ -125,7 +125,7 @@ class ChangedFile:
         return stat.S_IFMT(self.old.mode) == stat.S_IFMT(self.now.mode)
 
     def authors_of(self, part: Part) -> int:
-        """Return who changed a part, see `authorship`; 0 if that is unknown."""
+        """Return the authors of a part as bits, see `authorship`; 0 if they are unknown."""
         if part.kind == "hunk" and self.text is not None:
             return self.text.authors_of(part.hunk)
         return self.authors
@@ -140,7 +140,7 @@ class ChangedFile:
         return replace(self, old=self.now, text=None)
 
     def revert(self, part: Part) -> ChangedFile:
-        """Return the remaining change after a part was reverted. The disk is not changed."""
+        """Return the remaining change after a part was reverted. The file on disk is not changed."""
         if part.kind == "hunk" and self.text is not None:
             text = self.text.revert(part.hunk)
             return replace(self, now=replace(self.now, data=join_lines(text.new)), text=text)

@@ -46,7 +46,7 @@ class Comment:
 
 
 def _places(wanted: Sequence[str], lines: Sequence[str]) -> list[int]:
-    """Return the indexes at which the wanted lines occur, one after the other."""
+    """Return the indexes in `lines` at which the wanted lines begin, without other lines in between."""
     if not wanted:
         return []
     count = len(wanted)
@@ -58,12 +58,12 @@ def _places(wanted: Sequence[str], lines: Sequence[str]) -> list[int]:
 
 
 def comments_to_json(comments: Iterable[Comment]) -> list[dict[str, Any]]:
-    """Return comments as JSON values, to save them."""
+    """Convert comments to values that can be saved as JSON."""
     return [asdict(comment) for comment in comments]
 
 
 def comments_from_json(values: object) -> list[Comment]:
-    """Return saved comments. What cannot be read is skipped."""
+    """Convert saved JSON values to comments. Values that cannot be read are skipped."""
     found = []
     for value in values if isinstance(values, list) else ():
         match value:
@@ -79,7 +79,7 @@ def comments_from_json(values: object) -> list[Comment]:
 
 
 def prompt_of(comments: Sequence[Comment], name_of: Callable[[str], str]) -> str:
-    """Return the prompt that sends comments. `name_of` returns the displayed name of a path."""
+    """Return the prompt that sends comments to the agent. `name_of` returns a path for display."""
     parts = ["Please address these review comments on the current changes."]
     for comment in sorted(comments, key=lambda one: (one.path, one.first)):
         parts += [_heading(comment, name_of(comment.path)), _fenced(comment.excerpt), comment.text]

@@ -16,7 +16,7 @@ Verb = Literal["accept", "revert"]
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A file to replace on disk, unless it was changed in the meantime."""
+    """A file to replace on disk with `wanted`, unless it is no longer the `expected` version."""
 
     path: Path
     expected: FileVersion
@@ -64,7 +64,7 @@ class Review:
 
     @property
     def reviewed(self) -> int:
-        """The number of parts decided in this round."""
+        """The number of parts that were accepted or reverted since the comments were last sent."""
         return sum(decision.parts for decision in self.decisions[self._round_began :])
 
     @property
@@ -84,15 +84,15 @@ class Review:
     # ---- deciding
 
     def accept(self, path: Path, parts: Sequence[Part] | None = None) -> Decision:
-        """Return the decision to accept some parts of a file, or all of it."""
+        """Return the decision to accept some parts of a file, or all of it. `record` applies it."""
         return self._decide("accept", {path: parts})
 
     def revert(self, path: Path, parts: Sequence[Part] | None = None) -> Decision:
-        """Return the decision to revert some parts of a file, or all of it."""
+        """Return the decision to revert some parts of a file, or all of it. `record` applies it."""
         return self._decide("revert", {path: parts})
 
     def revert_all(self, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:
-        """Return one decision to revert several files: the chosen parts, or whole files if these are None."""
+        """Return one decision to revert the chosen parts of several files; None stands for a whole file."""
         return self._decide("revert", chosen)
 
     def _decide(self, verb: Verb, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:
@@ -109,7 +109,10 @@ class Review:
         self.files.update({file.path: file for file in decision.after})
 
     def undo(self) -> Decision | None:
-        """Remove the last decision and return it. The caller must have undone its changes to files."""
+        """Remove and return the last decision; None if there is none.
+
+        The caller must have undone the decision's changes on disk.
+        """
         if not self.decisions:
             return None
         decision = self.decisions.pop()
@@ -149,6 +152,6 @@ def _decided(file: ChangedFile, verb: Verb, parts: Sequence[Part] | None) -> Cha
 
 
 def _rebase(before: ChangedFile, current: ChangedFile, verb: Verb) -> ChangedFile:
-    """Undo a decision on a file that was changed after the decision."""
+    """Return a file without the effect of a decision, although the file was changed after the decision."""
     old, now = (before.old, current.now) if verb == "accept" else (current.old, before.now)
     return ChangedFile.between(before.path, old, now, authors=current.authors, obstacle=current.obstacle)

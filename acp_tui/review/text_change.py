@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_PREFIX_TO_CHECK = 8_000
-"""The number of bytes searched for a NUL byte, which only binary files have."""
+"""The number of bytes at the start of a file to search for a NUL byte, which only binary files have."""
 
 
 def is_text(data: bytes) -> bool:
@@ -45,7 +45,7 @@ class TextChange:
 
     @classmethod
     def between(cls, old: bytes, new: bytes) -> TextChange:
-        """Compare two versions of a file's content."""
+        """Return the change between two versions of a file's content."""
         before, after = split_lines(old), split_lines(new)
         return cls(before, after, tuple(changed_blocks(before, after)))
 
@@ -69,7 +69,7 @@ class TextChange:
         return sum(block.i_end - block.i for block in self.blocks)
 
     def authors_of(self, hunk: int) -> int:
-        """Return who changed a hunk, see `authorship`; 0 if that is unknown."""
+        """Return the authors of a hunk as bits, see `authorship`; 0 if they are unknown."""
         found = 0
         for index in self.hunks[hunk]:
             found |= self.authors[index] if self.authors else 0
