@@ -14,7 +14,7 @@ SGR = re.compile("\x1b\\[([0-9;:]*)m")
 
 
 def keep_colours(text: str) -> str:
-    """Make the text safe, but keep its SGR escapes."""
+    """Make control characters in the text visible, except its SGR escapes."""
     pieces: list[str] = []
     end = 0
     for escape in SGR.finditer(text):
@@ -25,5 +25,5 @@ def keep_colours(text: str) -> str:
 
 
 def strip_colours(text: str) -> str:
-    """Make the text safe and remove its SGR escapes."""
+    """Remove the SGR escapes of the text, and make its other control characters visible."""
     return visible(SGR.sub("", text))

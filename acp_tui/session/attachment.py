@@ -1,4 +1,4 @@
-"""Attachments of a prompt: file mentions (`@src/app.py:10-20`), pictures, command output, conversations.
+"""Attachments of a prompt: mentions of files (`@src/app.py:10-20`), images, command output, conversations.
 
 A name is a mention only if the file exists, because prompts also contain `@property` and `@alice`.
 """
@@ -76,7 +76,7 @@ class Mention(NamedTuple):
 
 
 def find_mentions(text: str, exists: Callable[[str], bool]) -> Iterator[Mention]:
-    """Yield the files that the text mentions, in order."""
+    """Yield the mentions of files in the text, in order. `exists` returns whether there is such a file."""
     if "@" not in text:
         return
     for found in re.finditer(_MENTION, text):
@@ -119,7 +119,7 @@ class PartialMention(NamedTuple):
 
 
 def partial_mention(before: str) -> PartialMention | None:
-    """Return the incomplete mention at the end of the text before the cursor, or None."""
+    """Return the incomplete mention at the end of `before`, the text up to the cursor; None without one."""
     if "@" not in before or (found := re.search(_PARTIAL_MENTION, before)) is None:
         return None
     if found["quoted"] is not None:
@@ -134,7 +134,7 @@ def partial_mention(before: str) -> PartialMention | None:
 
 
 def format_mention(path: str, lines: str = "") -> str:
-    """Return the mention of a path as it is written in a prompt, quoted if necessary."""
+    """Return the mention of a path for a prompt, such as `@a.py:10-20`; with quotes if necessary."""
     name = _escape(path)
     needs_quotes = any(char.isspace() for char in path) or path[-1:] in _SENTENCE_MARKS
     # Without quotes, the end of the name would be read as a line range.
@@ -149,7 +149,7 @@ _ESCAPED_CHARACTERS = {escape: char for char, escape in _ESCAPES.items()}
 
 
 def _escape(path: str) -> str:
-    """Escape a name for quotes. Characters that cannot be typed or shown are written as bytes."""
+    """Escape a path for use in quotes. Characters that cannot be typed or shown are written as bytes."""
     return "".join(
         _ESCAPES.get(char) or (char if visible_line(char) == char else _byte_escapes(char)) for char in path
     )

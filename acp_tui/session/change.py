@@ -13,7 +13,7 @@ ChangeKind = Literal["added", "updated", "fact", "reset"]
 
 @dataclass(slots=True)
 class Change:
-    """A change to the session. `reset` means that all entries were replaced."""
+    """A change to the session. The kind "reset" means that all entries were replaced."""
 
     kind: ChangeKind
     entry: Entry | None = None  # the one that was added or updated

@@ -26,9 +26,9 @@ def first_line(call: ToolCall, diff: Diff) -> int:
 
 
 def line_in_text(diff: Diff, text: str, *, applied: bool) -> int | None:
-    """Return the line of the diff in the text of its file, or None if it is ambiguous.
+    """Return the line at which the diff starts in the text of its file; None if no unique line is found.
 
-    The text is searched for the diff's old text first, or with `applied` for its new text.
+    The text is searched for the diff's old text, then for its new text; if `applied`, the other way round.
     """
     sides = (diff.new, diff.old) if applied else (diff.old, diff.new)
     for side in sides:
@@ -50,9 +50,9 @@ def _may_be_of(hunk: Hunk, diff: Diff) -> bool:
 
 
 def _line_by(hunk: Hunk, old: str) -> int | None:
-    """Return the line of the file where the old text starts, or None if that is unclear.
+    """Return the line at which the old text starts in its file according to the hunk; None if unclear.
 
-    The hunk has to contain the old text exactly once, or the old text the hunk.
+    Either the hunk has to contain the old text exactly once, or the old text the hunk.
     """
     longer, part = (hunk.old + "\n", old) if len(old) <= len(hunk.old) + 1 else (old, hunk.old)
     if longer.count(part) != 1:

@@ -9,4 +9,4 @@ REQUEST_CANCELLED = -32800
 AUTH_REQUIRED = -32000
 RESOURCE_NOT_FOUND = -32002
 NOT_ALLOWED = -32003
-"""Not in the protocol: the user, a rule or the policy does not allow the request."""
+"""The user, a rule or the policy does not allow the request. This code is not part of the protocol."""

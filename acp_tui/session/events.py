@@ -1,8 +1,8 @@
 """The events of a conversation.
 
-`protocol` makes them from frames and from client records, which are written by acp-tui itself; docstrings of
-the latter start with "Client:". Events have no time, because the record has it. The names of classes and
-fields are part of the log format and of the output of `exec`.
+`protocol` makes events from frames, and from client records, which acp-tui writes about its own actions. The
+docstrings of events from client records start with "Client:". Events have no time, because the record has
+it. The names of classes and fields are part of the log format and of the output of `exec`.
 
 Texts for display are safe already, except fields marked as raw, which become safe when the state appends
 them.
@@ -96,7 +96,10 @@ class SessionOpening(Event):
 
 @dataclass(slots=True)
 class SessionOpened(Event):
-    """The opening request was answered. Values missing in the answer are None and do not change."""
+    """The request to open a session was answered.
+
+    Values that the answer does not contain are None; the session keeps its previous ones.
+    """
 
     session_id: str | None = None
     how: Literal["new", "load", "resume", "fork"] = "new"
@@ -147,7 +150,7 @@ class PromptSent(Event):
 
 @dataclass(slots=True)
 class Steered(Event):
-    """The agent took a message of the user into the running turn."""
+    """The agent accepted a message that the user sent into the running turn."""
 
     contents: list[Content]
     raw_text: str = ""  # raw: all its text, to recognise the agent's echo
@@ -204,7 +207,7 @@ class ContentChunk(Event):
 class ToolCallChanged(Event):
     """A `tool_call`, a `tool_call_update` or the tool call in a permission request.
 
-    Fields that are None do not change.
+    A field that is None leaves the known value unchanged.
     """
 
     call_id: str
@@ -231,7 +234,7 @@ class ToolCallChanged(Event):
 
 @dataclass(slots=True)
 class PlanChanged(Event):
-    """A complete plan, which replaces the one with the same id. An empty one clears it."""
+    """A complete plan, which replaces the plan with the same id. An empty plan clears it."""
 
     items: list[PlanItem] = field(default_factory=list)
     plan_id: str | None = None
@@ -278,7 +281,7 @@ class ModelChanged(Event):
 
 @dataclass(slots=True)
 class UsageChanged(Event):
-    """Context window and cost. None means unchanged."""
+    """The usage of the context window, and the cost. Values that are None are unchanged."""
 
     used: int | None = None
     size: int | None = None
@@ -305,7 +308,7 @@ class AgentNotice(Event):
 
 @dataclass(slots=True)
 class CompactionChanged(Event):
-    """A `compaction_update`, which is unstable in the protocol. Fields that are None do not change."""
+    """A `compaction_update`, which is unstable in the protocol. Fields that are None are unchanged."""
 
     compaction_id: str
     status: str | None = None
@@ -442,8 +445,8 @@ class FileBeforeWrite(Event):
 class TerminalCreated(Event):
     """A terminal was created.
 
-    `terminal/create` was answered, or the agent reported its own terminal in `_meta`. Client: the user ran a
-    command.
+    `terminal/create` was answered, the agent reported its own terminal in `_meta`, or the user ran a command
+    (then this is an event from a client record).
     """
 
     terminal_id: str
@@ -497,7 +500,7 @@ class Decided(Event):
 
 @dataclass(slots=True)
 class DiffPlaced(Event):
-    """Client: the line where a diff of a tool call starts in its file was found."""
+    """Client: acp-tui found the line of the file at which a diff of a tool call starts."""
 
     call_id: str
     index: int  # of the diff in the call's content
@@ -509,7 +512,7 @@ class DiffPlaced(Event):
 class Noticed(Event):
     """Client: a notice for the transcript.
 
-    A notice with the source "waited" replaces the text of the last one with the source "waiting".
+    A notice with the source "waited" replaces the text of the last notice with the source "waiting".
     """
 
     level: Level

@@ -1,7 +1,7 @@
 """Replaces invisible characters in commands, paths and option names by visible stand-ins.
 
-In what a user approves, they can hide text or make two names look the same. In prose they are legitimate
-(joined emoji, Persian, French spaces), so `visible` does not replace them.
+In what a user approves, such characters can hide text or make two names look the same. In prose they are
+legitimate (joined emoji, Persian, French spaces), so `visible` does not replace them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _INVISIBLE = re.compile(
 """Unicode's default ignorable characters, fillers, blanks, and other spaces."""
 _TAGS = range(0xE0000, 0xE0080)
 MAX_NAMED = 3
-"""The maximum number of kinds of characters to name. The others are only counted."""
+"""The maximum number of kinds of invisible characters to list by name. The others are only counted."""
 
 
 def reveal(text: str) -> str:
@@ -38,7 +38,7 @@ def reveal_line(text: str) -> str:
 
 
 def invisible_characters(*texts: str) -> str:
-    """List invisible characters, as in "ZERO WIDTH SPACE (U+200B), 2 × WORD JOINER (U+2060)"."""
+    """Describe the invisible characters in texts: "ZERO WIDTH SPACE (U+200B), 2 × WORD JOINER (U+2060)"."""
     counts = Counter(_name(char) for text in texts if not text.isascii() for char in _INVISIBLE.findall(text))
     named = [name if count == 1 else f"{count} × {name}" for name, count in counts.most_common(MAX_NAMED)]
     if rest := len(counts) - len(named):

@@ -15,13 +15,13 @@ MAX_DEPTH = 4
 
 
 def failure_note(entry: object, error: BaseException) -> str:
-    """Return the sentence shown above the raw text."""
+    """Return the note above the raw text, which says why the entry could not be drawn."""
     words = visible_line(f"{type(error).__name__}: {error}")[:200]
     return f"This entry ({type(entry).__name__}) could not be drawn: {words}. Its raw content follows."
 
 
 def raw_text(entry: object) -> str:
-    """Return `name: value` for each non-empty field, safe to display and truncated."""
+    """Return an entry as text that is safe to display: `name: value` for each non-empty field, truncated."""
     try:
         text = "\n".join(_fields(entry, MAX_DEPTH))
     except Exception as error:  # the fallback itself must not fail

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def add_entry(session: Session, entry: Entry, at: float) -> list[Change]:
-    """Append an entry. Most kinds end the message that is growing; notices and user commands do not."""
+    """Append an entry to the session.
+
+    This ends the message to which chunks are being added, unless the entry is a notice or a user command.
+    """
     changes: list[Change] = []
     if not (isinstance(entry, (Notice, Unrecognised)) or is_user_command(entry)):
         changes = end_message(session, at)
@@ -32,13 +35,13 @@ def is_user_command(entry: Entry) -> bool:
 
 
 def touch(entry: Entry) -> Change:
-    """Mark an entry as changed."""
+    """Increase the version of an entry, and return the change for the views."""
     entry.version += 1
     return Change("updated", entry)
 
 
 def end_message(session: Session, at: float) -> list[Change]:
-    """End the message that is growing, so that the next chunk starts a new one."""
+    """End the message to which chunks are being added, so that the next chunk starts a new message."""
     message = session.reducer_state.message
     session.reducer_state.message = None
     if isinstance(message, Thought) and message.ended_at is None:
@@ -69,5 +72,5 @@ def add_notice(
 
 
 def fact_changed(name: str) -> Change:
-    """Report that an attribute of the session has a new value."""
+    """Return the change that tells views that an attribute of the session has a new value."""
     return Change("fact", None, name)

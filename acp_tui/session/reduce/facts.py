@@ -47,7 +47,10 @@ def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[
 
 
 def mode_changed(session: Session, event: ev.ModeChanged, at: float) -> list[Change]:
-    """Update the mode and add a notice, unless it is current already: agents often report a change twice."""
+    """Update the mode and add a notice, unless the mode is current already.
+
+    Agents often report a change twice.
+    """
     if event.mode == session.mode:
         return []
     session.mode = event.mode
@@ -91,7 +94,7 @@ def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[C
 
 
 def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
-    """Store config options. If there is one for the mode or the model, it replaces `modes` or `models`."""
+    """Store config options. Options for the mode or the model replace the session's `modes` or `models`."""
     session.config_options = options
     changes = [fact_changed("config_options")]
     option = session.mode_option
@@ -106,7 +109,10 @@ def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
 
 
 def set_modes(session: Session, modes: list[Mode] | None, mode: str | None) -> list[Change]:
-    """Store the modes from the answer to an opening request, unless a config option represents the mode."""
+    """Store the modes from the answer to a request that opens a session.
+
+    They are ignored if the session has a config option for the mode.
+    """
     if session.mode_option is not None or (modes is None and mode is None):
         return []
     if modes is not None:
@@ -116,7 +122,7 @@ def set_modes(session: Session, modes: list[Mode] | None, mode: str | None) -> l
 
 
 def _setting_notice(session: Session, at: float, what: str, value: str) -> list[Change]:
-    """Add a notice about a new value, unless a history is replayed or earlier values are being restored."""
+    """Add a notice about the new value of a setting, unless a history is replayed or settings restored."""
     if session.phase == "loading" or session.reducer_state.restoring:
         return []
     return add_notice(session, at, f"{what}: {visible_line(value)}")  # an id stands in for a missing name

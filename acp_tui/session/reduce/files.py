@@ -27,7 +27,7 @@ MAX_RECENT_ENTRIES = 50
 
 
 def file_before_write(session: Session, event: ev.FileBeforeWrite, _at: float) -> list[Change]:
-    """Remember the old content of a file for the diff."""
+    """Store the content of a file before a write, for the diff."""
     session.reducer_state.before_write[event.request_id] = FileBefore(event.old, event.known, event.line_ends)
     return []
 
@@ -109,7 +109,7 @@ def _add_call(
 
 
 def _calls_about(session: Session, path: str) -> Iterator[ToolCall]:
-    """Yield the tool calls of this turn that name the file: open ones first, then recent ones."""
+    """Yield the tool calls of this turn that contain the path: unfinished ones first, then recent ones."""
     wanted = _absolute(session, path)
     seen: set[int] = set()
     recent = islice(reversed(session.entries), MAX_RECENT_ENTRIES)
@@ -137,5 +137,8 @@ def _absolute(session: Session, path: str) -> str:
 
 
 def _shows(diff: Diff, content: str) -> bool:
-    """Return True if the diff shows the written content. Many diffs contain only the replaced words."""
+    """Return True if the diff may show the write of this content.
+
+    The diff's new text may be a part of the content: many diffs contain only the replaced words.
+    """
     return diff.patch is not None or (diff.new or "") in content

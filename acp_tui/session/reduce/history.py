@@ -1,12 +1,12 @@
 """A history that the agent replays when a session is reopened.
 
-According to the protocol, `session/load` replays and `session/resume` does not. But Gemini answers
+According to the protocol, `session/load` replays it and `session/resume` does not. But Gemini answers
 `session/load` after one chunk and replays the rest afterwards, and fast-agent replays after `session/resume`.
 So a replay is expected from the request until the next prompt is sent.
 
 If the conversation is known already (the agent was restarted, or the session was read from its log), the
-replay is collected in a separate session. It replaces the known entries only if it has more prompts, because
-the known entries contain more (permissions, notices, times).
+replay is collected in a separate session. The replay replaces the known entries only if it has more prompts
+or is of another session, because the known entries contain more details (permissions, notices, times).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from acp_tui.session.state import AnnotatedText, Message, Replay, Session, UserM
 from acp_tui.session.text import GrowingText
 
 LATE_PAUSE = 2.0
-"""Seconds without events after which a replay that has reached the last known prompt is over."""
+"""After this many seconds without events, a replay that has reached the last known prompt is over."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ def _is_of_user(event: Event) -> bool:
 
 
 def add(session: Session, replay: Replay, handler: Handler, event: Event, at: float) -> list[Change]:
-    """Apply an event of the replay."""
+    """Apply an event of the replay, to the session itself or to the collected replay."""
     replay.began, replay.last_at = True, at
     session.replaying = True
     if replay.into is None:
@@ -118,7 +118,7 @@ def answered(session: Session) -> list[Change]:
 
 
 def _replace_if_longer(session: Session, replay: Replay) -> list[Change]:
-    """Replace the entries by those of the replay if it has more prompts."""
+    """Replace the known entries by those of the replay, if it has more prompts or is of another session."""
     assert replay.into is not None
     has_last, has_more = _compare(replay.held, _prompts(replay.into))
     session.history_complete = session.history_complete or has_last
@@ -130,7 +130,7 @@ def _replace_if_longer(session: Session, replay: Replay) -> list[Change]:
 
 
 def _compare(held: list[str], replayed: list[str]) -> tuple[bool, bool]:
-    """Return whether the last known prompt was replayed, and whether the replay has more prompts.
+    """Return whether the last known prompt was replayed, and whether more prompts were replayed than known.
 
     Some agents do not replay all prompts, or change their text.
     """
@@ -174,7 +174,7 @@ def give_up(session: Session) -> None:
 
 
 def _prompts(session: Session) -> list[str]:
-    """Return the texts of all prompts, with normalised whitespace."""
+    """Return the texts of all prompts in the session, with normalised whitespace."""
     messages = (entry for entry in session.entries if isinstance(entry, UserMessage))
     return [" ".join(_visible_text(message).split()) for message in messages]
 

@@ -28,7 +28,7 @@ SETTING_METHODS = frozenset({"session/set_mode", "session/set_config_option", "s
 
 
 def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[Change]:
-    """Store the process, and end everything that the previous process left open."""
+    """Store the agent's process, and end the turns and requests that its previous process left open."""
     is_restart = session.process is not None
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
     changes = _end_everything(session, at, RpcError(0, "The turn was interrupted; its end is not in the log"))
@@ -39,7 +39,7 @@ def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[C
 
 
 def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Change]:
-    """End everything that was open, and report why the process exited."""
+    """End the turns and requests that the agent's process left open, and report why it exited."""
     session.process = process = session.process or Process()
     process.exit_code, process.signal = event.exit_code, event.signal
     process.stderr_tail = event.stderr_tail
@@ -72,7 +72,7 @@ def _end_everything(session: Session, at: float, error: RpcError | None) -> list
 
 
 def exit_sentence(event: ev.AgentExited) -> str:
-    """Describe how the agent's process ended."""
+    """Return a sentence that says how the agent's process ended."""
     if event.reason:
         return event.reason
     if event.expected:
@@ -99,7 +99,7 @@ def initialized(session: Session, event: ev.Initialized, _at: float) -> list[Cha
 
 
 def signed_in(session: Session, event: ev.SignedIn, at: float) -> list[Change]:
-    """Note that the user signed in."""
+    """Store that the user signed in, and add a notice."""
     session.auth_required = False
     methods = session.agent.auth_methods if session.agent else []
     name = next((method.name for method in methods if method.id == event.method_id), event.method_id)
@@ -107,7 +107,7 @@ def signed_in(session: Session, event: ev.SignedIn, at: float) -> list[Change]:
 
 
 def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change]:
-    """Note that the user signed out."""
+    """Store that the user signed out, and add a notice."""
     session.auth_required = True
     return [fact_changed("auth_required"), *add_notice(session, at, "Signed out")]
 
@@ -116,7 +116,7 @@ def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change
 
 
 def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> list[Change]:
-    """Prepare for a session to be opened. Updates that come before the answer belong to that session."""
+    """Prepare for the session that is being opened. Updates before the answer already belong to it."""
     memory = session.reducer_state
     memory.opening, memory.phase_before = event.how, session.phase
     changes: list[Change] = []
@@ -161,7 +161,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
 
 
 def _changed_session_notice(session: Session, how: str, at: float) -> list[Change]:
-    """Add a notice that the conversation continues in another session."""
+    """Add a notice if the conversation continues in a fork, or in a new session without its messages."""
     if how == "fork":
         return add_notice(session, at, "The conversation continues in a fork of the session")
     if how == "new" and any(isinstance(entry, Message) for entry in session.entries):
@@ -172,13 +172,13 @@ def _changed_session_notice(session: Session, how: str, at: float) -> list[Chang
 
 
 def session_closed(session: Session, event: ev.SessionClosed, at: float) -> list[Change]:
-    """Note that the session was closed or deleted."""
+    """Add a notice that the session was closed or deleted."""
     text = "The session was deleted" if event.deleted else "The session was closed"
     return [*add_notice(session, at, text), *_set_phase(session, "connecting")]
 
 
 def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Change]:
-    """Show the error of a request to the agent."""
+    """Add a notice about a failed request to the agent. If it was to open a session, restore the phase."""
     changes = note_error(session, event.error)
     if event.method == f"session/{session.reducer_state.opening}":
         session.reducer_state.opening = None
