@@ -68,7 +68,7 @@ class Grants:
         self._open.append((subject, call))
 
     def use(self, asked: Subject) -> bool:
-        """Return True if a grant covers this request, and use it up."""
+        """If a grant covers this request, use the grant up and return True."""
         for number, (allowed, call) in enumerate(self._open):
             if (call is None or not call.done) and covers(allowed, asked):
                 self._open[number : number + 1] = _left(allowed, asked, call)

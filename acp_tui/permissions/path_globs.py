@@ -1,4 +1,4 @@
-"""Path patterns of rules."""
+"""Glob patterns for paths, as they are used in rules."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Rule:
 
     @property
     def narrowness(self) -> tuple[int, int, int]:
-        """A sort key: larger is narrower."""
+        """A sort key for rules: the larger it is, the fewer requests the rule matches."""
         return (self._detail, -_SCOPES.index(self.scope), int(self.agent is not None))
 
     @property

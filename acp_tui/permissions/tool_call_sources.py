@@ -48,7 +48,7 @@ class FoundCommands:
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """The MCP server and tool that a call uses. Both are None if it uses none, or if they are in doubt."""
+    """The MCP server and tool that a call uses. Both are None if it uses none, or if they are unclear."""
 
     server: str | None = None
     name: str | None = None

@@ -1,4 +1,4 @@
-"""Translate protocol frames into events. Pure: no I/O and no clock; bad input never raises.
+"""Translates protocol frames into events. Pure: no I/O and no clock; bad input never raises.
 
-Nothing is imported here: the first frame needs `raw_values` only.
+Nothing is imported here, because drawing the first screen needs only `raw_values` of this package.
 """

@@ -38,7 +38,7 @@ MAX_NOISE_CHARACTERS = 500
 
 
 class Translator:
-    """Translates the records of one conversation, in the order of the wire."""
+    """Translates the records of one conversation, in the order in which they were sent and received."""
 
     def __init__(self) -> None:
         self._dialect = V1()
@@ -52,7 +52,7 @@ class Translator:
         self._made_up = 0
 
     def translate(self, record: Record) -> list[ev.Event]:
-        """Return the events of one record."""
+        """Return the events for one record."""
         frame = record.frame
         if record.direction == "received":
             if type(frame) is dict:

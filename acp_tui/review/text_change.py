@@ -89,7 +89,7 @@ class TextChange:
         return self._without(hunk, (*old, *self.old[at:]), self.new, later)
 
     def revert(self, hunk: int) -> TextChange:
-        """Return the remaining change after a hunk was removed from the new text."""
+        """Return the remaining change after a hunk was reverted: the new text no longer contains it."""
         new: list[str] = []
         at = 0
         for index in self.hunks[hunk]:

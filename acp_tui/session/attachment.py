@@ -53,7 +53,7 @@ Attachment = FileMention | KeptAttachment
 OUTPUT_SCHEME = "terminal:"
 """URI scheme of command output, which is not a file."""
 CONVERSATION_URI = "conversation:earlier"
-"""URI of an earlier conversation, which is not a file either."""
+"""URI of the text of an earlier conversation, which is not a file."""
 
 # Not compiled at import: the first frame does not need them.
 _MENTION = (
@@ -93,7 +93,10 @@ def _quoted(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | No
 
 
 def _word(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
-    """Return the mention in an unquoted word, or None. Punctuation at its end may not belong to the name."""
+    """Return the mention in an unquoted word, or None if there is no such file.
+
+    Punctuation at the end of the word may not belong to the name.
+    """
     for word in dict.fromkeys((found["word"], found["word"].rstrip(_SENTENCE_MARKS))):
         lines = re.fullmatch(_LINES, word)
         if lines is not None and exists(lines[1]):

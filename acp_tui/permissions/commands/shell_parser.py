@@ -264,7 +264,7 @@ class _Parser:
     # ----------------------------------------------------------------- words
 
     def skip_blanks(self) -> bool:
-        """Move to the next word of this command; return False at its end."""
+        """Move to the next word of the command. Return False if there is none."""
         while self.at < len(self.text):
             if self.text[self.at] in " \t":
                 self.at += 1

@@ -30,7 +30,7 @@ _EVERY_NAME = "**"
 
 
 def check_removal(step: Step) -> str | None:
-    """Check for `rm -rf /` and similar commands."""
+    """Check for commands that delete protected folders or vital files, such as `rm -rf /`."""
     fetched = step.name in {"npx", "bunx"} and step.operands[:1] in (["rimraf"], ["del-cli"])
     if not fetched and (step.name not in REMOVERS or (step.name == "gio" and step.operands[:1] != ["trash"])):
         return None
@@ -64,7 +64,7 @@ def _below_system(path: str, folder: str) -> str | None:
 
 
 def check_find(step: Step) -> str | None:
-    """Check for `find / -delete`, `find ~ -exec rm …`, `fd . / -x rm`."""
+    """Check for searches that delete what they find, such as `find / -delete`, `fd . / -x rm`."""
     if step.name in {"fd", "fdfind"}:
         return _check_fd(step)
     if step.name not in {"find", "gfind"}:
@@ -121,7 +121,7 @@ def _narrowed(step: Step) -> bool:
 
 
 def check_move(step: Step) -> str | None:
-    """Check for `mv / /tmp`."""
+    """Check for commands that move protected folders or vital files, such as `mv / /tmp`."""
     if step.name != "mv":
         return None
     sources = step.operands if step.has("-t", "--target-directory") else step.operands[:-1]
@@ -130,7 +130,7 @@ def check_move(step: Step) -> str | None:
 
 
 def check_rights(step: Step) -> str | None:
-    """Check for `chmod -R 777 /`, `chown -R me /etc`, `chattr -R +i /`."""
+    """Check for changes of the permissions of protected paths: `chmod -R 777 /`, `chown -R me /etc`."""
     if step.name not in {"chmod", "chown", "chgrp", "setfacl", "chattr", "chflags", "chcon"}:
         return None
     check: Callable[[str, str], str | None] = describe_protected if _recursive(step) else find_vital_file
@@ -158,7 +158,7 @@ def check_git_clean(step: Step) -> str | None:
 
 
 def check_sync(step: Step) -> str | None:
-    """Check for `rsync --delete empty/ /`, `rclone purge /`, `tar --remove-files … /`."""
+    """Check for `rsync`, `rclone` and `tar` deleting protected folders, as in `rsync --delete empty/ /`."""
     places: list[str] = []
     if step.name == "rsync":
         if any(re.match(r"--del(?:ete)?\b", text) for text in step.arguments):
@@ -175,7 +175,7 @@ def check_sync(step: Step) -> str | None:
 
 
 def check_listed_removal(all_steps: Sequence[Step]) -> str | None:
-    """Check for `find / | xargs rm`, `ls / | while read x; do rm -rf "/$x"; done`."""
+    """Check for commands that delete what another command lists, such as `find / | xargs rm`."""
     for step in all_steps:
         if step.name == "read":
             lists = _listed(find_feeders(all_steps, step))

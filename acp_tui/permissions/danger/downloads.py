@@ -40,7 +40,7 @@ REMOTE_SHELL = "it opens a shell to the network"
 
 
 def check_downloads(all_steps: Sequence[Step]) -> str | None:
-    """Check for `curl … | sh`, `sh <(curl …)`, `curl -o x … && sh x`."""
+    """Check for commands that run what they download: `curl … | sh`, `curl -o x … && sh x`."""
     pipelines: set[int] = set()  # whose commands get data from the network
     variables: set[str] = set()  # that contain data from the network
     files: set[str] = set()  # names of downloaded files
@@ -65,7 +65,7 @@ def check_downloads(all_steps: Sequence[Step]) -> str | None:
 
 
 def check_decoded(all_steps: Sequence[Step]) -> str | None:
-    """Check for `echo … | base64 -d | sh`, which hides what it runs."""
+    """Check for commands that run what they decode, as in `echo … | base64 -d | sh`."""
     for step in all_steps:
         decoded = any(_decodes(Step(inner)) for inner in step.part.inner)
         if decoded and (_runs_words(step) or step.name in REMOVERS):
@@ -76,7 +76,7 @@ def check_decoded(all_steps: Sequence[Step]) -> str | None:
 
 
 def check_remote_shell(all_steps: Sequence[Step]) -> str | None:
-    """Check for a shell that is connected to the network."""
+    """Check for commands that connect a shell to the network."""
     for step in all_steps:
         targets = [each.target.text for each in step.part.redirections]
         if step.name in ALL_SHELLS and any(map(_NETWORK_FILE.match, targets)):

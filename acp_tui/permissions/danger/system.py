@@ -23,7 +23,7 @@ _SHELL_FILE = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
 
 
 def check_vital_file(step: Step) -> str | None:
-    """Check for `> /etc/passwd`, `sed -i … /etc/sudoers`, `echo b > /proc/sysrq-trigger`."""
+    """Check for commands that change a vital file, such as `> /etc/passwd`, `sed -i … /etc/sudoers`."""
     written = list(step.written)
     if step.name in {"tee", "truncate", "sponge"}:
         written += step.operands
@@ -39,7 +39,7 @@ def check_vital_file(step: Step) -> str | None:
 
 
 def check_shutdown(step: Step) -> str | None:
-    """Check for `reboot`, `init 0`, `kill -9 -1`."""
+    """Check for commands that stop the machine or all processes, such as `reboot`, `kill -9 -1`."""
     words = step.arguments
     if {"--help", "--version", "-c", "--show"} & set(words):
         return None
@@ -59,7 +59,7 @@ def check_shutdown(step: Step) -> str | None:
 
 
 def check_accounts(step: Step) -> str | None:
-    """Check for `crontab -r`, `userdel -r`."""
+    """Check for commands that delete accounts or all scheduled jobs, such as `userdel -r`, `crontab -r`."""
     if step.name == "crontab" and "r" in step.letters:
         return "it deletes all scheduled jobs"
     if step.name in {"userdel", "deluser", "groupdel"} and step.operands:
@@ -68,7 +68,7 @@ def check_accounts(step: Step) -> str | None:
 
 
 def check_set_user_id(step: Step) -> str | None:
-    """Check for a shell that is given the set-user-ID bit."""
+    """Check for commands that set the set-user-ID bit of a shell, which lets every user become root."""
     if step.name == "chmod" and any(map(_SET_USER_ID.fullmatch, step.operands[:1])):
         return (
             "it lets every user become root" if any(map(_SHELL_FILE.fullmatch, step.operands[1:])) else None
@@ -77,7 +77,7 @@ def check_set_user_id(step: Step) -> str | None:
 
 
 def check_root_mount(step: Step) -> str | None:
-    """Check for a container that can write to the whole machine."""
+    """Check for commands that start a container with write access to the whole machine."""
     if step.name not in {"docker", "podman", "nerdctl"} or not {"run", "create"} & set(step.arguments):
         return None
     for text in step.arguments:
