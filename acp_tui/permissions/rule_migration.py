@@ -29,7 +29,7 @@ def names_agent_by_program(rule: Rule, known: Collection[str]) -> bool:
 def migrate(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
     """Return the rule, changed so that it identifies its agent by the command recorded in the sessions.
 
-    Return None if the sessions record no command of that agent, or several.
+    Return None if the sessions do not show clearly which command that is.
     """
     held = [meta for meta in sessions if meta.get("agent") == rule.agent]
     if any(meta.get("ad_hoc") is False for meta in held):  # an agent that is no longer in the settings

@@ -161,7 +161,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
 
 
 def _changed_session_notice(session: Session, how: str, at: float) -> list[Change]:
-    """Add a notice if the conversation continues in a fork, or in a new session without its messages."""
+    """Add a notice if the conversation continues in a fork, or in a new session without earlier messages."""
     if how == "fork":
         return add_notice(session, at, "The conversation continues in a fork of the session")
     if how == "new" and any(isinstance(entry, Message) for entry in session.entries):
