@@ -6,7 +6,7 @@ from acp_tui.session.state import Choice, ConfigOption, Session, Setting
 from acp_tui.session.text import visible_line
 
 MODE, MODEL = "mode", "model"
-"""Keys of the mode and the model, and their ids if an agent does not offer them as config options."""
+"""The setting keys of the mode and the model; also their option ids if they are not config options."""
 
 
 def offered_settings(session: Session) -> list[ConfigOption]:
@@ -23,12 +23,12 @@ def offered_settings(session: Session) -> list[ConfigOption]:
 
 
 def setting_key(option: ConfigOption) -> str:
-    """Return `mode` or `model` for these two, even if they are config options; otherwise `option:ID`."""
+    """Return the key of a setting: `mode` for the mode, `model` for the model, otherwise `option:ID`."""
     return option.category if option.category in (MODE, MODEL) else f"option:{option.id}"
 
 
 def current_settings(session: Session) -> dict[str, Setting]:
-    """Return the settings with a confirmed value, by key."""
+    """Return the current value of each setting, by key. Settings with an unknown value are left out."""
     return {
         setting_key(option): Setting(option.name, option.current, value_name(option))
         for option in offered_settings(session)
@@ -37,7 +37,7 @@ def current_settings(session: Session) -> dict[str, Setting]:
 
 
 def value_name(option: ConfigOption) -> str:
-    """Return the name of the current value, safe to display."""
+    """Return the name of an option's current value, safe to display; a dash if the value is unknown."""
     if option.current is None:
         return "–"
     if isinstance(option.current, bool):

@@ -18,7 +18,10 @@ Level = Literal["info", "warning", "error"]
 TerminalOwner = Literal["client", "agent", "user"]
 """Who runs a terminal: acp-tui for `terminal/create`, the agent itself, or the user."""
 ToolStatus = str
-"""Sent by the agent (`pending`, `in_progress`, `completed`, `failed`), or our `cancelled` or `unfinished`."""
+"""The status of a tool call.
+
+The agent sends `pending`, `in_progress`, `completed` or `failed`; acp-tui sets `cancelled` or `unfinished`.
+"""
 
 DONE_STATUSES = frozenset({"completed", "failed", "cancelled", "unfinished"})
 
@@ -54,7 +57,7 @@ class Content:
 
     @property
     def for_assistant_only(self) -> bool:
-        """Whether the sender marked it as not meant for the user."""
+        """Whether the content is annotated as meant for the assistant only, not for the user."""
         return self.annotations is not None and self.annotations.audience == ("assistant",)
 
 
@@ -69,7 +72,7 @@ class AnnotatedText(GrowingText):
 
     @property
     def for_assistant_only(self) -> bool:
-        """Whether the sender marked it as not meant for the user."""
+        """Whether the text is annotated as meant for the assistant only, not for the user."""
         return self.annotations.audience == ("assistant",)
 
 
@@ -130,7 +133,7 @@ class Location:
 
 @dataclass(slots=True)
 class Diff:
-    """One file changed by a tool call."""
+    """A change that a tool call makes to one file."""
 
     path: str
     old: str | None  # None for a new file
@@ -199,7 +202,7 @@ class ToolCall(Entry):
 
     @property
     def paths(self) -> list[str]:
-        """The paths of its locations; if it has none, the files named in its raw input."""
+        """The paths of the call's locations or, if it has none, the files named in its raw input."""
         return list(dict.fromkeys(place.path for place in self.locations)) or self.input_paths
 
     @property
@@ -219,7 +222,7 @@ class PlanItem:
 
 @dataclass(kw_only=True, slots=True)
 class Plan(Entry):
-    """The plan of a turn."""
+    """A plan of the agent, as last updated in one turn."""
 
     plan_id: str | None = None
     items: list[PlanItem] = field(default_factory=list)
@@ -230,7 +233,7 @@ class Plan(Entry):
 
 @dataclass(slots=True)
 class PermissionOption:
-    """An answer that the agent offers."""
+    """One of the answers that the agent offers in a permission request."""
 
     id: str
     name: str
@@ -338,7 +341,7 @@ class RpcError:
 
 @dataclass(slots=True)
 class AuthMethod:
-    """A way to sign in."""
+    """A way to sign in that the agent offers."""
 
     id: str
     name: str
@@ -377,7 +380,7 @@ class Agent:
 
     @property
     def can_resume(self) -> bool:
-        """Whether its sessions can be resumed."""
+        """Whether the agent can resume earlier sessions."""
         return self.can("sessionCapabilities", "resume") or self.can("loadSession")
 
     @property
@@ -398,7 +401,7 @@ class Mode:
 
 @dataclass(slots=True)
 class Choice:
-    """A value of a config option, or a model."""
+    """One of the values of a config option, or one of the models, from which the user can choose."""
 
     value: str
     name: str
@@ -447,7 +450,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Usage:
-    """Context window, cost and tokens."""
+    """The used part of the context window, the cost so far, and the tokens of a turn."""
 
     used: int | None = None  # tokens in the context window
     size: int | None = None  # tokens that fit into it
@@ -595,7 +598,7 @@ class Session:
 
     @property
     def mode_option(self) -> ConfigOption | None:
-        """The config option for the mode, if there is one. It determines `modes` and `mode`."""
+        """The config option for the mode; None if there is none. `modes` and `mode` come from it."""
         options = (option for option in self.config_options if option.category == "mode")
         return next((option for option in options if option.kind == "select"), None)
 

@@ -35,7 +35,7 @@ def _stand_in(match: re.Match[str]) -> str:
 
 
 def visible(text: str) -> str:
-    """Replace dangerous characters by visible stand-ins, and line endings by `\\n`."""
+    """Replace dangerous characters by visible stand-ins, and `\\r\\n` by `\\n`."""
     if not _UNSAFE.search(text):
         return text
     text = _LINE_BREAKS.sub("\n", _pair(text))
@@ -43,19 +43,19 @@ def visible(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """Like `visible`, on one line: for titles, names and paths."""
+    """Make a text safe as `visible` does, and put it on one line: for titles, names and paths."""
     text = visible(text)
     return " ".join(text.split("\n")).replace("\t", " ") if "\n" in text or "\t" in text else text
 
 
 def visible_row(text: str) -> str:
-    """Like `visible`, for one row of a screen. Tabs and newlines become visible symbols."""
+    """Make a text safe as `visible` does, for one row of a screen: tabs and newlines become symbols."""
     text = visible(text)
     return text.replace("\n", "␊").replace("\t", "␉") if "\n" in text or "\t" in text else text
 
 
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-"""Complete escape sequences: colours, titles, links."""
+"""Matches a complete escape sequence, such as one for a colour, a window title or a link."""
 
 
 def strip_controls(text: str) -> str:
@@ -90,7 +90,7 @@ def visible_json(value: Any) -> str:
 
 
 def visible_excerpt(value: Any, length: int) -> str:
-    """Return the beginning of a JSON value on one line. The cost does not depend on the size of the value."""
+    """Return up to `length` characters of a JSON value on one line. The cost does not depend on its size."""
     pieces: list[str] = []
     size = 0
     try:
@@ -136,7 +136,7 @@ class GrowingText:
         self._large = 0  # the number of parts made of many chunks, at the beginning of `_parts`
         self._carry = ""
         self.length = 0
-        """The number of characters, except one held back. `since(length)` later returns what was added."""
+        """The number of characters, except one held back. Pass it to `since` later to get what was added."""
         if text:
             self.append(text)
 

@@ -92,7 +92,7 @@ class FolderTrust:
     def _folders_to_change(self) -> dict[str, TrustedFolder]:
         """Return the saved decisions, for changing them. A damaged file is renamed.
 
-        Raises `OSError` if saving changed decisions would lose others.
+        Raises `OSError` if the file is unreadable or from a newer acp-tui: saving would lose decisions.
         """
         try:
             content = self._content()
@@ -106,7 +106,7 @@ class FolderTrust:
         return _folders(content)
 
     def _content(self) -> dict[str, Any]:
-        """Return the content of the file; nothing if there is none. Raises `OSError` and `ValueError`."""
+        """Return the content of the file, empty if the file is missing. Raises `OSError` and `ValueError`."""
         try:
             content = json.loads(self._path.read_bytes())
         except FileNotFoundError:
@@ -125,7 +125,7 @@ class FolderTrust:
 
 
 def _folders(content: dict[str, Any]) -> dict[str, TrustedFolder]:
-    """Read the file's content. Version 1 had only an agent for each folder."""
+    """Return the decisions in the file's content. Version 1 of the file had only an agent for each folder."""
     agents, folders = content.get("agents"), content.get("folders")
     found = {path: TrustedFolder(agent=_text(name)) for path, name in _table(agents).items()}
     return found | {path: _folder(_table(entry)) for path, entry in _table(folders).items()}

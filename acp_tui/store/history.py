@@ -26,7 +26,7 @@ class History:
         self._lines.append({"t": at, "text": text})
 
     def entries(self) -> list[str]:
-        """Return the prompts, the latest last. Duplicates keep only their last position."""
+        """Return the prompts, the latest last. Of equal prompts, only the latest is returned."""
         return [record["text"] for record in _last_of_each(self._lines.read())]
 
 
@@ -40,6 +40,6 @@ def _last_of_each(records: list[Record]) -> list[Record]:
 
 
 def _file_name(project: str) -> str:
-    """Return the folder's name, followed by a hash that makes it unique."""
+    """Return a name for the history file: that of the project's folder, with a hash that makes it unique."""
     name = re.sub("[^A-Za-z0-9._-]+", "-", Path(project).name)[:40] or "root"
     return f"{name.lstrip('.')}-{hashlib.sha256(project.encode(errors='surrogatepass')).hexdigest()[:12]}"

@@ -38,7 +38,7 @@ class JsonLinesFile:
         self._condense = condense
 
     def read(self) -> list[Record]:
-        """Return the records in order. Lines that are not JSON objects are skipped."""
+        """Return the records in order; none if the file is unreadable. Skip lines that are not objects."""
         try:
             return self._records()
         except OSError:
@@ -70,7 +70,7 @@ class JsonLinesFile:
             os.close(descriptor)
 
     def _shrink(self) -> None:
-        """Condense the file to half its limit, so that this is rarely needed. Always keep the last record."""
+        """Condense the file to half its limit, so that this happens rarely. Always keep the last record."""
         room = self._limit // 2
         kept: list[str] = []
         for record in reversed(self._condense(self._records())):

@@ -20,7 +20,7 @@ _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS}
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file, unless another process has locked it. Closing the file releases the lock."""
+    """Lock an open file until it is closed. Return False if another process has locked it already."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -32,7 +32,7 @@ def try_lock(descriptor: int) -> bool:
 
 
 class LockedError(OSError):
-    """Another process held the lock for too long."""
+    """Raised if another process holds a lock for too long."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(errno.EWOULDBLOCK, f"another process holds the lock {path}")

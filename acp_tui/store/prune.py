@@ -48,7 +48,7 @@ def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[Prune
 
 
 def remove_sessions(data_dir: Path, chosen: Sequence[PruneCandidate]) -> list[PruneCandidate]:
-    """Remove sessions that are not in use, and return them."""
+    """Remove those of the chosen sessions that are not in use, and return them."""
     sessions = sessions_directory(data_dir)
     if not sessions.is_dir():
         return []
@@ -60,7 +60,7 @@ def remove_sessions(data_dir: Path, chosen: Sequence[PruneCandidate]) -> list[Pr
 
 
 def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
-    """Remove what exceeds the limits, and return the removed sessions."""
+    """Remove the sessions that exceed the limits, and leftover snapshots. Return the removed sessions."""
     for session in list_sessions(data_dir):
         if (copies := session.path / BASELINE).is_dir():
             _set_aside(session, copies)
@@ -68,7 +68,7 @@ def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
 
 
 def _set_aside(session: StoredSession, path: Path) -> bool:
-    """Rename a session's folder, or a folder in it, for deletion. Return False if the session is in use."""
+    """Rename a folder of the session, to delete it later. Return False if the session is in use."""
     sessions = session.path.parent
     # While we hold this lock, no process can open the session for writing.
     try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Direction
 
 _ENVIRONMENTS = frozenset({"env", "environment", "headers"})
-"""Keys of environment variables and headers, whose names tell which values are secret.
+"""Keys that contain environment variables or headers, whose names tell which of them are secret.
 
 The value of such a key is an object, or a list of `{"name", "value"}`.
 """
@@ -35,7 +35,7 @@ _SECRET_KEYS = frozenset(
         "authorization",
     }
 )
-"""Keys whose strings are secret in any object, in lower case and without `-` and `_`."""
+"""Keys, in lower case and without `-` and `_`, whose string values are secret in any object."""
 
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}\s*")
 _MIN_VALUE_LENGTH = 6  # of a variable's value: shorter ones occur in ordinary words
@@ -44,7 +44,7 @@ _PATHS = (*PATH_KEYS, "uri")
 _HARMLESS_KEYS = frozenset(
     {*FILE_KEYS, "uri", "type", "kind", "name", "toolName", "description", "terminalId", "terminal_id"}
 )
-"""Keys that are kept in tool calls on sensitive files: they say what was done, and where."""
+"""Keys whose values are kept in tool calls on sensitive files: they say what was done, and where."""
 
 
 class Redactor:
@@ -61,7 +61,7 @@ class Redactor:
     def redact(self, direction: Direction, frame: Any, line: str | None = None) -> Any:
         """Return the frame without secrets: the same object if it has none.
 
-        `line` is the frame's JSON text, which is redacted instead if the frame is nested too deeply.
+        `line` is the frame's JSON text, which is redacted and returned if the frame is nested too deeply.
         """
         text = _plain_chunk(frame)
         if text is not None and redact_text(text) is text:
@@ -196,7 +196,7 @@ def _without_variables(value: Any) -> Any:
 
 
 def _lines_of_keys(items: list[Any]) -> Iterator[int]:
-    """Yield the positions of lines, such as those of a stderr log, that belong to a private key."""
+    """Yield the positions of the items that are lines of a private key, as in a list of stderr lines."""
     inside = -1
     for position, item in enumerate(items):
         if not isinstance(item, str) or "PRIVATE KEY" not in item:
@@ -223,7 +223,7 @@ def redact_value(value: Any) -> Any:
 
 
 def _plain_chunk(frame: Any) -> str | None:
-    """Return the text of a frame that is only a text chunk: a fast path for nearly every frame."""
+    """Return the text of a frame that is only a text chunk, else None: a fast path for nearly every frame."""
     try:
         params = frame["params"]
         update = params["update"]
@@ -253,7 +253,7 @@ def _paths_of(call: dict[str, Any]) -> list[str]:
 
 
 def _path_in(uri: str) -> str:
-    """Return the path of a `file:` URI; agents also send plain paths. Never fails, unlike `urlsplit`."""
+    """Return the path of a `file:` URI, or any other text as it is. Never fails, unlike `urlsplit`."""
     if not uri.startswith("file:"):
         return uri
     return unquote(re.sub("^file:(//[^/]*)?|[?#].*", "", uri))

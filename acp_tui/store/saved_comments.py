@@ -23,13 +23,13 @@ class SavedComments:
         self._lines.append({"session": session, "comments": comments})
 
     def load(self, session: str) -> object:
-        """Return the comments of a session as they were saved."""
+        """Return the saved comments of a session, unchecked; an empty list if there are none."""
         records = _current(self._lines.read())
         return next((one.get("comments") for one in records if one["session"] == session), [])
 
 
 def _current(records: list[Record]) -> list[Record]:
-    """Return the last record of each session that has comments, the latest last."""
+    """Return the current record of each session that has comments, the latest last."""
     latest: dict[str, Record] = {}
     for record in records:
         session = record.get("session")

@@ -32,7 +32,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def may_hold_secret(text: str) -> bool:
-    """Return False if the text certainly contains no secret. Takes a microsecond for a chunk of prose."""
+    """Return whether a text may contain a secret: a quick check, a microsecond for a chunk of prose."""
     return (_has_hint(text) or _DIGIT.search(text) is not None) and _LETTERS.search(text) is not None
 
 

@@ -55,7 +55,7 @@ class SessionFolder:
         self.path = path
         self.meta = meta
         self.on_notice: Callable[[str], None] | None = None
-        """Called with a sentence when recording stops or resumes."""
+        """Called with a sentence when something cannot be recorded, and when recording resumes."""
         self._clock = clock
         self._log_fails = False
         self._reported: set[str] = set()
@@ -92,7 +92,7 @@ class SessionFolder:
         self._stderr_log.write(data)
 
     def close(self) -> None:
-        """Stop recording and release the lock. May be called again."""
+        """Stop recording and release the lock. Further calls do nothing."""
         if not self._closed:
             self._closed = True
             self._stderr_log.close()
@@ -115,7 +115,7 @@ class SessionFolder:
             self._notify("Recording resumed; messages sent in between are missing")
 
     def _on_file_error(self, what: str, error: OSError) -> None:
-        """Report once that a file cannot be written, unless writing the wire log fails, too."""
+        """Report once that a file cannot be saved; not while the wire log fails, which is reported itself."""
         if what not in self._reported and not self._log_fails:
             self._reported.add(what)
             self._notify(f"{what} could not be saved: {_reason(error)}")
@@ -126,7 +126,7 @@ class SessionFolder:
 
 
 class NullFolder:
-    """Replaces the folder if nothing is recorded: with `--no-log`, or if no folder can be created."""
+    """Replaces `SessionFolder` if nothing is recorded: with `--no-log`, or if no folder can be created."""
 
     path = None
     id = None
@@ -162,7 +162,7 @@ def create_session_folder(
     is_sensitive: Callable[[str], object] = holds_secrets,
     max_bytes: int | None = None,
 ) -> SessionFolder:
-    """Create a folder and start recording. Raises `UserError`.
+    """Create the folder of a new session and start recording. Raises `UserError` if that fails.
 
     Args:
         data_dir: The data directory of acp-tui.
@@ -173,7 +173,7 @@ def create_session_folder(
         ad_hoc: Whether that command was given on the command line.
         clock: Returns the time in seconds since the epoch.
         is_sensitive: Tells whether a path is sensitive. The contents of such files are not recorded.
-        max_bytes: The size of the log at which recording ends.
+        max_bytes: The size of the log at which recording ends; None for no limit.
     """
     sessions = sessions_directory(data_dir)
     started = clock()

@@ -47,7 +47,7 @@ def store_lock(sessions: Path) -> Path:
 
 @dataclass(slots=True)
 class StoredSession:
-    """A recorded session for reading. Another acp-tui may be writing to it."""
+    """A recorded session that is only read. Another acp-tui may be writing to it."""
 
     path: Path
     meta: dict[str, Any] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class StoredSession:
         return 0.0
 
     def text(self, key: str) -> str | None:
-        """Return a string of the metadata; None if it is missing or not a string."""
+        """Return a field of the metadata; None if it is missing, empty or not a string."""
         value = self.meta.get(key)
         return value if isinstance(value, str) and value else None
 
@@ -116,7 +116,7 @@ def list_sessions(data_dir: Path) -> list[StoredSession]:
 
 
 def find_session(data_dir: Path, reference: str) -> StoredSession:
-    """Find a session by id, by a prefix of its id, or by its folder. Raises `UserError`."""
+    """Find a session by the path of its folder, or by its id or a unique prefix of it. Raises `UserError`."""
     path = Path(reference).expanduser()
     if (path / WIRE).exists() or (path / META).exists():
         return read_session(path.absolute())

@@ -50,7 +50,7 @@ class WireLog:
             redactor: Removes secrets from frames.
             on_error: Called with the error when a write fails, and with None when writing works again.
             max_bytes: The size at which recording ends; None for no limit.
-            on_full: Called once when that size is reached. A record that this call appends is still written.
+            on_full: Called once when that size is reached. A record that `on_full` appends is still written.
         """
         self._descriptor = descriptor
         self._redactor = redactor
@@ -67,9 +67,9 @@ class WireLog:
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
         """Write one record.
 
-        `line` is the original JSON text of the frame, which is logged as it is. Only terminal control
-        characters become `\\u` escapes, so that the file can be printed. A frame that is a string was not
-        valid JSON and is logged as a JSON string.
+        `line` is the original JSON text of the frame, which is logged as it is unless it contains secrets.
+        Only terminal control characters become `\\u` escapes, so that the file can be printed. A frame that
+        is a string was not valid JSON and is logged as a JSON string.
         """
         if self._is_full:
             return
@@ -123,14 +123,14 @@ class WireLog:
 
 
 class NullLog:
-    """A log that discards everything, for `--no-log`."""
+    """A log that discards everything, used if nothing is recorded."""
 
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
         """Ignore the record, because nothing is recorded."""
 
 
 def _one_line(frame: Any, line: str | None) -> str:
-    """Return the frame as JSON on one line, from the original text if possible."""
+    """Return the frame as JSON on one line: the original text `line`, if that is possible."""
     if line is not None and type(frame) is not str:
         line = line.strip()
         if "\n" not in line and "\r" not in line:
@@ -139,7 +139,7 @@ def _one_line(frame: Any, line: str | None) -> str:
 
 
 def ends_mid_line(descriptor: int) -> bool:
-    """Return True if the file does not end with a newline, because the last writer was killed."""
+    """Return True if the last line of the file is incomplete, because its writer was killed."""
     try:
         size = os.fstat(descriptor).st_size
         return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"

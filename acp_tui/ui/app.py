@@ -136,7 +136,7 @@ class AcpTui(ResilientApp):
         await super().on_event(event)
 
     def take_early_text(self) -> str:
-        """Return the text typed before the first frame, up to the first key that is not a character."""
+        """Remove and return the text typed before the first frame. Stop at a key that is no character."""
         text = ""
         while self._early_keys and self._early_keys[0].is_printable:
             text += self._early_keys.pop(0).character or ""
@@ -174,7 +174,7 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- themes
 
     def use_theme(self, name: str, *, preview: bool = False) -> None:
-        """Change all colours. Problems with the theme are shown, except in a preview."""
+        """Switch to another theme. Problems with the theme are shown, except in a preview."""
         loaded = load_theme(name)
         self.ansi_color = loaded.theme.ansi
         self._use_loaded_theme(loaded)
@@ -235,7 +235,7 @@ class AcpTui(ResilientApp):
         self.notify(str(error), severity="error", timeout=10, markup=False)
 
     def is_essential(self, screen: Screen[Any]) -> bool:
-        """Return True for the base screen, without which the app cannot continue."""
+        """Return True if this is the base screen, without which the app cannot continue."""
         return screen is self._base_screen
 
     @property
@@ -367,7 +367,7 @@ class AcpTui(ResilientApp):
 
 
 def _origin(settings: EarlySettings, key: str) -> str:
-    """Return where a setting was read, for an error message."""
+    """Return where a setting is set, such as a file and its line, for an error message."""
     from acp_tui.config.settings import find_origin
 
     return str(find_origin(settings.cwd, key))

@@ -23,7 +23,7 @@ class AppInterface(Protocol):
         """The title of the terminal's window."""
 
     def take_early_text(self) -> str:
-        """Return the text typed before the first screen was mounted, up to a key that is not a character."""
+        """Remove and return the text typed before the first frame. Stop at a key that is no character."""
 
     async def deliver_early_keys(self) -> None:
         """Process the keys held back until the first screen was mounted."""

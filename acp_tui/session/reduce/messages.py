@@ -25,7 +25,7 @@ _ENTRY: dict[str, type[Message]] = {"agent": AgentMessage, "thought": Thought, "
 
 
 def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
-    """Append text to its message. The usual case comes first, because there are many chunks."""
+    """Append the text of a chunk to its message. The usual case is handled first, for speed."""
     kind = _ENTRY[event.speaker]
     message = session.reducer_state.message
     message_id = event.message_id
@@ -51,7 +51,7 @@ def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
 
 
 def content_chunk(session: Session, event: ContentChunk, at: float) -> list[Change]:
-    """Append an image, a link or other content to its message."""
+    """Append an image, a link or other content to the message that it belongs to."""
     kind = _ENTRY[event.speaker]
     if kind is UserMessage and _echoes_content(session, event.content):
         return []
@@ -85,10 +85,10 @@ def _text_part(message: Message, annotations: Annotations | None) -> GrowingText
 def _message(
     session: Session, kind: type[Message], message_id: str | None, at: float
 ) -> tuple[Message, list[Change]]:
-    """Return the message that a chunk belongs to, and the changes if it is not the growing one.
+    """Return the message that a chunk extends, and the changes: none if the message is already growing.
 
     An id identifies a message within the turn. A chunk without an id belongs to the growing message if that
-    is of the same kind, otherwise to a new one.
+    is of the same kind, otherwise to a new message.
     """
     memory = session.reducer_state
     message = memory.message
@@ -120,7 +120,7 @@ def _resume(session: Session, message: Message) -> None:
 
 
 def begin_turn(session: Session, at: float) -> None:
-    """Start a turn: a prompt was sent, or is replayed."""
+    """Start a turn, because a prompt was sent or is replayed."""
     memory = session.reducer_state
     session.turn += 1
     session.turn_started = at
@@ -145,7 +145,7 @@ def _split_surrogates(text: str) -> str:
 
 
 def expect_echo(session: Session, prompt: str) -> None:
-    """Expect that the agent repeats this prompt as a user message, which is not shown."""
+    """Remember a prompt, so that a user message in which the agent repeats it is not shown."""
     memory = session.reducer_state
     memory.echo = _split_surrogates(prompt.strip())
     memory.echo_at = 0 if memory.echo else None
@@ -176,7 +176,7 @@ def _remove_echo(session: Session, text: str) -> str:
 
 
 def _echoes_content(session: Session, content: Content) -> bool:
-    """Return True if the content repeats a part of the prompt."""
+    """Return True if the agent repeats a content block of the prompt."""
     start = session.reducer_state.turn_began
     if session.phase != "prompting" or start >= len(session.entries) or content.raw is not None:
         return False

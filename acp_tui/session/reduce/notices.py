@@ -22,7 +22,7 @@ def ignore(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
 
 
 def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
-    """Add a notice of acp-tui."""
+    """Add a notice of acp-tui, or replace the text of the one that said what acp-tui waits for."""
     memory = session.reducer_state
     if event.source == "waited" and memory.waiting is not None:
         waiting, memory.waiting = memory.waiting, None
@@ -68,7 +68,7 @@ def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
 
 
 def _count(session: Session, what: str, at: float) -> tuple[Notice, int, list[Change]]:
-    """Return this turn's entry for repeated events, and their number so far."""
+    """Count an event of the kind `what`. Return the turn's notice about such events and their count."""
     repeated = session.reducer_state.repeated
     if what not in repeated:
         entry = Notice(id=0, at=at, source="protocol")
@@ -80,7 +80,7 @@ def _count(session: Session, what: str, at: float) -> tuple[Notice, int, list[Ch
 
 
 def elsewhere(session: Session, event: ev.Elsewhere, at: float) -> list[Change]:
-    """Report an update for another session, once per session."""
+    """Report that the agent sent an update for another session, once for each such session."""
     if event.session_id in session.reducer_state.foreign:
         return []
     session.reducer_state.foreign.add(event.session_id)

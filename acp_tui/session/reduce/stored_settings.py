@@ -34,7 +34,7 @@ def begin_restore(session: Session) -> list[Change]:
 
 
 def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) -> list[Change]:
-    """Store the current values, except those that could not be set, which are tried again next time."""
+    """Store the current values, but keep the earlier values of settings that could not be restored."""
     wanted = {key: session.settings[key] for key in event.failed if key in session.settings}
     session.reducer_state.restoring = False
     session.settings = current_settings(session) | wanted
@@ -42,7 +42,7 @@ def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) 
 
 
 def end_restore(session: Session) -> None:
-    """Store the current values, because a prompt was sent. Older logs have no `SettingsRestored`."""
+    """End the restoring of settings when a prompt is sent, because older logs have no `SettingsRestored`."""
     if session.reducer_state.restoring:
         session.reducer_state.restoring = False
         session.settings = current_settings(session)

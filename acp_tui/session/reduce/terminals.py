@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 
 def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> list[Change]:
-    """Add a terminal, or update a known one.
+    """Add a terminal, or update the one that has this id.
 
     Agents report their own terminals repeatedly. The id of a finished terminal of acp-tui may be used again.
-    A quick command may end before the event of its terminal; then the terminal is known, but has no command
-    yet.
+    A quick command may end before `TerminalCreated` comes; then its terminal exists, but has no command yet.
     """
     known = session.terminals.get(event.terminal_id)
     has_ended = known is not None and (known.released or known.ended_at is not None)
@@ -37,7 +36,7 @@ def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> 
 
 
 def set_agent_command(session: Session, terminal: Terminal) -> None:
-    """Give an agent's own terminal the command of its tool call, because agents do not report it."""
+    """Give an agent's own terminal the command of its tool call: agents report none for the terminal."""
     call = session.terminal_calls.get(terminal.terminal_id)
     if call is not None and terminal.owner == "agent" and not terminal.command:
         terminal.command = call.command
@@ -82,7 +81,7 @@ def end_agent_terminals(session: Session, at: float) -> list[Change]:
 
 
 def _terminal(session: Session, terminal_id: str, at: float) -> tuple[Terminal, list[Change]]:
-    """Return a terminal by id, or a new one, because output may come before `TerminalCreated`."""
+    """Return the terminal with this id, and the changes. Output may come first; then add the terminal."""
     known = session.terminals.get(terminal_id)
     return (known, []) if known is not None else _add_terminal(session, terminal_id, "client", at)
 

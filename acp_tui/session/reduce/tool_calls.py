@@ -85,10 +85,11 @@ def _apply(call: ToolCall, event: ToolCallChanged) -> None:
 
 
 def _set_title(call: ToolCall, title: str, *, asked: bool) -> None:
-    """Set the title of the call or of its permission request.
+    """Set the title of a call, or a separate title for its permission request.
 
-    Many requests have their own title ("Edit file"), which says less than that of the call ("Editing
-    src/app.py"). A title of the call that is only one word ("edit") says even less, and is replaced.
+    `asked`: the title comes from a permission request. Such a title ("Edit file") often says less than that
+    of the call ("Editing src/app.py"). But a call's title of one word ("edit") says even less, and is
+    replaced.
     """
     if asked and title != call.title and len(call.title.split()) > 1:
         call.question_title = title
@@ -99,7 +100,7 @@ def _set_title(call: ToolCall, title: str, *, asked: bool) -> None:
 
 
 def _is_result(event: ToolCallChanged) -> bool:
-    """Return True if the content is a result. Some agents stream the arguments of a call as JSON text."""
+    """Return True if the content is output of the tool: some agents first stream its arguments, as JSON."""
     if event.asked:
         return False
     texts = [item.text.strip() for item in event.content or () if isinstance(item, Content)]
@@ -134,7 +135,7 @@ def _terminals(session: Session, call: ToolCall) -> list[Terminal]:
 
 
 def _copy_diff_lines(before: list[ToolContent], now: list[ToolContent]) -> None:
-    """Copy the known line numbers of diffs that are sent again."""
+    """Copy line numbers from earlier diffs to the same diffs that the agent sent again."""
     known = {
         (item.path, item.old, item.new): item.line
         for item in before
@@ -162,7 +163,7 @@ def diff_placed(session: Session, event: DiffPlaced, _at: float) -> list[Change]
 
 
 def _link_terminals(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
-    """Link terminals to the call that shows them, so that they are not shown as entries, too."""
+    """Link terminals to the call that shows them, so that they are not also shown as separate entries."""
     changes: list[Change] = []
     for item in event.content or ():
         if isinstance(item, TerminalRef) and session.terminal_calls.get(item.terminal_id) is not call:
@@ -174,7 +175,7 @@ def _link_terminals(session: Session, call: ToolCall, event: ToolCallChanged) ->
 
 
 def _add_request_content(before: list[ToolContent], now: list[ToolContent]) -> list[ToolContent]:
-    """Insert the content of a permission request before the known content. Drop known content it replaces."""
+    """Return a permission request's content, then the call's earlier content that is not repeated in it."""
     replaced = {_identity(item) for item in now}
     return now + [item for item in before if _identity(item) not in replaced]
 
@@ -182,7 +183,7 @@ def _add_request_content(before: list[ToolContent], now: list[ToolContent]) -> l
 def _replace_content(
     before: list[ToolContent], now: list[ToolContent], status: str | None
 ) -> list[ToolContent]:
-    """Replace the content, but keep diffs that show more than the new content.
+    """Return the new content of a call, but keep earlier diffs that show more of a change.
 
     When an edit is completed, many agents replace its diff by a message, or by a diff of the changed words
     only.
@@ -206,7 +207,7 @@ def _longer_diff(before: Diff | None, now: Diff) -> Diff:
 
 
 def _identity(item: ToolContent) -> tuple[str, str | None, str | None]:
-    """Return a key to find duplicate items."""
+    """Return a key that is equal for items that duplicate each other."""
     if isinstance(item, Diff):
         return "diff", item.path, None
     if isinstance(item, TerminalRef):
@@ -217,7 +218,7 @@ def _identity(item: ToolContent) -> tuple[str, str | None, str | None]:
 
 
 def _strip_colours(call: ToolCall) -> None:
-    """Remove SGR escapes from the plain text of command output. `coloured` keeps them, for display."""
+    """Remove SGR escapes from the `text` of command output. The field `coloured` keeps them, for display."""
     if call.kind != "execute":
         return
     for item in call.content:
@@ -249,7 +250,7 @@ def _has_failed(call: ToolCall) -> bool:
 
 
 def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
-    """End all open calls. Pending and running ones get `status`; an unknown status of the agent is kept."""
+    """End all open calls. Pending and running ones get `status`; others keep the agent's own status."""
     calls = list(session.reducer_state.open_calls.values())
     session.reducer_state.open_calls.clear()
     for call in calls:

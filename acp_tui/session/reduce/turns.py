@@ -32,7 +32,7 @@ def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Chang
 
 
 def steered(session: Session, event: ev.Steered, at: float) -> list[Change]:
-    """Add the message that the agent took into the turn."""
+    """Add a message of the user that the agent accepted during the turn."""
     return _add_message(session, event, at, steering=True)
 
 
@@ -56,7 +56,7 @@ def cancel_sent(session: Session, _event: ev.CancelSent, at: float) -> list[Chan
 
 
 def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]:
-    """End the turn. In the draft dialect, a turn can end twice."""
+    """End the turn, unless it has ended already: in the draft dialect, the agent can report that twice."""
     if not session.working:
         return []
     empty = event.stop_reason == "end_turn" and not any(event.tokens.values()) and _is_turn_empty(session)
@@ -77,7 +77,7 @@ def turn_failed(session: Session, event: ev.TurnFailed, at: float) -> list[Chang
 
 
 def note_error(session: Session, error: RpcError) -> list[Change]:
-    """Store an error, which may mean that the user must sign in."""
+    """Store an error, and whether it says that the user must sign in."""
     session.last_error = error
     if not error.auth_required:
         return [fact_changed("last_error")]
@@ -95,9 +95,9 @@ def end_turn(
     *,
     empty: bool = False,
 ) -> list[Change]:
-    """End a turn and its open calls. Mark the entries of a refused turn.
+    """End a turn and its open tool calls. Mark the entries of a refused turn as withdrawn.
 
-    Pause the queue unless the turn ended normally.
+    Pause the queue unless the turn ended normally. `empty`: the agent sent nothing in the turn.
     """
     memory = session.reducer_state
     memory.prompts = max(0, memory.prompts - 1)

@@ -35,7 +35,7 @@ MAX_TEXT_LENGTH = 80
 BUSY_PHASES = frozenset({"working", "cancelling", "asking"})
 _TITLES = {"working": "● working", "cancelling": "● stopping", "asking": "? needs you", "dead": "✘ ended"}
 _OSC_777 = ("foot", "rxvt")
-"""TERM prefixes of terminals that use OSC 777 for notifications; VTE terminals use it, too."""
+"""How TERM begins in terminals that use OSC 777 for notifications. Terminals based on VTE use it, too."""
 
 
 class Attention:
@@ -156,7 +156,7 @@ def notify_command_problems(settings: Settings) -> list[Problem]:
 
 
 def expand_command(command: Sequence[str], kind: Kind, text: str) -> list[str]:
-    """Replace the arguments `{kind}` and `{text}`; append both if neither is used.
+    """Fill in the arguments `{kind}` and `{text}` of a command; append both values if it has neither.
 
     Only whole arguments are replaced: the agent influences the text and must not inject shell code.
     """

@@ -25,7 +25,7 @@ class StartAnswer(Protocol):
 
     @property
     def grants(self) -> bool:
-        """True if the answer allows something. The user must have seen the whole question to choose it."""
+        """True if the answer allows something. Only a user who has seen the whole question can choose it."""
 
     @property
     def refusal(self) -> str:
@@ -84,34 +84,34 @@ class ConversationView(Protocol):
     """The screen of a conversation, to which the runner reports."""
 
     def session_created(self, session: Session) -> None:
-        """The state of the session was created. The agent is not running yet."""
+        """Called when the state of the session was created. The agent is not running yet."""
 
     def record_applied(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """A record was applied to the session."""
+        """Called when a record was applied to the session."""
 
     def start_failed(self, error: UserError) -> None:
-        """The conversation could not be created."""
+        """Called when the conversation could not be created, or the user refused to start its agent."""
 
     def open_failed(self, *, session_lost: bool) -> None:
-        """The agent did not start or opened no session. The transcript shows the reason.
+        """Called when the agent did not start or opened no session. The transcript shows the reason.
 
         `session_lost`: the agent does not know the session to resume; a restart begins a new one.
         """
 
     def sign_in_required(self, methods: list[AuthMethod]) -> None:
-        """The user has to sign in by one of these methods first."""
+        """Called when the user has to sign in first, by one of these methods."""
 
     def turn_failed(self, error: UserError, text: str) -> None:
-        """A prompt could not be sent, or the agent answered it with an error."""
+        """Called when the prompt `text` could not be sent, or the agent answered it with an error."""
 
     def send_failed(self, error: UserError, text: str) -> None:
-        """A prompt was not sent, because of an attachment or because acp-tui is still starting."""
+        """Called when `text` was not sent, because of an attachment or because acp-tui is still starting."""
 
     async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
-        """Ask the user, and return the chosen answer."""
+        """Ask the user a question before the agent starts, and return the chosen answer."""
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
-        """Ask the user a yes-or-no question."""
+        """Ask the user a question, and return True for yes. `yes` and `no` are the labels of the answers."""
 
     def show_error(self, error: UserError) -> None:
         """Show an error that no other method reports."""

@@ -45,11 +45,11 @@ class PendingQuestions:
 
     @property
     def position(self) -> tuple[int, int]:
-        """The number of the first question and the total, for "2 of 3"."""
+        """The number of the question that is shown, counting answered ones, and the total, for "2 of 3"."""
         return self._answered_count + 1, self._answered_count + len(self._waiting)
 
     async def ask(self, question: Question) -> Answer:
-        """Queue a question and wait for the answer. Cancelling removes the question."""
+        """Queue a question and wait for the answer. If the wait is cancelled, the question is removed."""
         pending = PendingQuestion(question, asyncio.get_running_loop().create_future())
         self._waiting.append(pending)
         self._on_change()

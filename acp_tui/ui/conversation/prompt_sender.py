@@ -52,7 +52,7 @@ class PromptSender:
             self._queue.submit(text)
 
     def submit_first(self, text: str) -> None:
-        """Send a prompt ahead of the queue: into the running turn, or after it."""
+        """Send a prompt before the queued ones: into the running turn, or when that has ended."""
         if self._queue is not None:
             self._tasks.start(self._queue.submit_first(text))
 
@@ -62,7 +62,7 @@ class PromptSender:
             self._queue.submit(text, blocks)
 
     def send_now(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
-        """Send this prompt, or the first queued one if `text` is empty, before the turn has ended.
+        """Send this prompt, or the first queued one if `text` is empty, without waiting for the turn to end.
 
         It goes into the running turn if the agent supports that; otherwise the turn is cancelled first.
         """
@@ -77,7 +77,7 @@ class PromptSender:
     async def _read_attachments(
         self, text: str, attachments: Sequence[Attachment]
     ) -> list[dict[str, Any]] | None:
-        """Return the content blocks of a prompt. If an attachment fails, tell the user and return None."""
+        """Return the content blocks of a prompt. If reading an attachment fails, show why and return None."""
         assert self._prepared is not None
         async with self._attachment_lock:
             try:
@@ -90,7 +90,7 @@ class PromptSender:
     # ------------------------------------------------------------------------- the queue
 
     def send_queued_now(self, prompt_id: str) -> None:
-        """Send a queued prompt into the running turn, or cancel the turn first."""
+        """Send a queued prompt without waiting for the turn to end (see `send_now`)."""
         if self._queue is not None:
             self._tasks.start(self._queue.send_now(prompt_id))
 
@@ -100,7 +100,7 @@ class PromptSender:
             self._queue.next()
 
     def take_back(self, prompt_id: str | None = None) -> QueuedPrompt | None:
-        """Remove a queued prompt, by default the last, and return it."""
+        """Remove a queued prompt, by default the last, and return it; None if there is none."""
         return self._queue.take_back(prompt_id) if self._queue is not None else None
 
     def remove_queued(self, prompt_id: str) -> None:

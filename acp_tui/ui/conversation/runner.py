@@ -83,7 +83,7 @@ class ConversationRunner:
         await self._open_by(prepared.conversation.start, prepared.open, self._apply_options)
 
     async def restart(self) -> None:
-        """Restart the agent, running or dead, and reopen the session."""
+        """Restart the agent, even if it has ended. Reopen its session, or open a new one if that is lost."""
         if self.prepared is None or self._prompt_queue is None:
             return  # the first start has not finished
         self._prompt_queue.closed()
@@ -93,7 +93,7 @@ class ConversationRunner:
         await self._open_by(conversation.reconnect, open_session)
 
     async def close(self) -> None:
-        """Close the conversation, also one that is still being created."""
+        """Close the conversation. If it is still being created, wait for that first."""
         self._closed = True
         self._tasks.cancel()
         if self._making is None:
@@ -194,7 +194,7 @@ class ConversationRunner:
             self._signing_in.cancel()
 
     def fail_sign_in(self, error: UserError) -> None:
-        """Report that the user did not sign in."""
+        """Report that signing in failed or was cancelled."""
         self._view.show_error(error)
         self._view.open_failed(session_lost=False)
 
@@ -209,7 +209,7 @@ class ConversationRunner:
         self._run(lambda conversation: _set_mode(conversation, mode))
 
     def set_option(self, option: str, value: str | bool) -> None:
-        """Change an agent option. `mode` and `model` also work for agents that offer them separately."""
+        """Change an agent option. `mode` and `model` work even if the agent offers them separately."""
         known = self.conversation is not None and any(
             each.id == option for each in self.conversation.session.config_options
         )

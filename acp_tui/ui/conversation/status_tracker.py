@@ -31,7 +31,7 @@ class StatusTracker:
         self._since: float | None = None
 
     def facts(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
-        """Return the current facts. `asking`: a question waits for the user."""
+        """Return what the status line shows now. `asking`: a question waits for the user."""
         self._unasked_actions.update(session)
         stuck = session.phase == "connecting" and self.stuck
         phase = "dead" if stuck else _phase(session, asking=asking)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 ACTING_KINDS = frozenset({"edit", "delete", "move", "execute"})
 ANSWER_SOURCES = frozenset({"you", "rule", "policy"})
-"""Notices from these sources report how a request was decided."""
+"""The sources of notices that report how a permission request was decided."""
 
 
 class UnaskedActions:
@@ -50,6 +50,6 @@ def _is_decision(entry: Entry) -> bool:
 
 
 def _has_acted(call: ToolCall, session: Session) -> bool:
-    """Return True for a completed action. A loaded history does not count: it has no questions."""
+    """Return True if the call is a completed action and not from a loaded history, which has no questions."""
     in_history = session.phase == "loading" or 0 < call.turn <= session.replayed
     return not in_history and call.status == "completed" and call.kind in ACTING_KINDS

@@ -27,7 +27,7 @@ def line_segments(line: Line, palette: Palette) -> list[Segment]:
 
 @lru_cache(maxsize=4096)
 def rich_style(look: Look, terminal: tuple[str, ...]) -> Style:
-    """Convert a style of the terminal emulator; `terminal` holds the theme's 16 colours."""
+    """Convert a style of the terminal emulator to one of Rich. `terminal`: the theme's 16 colours."""
     return Style(
         color=_color(look.fg, terminal),
         bgcolor=_color(look.bg, terminal),

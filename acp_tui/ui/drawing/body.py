@@ -62,10 +62,10 @@ class LongBody(Body, Protocol):
     """
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines exact. Line `first` keeps its number; later lines may not."""
+        """Make the heights of these lines exact. The number of line `first` stays; later ones may change."""
 
     def position_at(self, line: int) -> Any:
-        """Return a position that stays valid when heights above the line change."""
+        """Return the position of a line, which stays valid when heights above it change."""
 
     def line_at(self, position: Any) -> int:
         """Return the current line number of a position."""
@@ -91,10 +91,10 @@ class LinesBody:
         return self._text
 
     def update(self) -> bool:
-        """Return False, because a new body is cheap."""
+        """Return False: the caller makes a new body, which is cheap."""
         return False
 
 
 def expander(text: str, look: Style) -> Segment:
-    """Return a marker for omitted lines. A click on it opens the full entry."""
+    """Return a segment that stands for omitted lines. A click on it opens the full entry."""
     return Segment(text, look + Style.from_meta({"full_entry": True}))

@@ -38,7 +38,7 @@ def json_body(value: Any, context: DrawContext, *, label: str = "") -> LinesBody
 
 
 def json_strips(text: str, context: DrawContext, *, complete: bool = True) -> list[Strip]:
-    """Highlight and wrap the text of a JSON value. Add a marker if lines or parts of it are missing."""
+    """Highlight and wrap JSON text. Add a marker if lines are omitted, or if `complete` is false."""
     width = context.width - INDENT
     indent = Segment(" " * INDENT)
     limit = None if context.full else PREVIEW_LINES

@@ -20,7 +20,7 @@ class SearchHighlight:
         self.needle = ""
         """The text in lower case; empty means no search."""
         self.current: tuple[int, int] | None = None
-        """The entry id and line number of the current match."""
+        """The entry id and line number of the current match; None if there is none."""
 
     def apply(self, strip: Strip, entry_id: int, line: int, palette: Palette) -> Strip:
         """Highlight the matches in a line."""

@@ -39,7 +39,7 @@ def hanging_lines(first: Spans, spans: Spans, width: int, indent: int = INDENT) 
 
 
 def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> list[Strip]:
-    """Like `hanging_lines`, but limited. A marker names the key that shows the full text."""
+    """Wrap text like `hanging_lines`, but keep only a few lines, and a marker with the key that shows all."""
     lines = hanging_lines(first, spans, context.width)
     missing = len(lines) - MAX_LINES_SHORT
     if context.full or missing <= 1:
@@ -61,7 +61,7 @@ def hard_wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT
 
 
 def limit_lines(lines: Iterable[Strip], context: DrawContext, most: int = MAX_LINES) -> list[Strip]:
-    """Return the first lines, with a marker if there are more. The limit is higher in a `full` context."""
+    """Return the first `most` lines, and a marker if there are more. In a `full` context, keep more lines."""
     most = MAX_LINES_FULL if context.full else most
     kept = list(islice(lines, most + 1))
     if len(kept) > most:
@@ -77,7 +77,7 @@ def _lines(text: str, style: Style, width: int, indent: int, cut: Wrapper) -> It
 
 
 class LazyCopyBody(LinesBody):
-    """Lines whose source text is computed only when it is copied."""
+    """A body of lines whose source text is computed only when the user copies it."""
 
     def __init__(self, lines: list[Strip], make: Callable[[], str]) -> None:
         super().__init__(lines, "")

@@ -21,7 +21,7 @@ MAX_LINE_LENGTH = 20_000
 """The maximum number of characters to draw of one logical line. A note says how many were cut."""
 _JOINER = "\u200d"
 _JOINING = (_JOINER, "\ufe0f")
-"""Characters that join their neighbours into one grapheme, or widen the one before."""
+"""Characters that join their neighbours into one grapheme, or widen the character before them."""
 
 
 def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
@@ -118,7 +118,7 @@ def shorten_path(path: str, width: int) -> str:
 
 
 def expand_tabs(text: str, column: int = 0) -> str:
-    """Replace tabs by spaces up to the next tab stop."""
+    """Replace each tab by spaces up to the next tab stop. The text begins in cell `column` of its line."""
     if "\t" not in text:
         return text
     parts: list[str] = []
@@ -166,7 +166,7 @@ def _expand_span_tabs(spans: list[Segment]) -> list[Segment]:
 
 
 def _breaks(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:
-    """Return where the lines of the text begin and end."""
+    """Return the start and the end of each line that the text is wrapped into."""
     one_cell_each = text.isascii()
     if (len(text) if one_cell_each else cell_len(text)) <= width:
         return [(0, len(text))]
@@ -186,7 +186,7 @@ def _breaks(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:
 
 
 def _break_at_space(text: str, start: int, full: int) -> tuple[int, int]:
-    """Return the last break before the line is full, and where the next line begins."""
+    """Return the end of a line that is cut at `full` or a space before it, and the start of the next line."""
     space = text.rfind(" ", start, full + 1)
     end = full
     if space > start and text[start:space].strip(" "):  # not in the indentation
@@ -198,7 +198,7 @@ def _break_at_space(text: str, start: int, full: int) -> tuple[int, int]:
 
 
 def _fitting_end(text: str, start: int, width: int) -> int:
-    """Return the end of the text that fits into `width` cells; at least one character."""
+    """Return the end of what fits into `width` cells from `start` on: at least one character."""
     room = width
     for at in range(start, len(text)):
         room -= get_character_cell_size(text[at])
@@ -213,7 +213,7 @@ def _fitting_end(text: str, start: int, width: int) -> int:
 
 
 def _cut_spans(spans: list[Segment], lines: list[tuple[int, int]]) -> list[list[Segment]]:
-    """Cut the spans into lines, given as their start and end in the text."""
+    """Cut the spans into `lines`, which are given as pairs of start and end in the text."""
     if lines == [(0, sum(len(span.text) for span in spans))]:
         return [spans]
     found: list[list[Segment]] = []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 _HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]*)")
-"""Finds the host of a URL. Text before an @ is user information, even if it looks like a host."""
+"""Matches a URL and its `host`. Text before an @ is user information, even if it looks like a host."""
 
 
 def body(entry: Elicitation, context: DrawContext) -> Body:

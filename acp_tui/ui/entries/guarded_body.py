@@ -22,7 +22,7 @@ _counts: Counter[tuple[str, int, str]] = Counter()
 
 
 class GuardedBody:
-    """Delegates to the body of an entry. If that raises, the raw content replaces it."""
+    """Delegates to the body of an entry, or to one that shows its raw content if drawing raises an error."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class GuardedBody:
         context: DrawContext,
         replaced: Callable[[int], object] | None = None,
     ) -> None:
-        """`replaced` is called with the entry's id if a body fails after it was made: its height changes."""
+        """`replaced` is called with the entry's id if the body fails later, because the height changes."""
         self._entry = entry
         self._context = context
         self._replaced = replaced
@@ -79,11 +79,11 @@ class GuardedBody:
         return bool(self._call("update"))
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines exact in a long body; do nothing for others."""
+        """Make the heights of these lines exact in a long body; do nothing in other bodies."""
         self._call("settle", first, last)
 
     def position_at(self, line: int) -> Any:
-        """Return a position in a long body; None for others."""
+        """Return the position of a line in a long body; None in other bodies."""
         return self._call("position_at", line)
 
     def line_at(self, place: Any) -> int:

@@ -81,7 +81,7 @@ class MessageParts:
         return self._message.text
 
     def position_at(self, line: int) -> PartPosition:
-        """Return a position that stays valid when heights above it change."""
+        """Return the position of a line, which stays valid when heights above it change."""
         index, row = self._heights.at(line)
         part = self._parts[index] if index < len(self._parts) else None
         row -= self._gaps[index] if part is not None else 0
@@ -105,7 +105,7 @@ class MessageParts:
         return Document(part, context.palette, context.width, before, plain=self._plain)
 
     def _gap(self, index: int) -> int:
-        """Return the blank lines above a part: none in a user message or between attachments."""
+        """Return the number of blank lines above a part: 0 in a user message or between attachments."""
         if index == 0 or self._plain:
             return 0
         return int(any(isinstance(part, Document) for part in self._parts[index - 1 : index + 1]))

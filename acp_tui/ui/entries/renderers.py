@@ -1,4 +1,4 @@
-"""Making the bodies that draw entries."""
+"""Makes the bodies that draw entries."""
 
 from __future__ import annotations
 

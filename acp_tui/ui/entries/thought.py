@@ -66,7 +66,7 @@ class ThoughtBody:
         return self._text is None or self._text.update()
 
     def position_at(self, line: int) -> PartPosition:
-        """Return a position that stays valid when heights above it change."""
+        """Return the position of a line, which stays valid when heights above it change."""
         return self._text.position_at(line - 1) if line > 0 and self._text is not None else (-1, (0, 0))
 
     def line_at(self, place: PartPosition) -> int:

@@ -145,7 +145,7 @@ def single_column(rows: Iterable[Row]) -> list[Pair]:
 
 
 def rows_side_by_side(rows: Iterable[Row]) -> Iterator[Pair]:
-    """Pair removed lines with the added lines that replace them."""
+    """Yield pairs of a left and a right row. A removed line is paired with the added one that replaces it."""
     for change, group in groupby(rows, key=lambda row: row.change):
         if change is None:
             for row in group:

@@ -88,7 +88,7 @@ class _Column:
         return hard_wrap_count(row.text, self._text_width)
 
     def lines(self, row: Row | None) -> list[list[Segment]]:
-        """Draw a row, each line padded to the width of the column."""
+        """Draw a row as lines padded to the width of the column; a blank line if `row` is None."""
         palette = self._palette
         if row is None:
             return [[Segment(" " * self._width, palette.diff_context)]]
@@ -109,7 +109,7 @@ class _Column:
         return row.new is None or (self._old_side and row.old is not None)
 
     def _remark(self, row: Row) -> list[Segment]:
-        """Draw a remark on the line above, such as a missing newline at the end of the file."""
+        """Draw a remark about the line above, such as a missing newline at the end of the file."""
         text = shorten(f"{' ' * (self._digits + 1)}\\ {row.text}", self._width)
         return list(
             padded_strip([Segment(text, self._palette.diff_fold)], self._width, self._palette.diff_context)

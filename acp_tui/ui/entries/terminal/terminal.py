@@ -164,7 +164,7 @@ def exit_text(terminal: Terminal) -> str:
 
 
 def status_name(terminal: Terminal) -> str:
-    """Return the state of the command as the status of a tool call."""
+    """Return the state of the command, named like the status of a tool call."""
     if terminal.ended_at is None:
         return "in_progress"
     return "failed" if terminal.signal or terminal.exit_code else "completed"

@@ -23,7 +23,7 @@ MIN_TITLE_WIDTH = 10
 MAX_STATUS_WIDTH = 12
 """The maximum width, in cells, of a status that is shown by its name because it has no symbol."""
 NOT_BOLD = Style(bold=False)
-"""For the number of removed lines, which has the colour of errors but is not bold."""
+"""Added to the style of errors for the number of removed lines, which must not be bold."""
 
 StyledText = tuple[str, "Style"]
 
@@ -37,7 +37,7 @@ def headline(
     foldable: bool,
     status: str,
 ) -> Strip:
-    """Draw the line, with the details in `facts` at its right edge.
+    """Draw the first line of an entry, with the details in `facts` at its right edge.
 
     The title is shortened to fit. If it would become too short, details are dropped.
     """
@@ -82,7 +82,7 @@ def _fit(title: Sequence[StyledText], room: int) -> list[Segment]:
 
 
 def shorten_title(title: str, room: int) -> str:
-    """Shorten a title: if it ends in a path, at the beginning of the path, otherwise at its end."""
+    """Shorten a title to `room` cells: if it ends in a path, cut the beginning of that, otherwise the end."""
     if cell_len(title) <= room:
         return title
     words, _, path = title.rpartition(" ")
@@ -99,7 +99,7 @@ def line_counts(added: int, removed: int, palette: Palette) -> list[StyledText]:
 
 
 def elapsed(at: float, ended_at: float | None, now: Callable[[], float] | None) -> str:
-    """Return the duration so far, or the total if it has ended; an empty string if it is very short."""
+    """Return the time from `at` to `ended_at`, or until now, as text; an empty string if it is very short."""
     if ended_at is not None:
         return format_duration(ended_at - at) if ended_at - at > MIN_SECONDS else ""
     seconds = int(now() - at) if now is not None else 0

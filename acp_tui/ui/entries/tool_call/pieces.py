@@ -88,7 +88,7 @@ def _piece(item: ShownContent, call: ToolCall, context: DrawContext, *, several:
 
 
 def _command_piece(call: ToolCall, context: DrawContext, shown: ShownContent | None = None) -> Piece | None:
-    """Return the command and its directory, unless the headline shows all of the command."""
+    """Return a piece with the command and its directory; None if the headline shows both completely."""
     if isinstance(shown, Terminal):
         command = terminal_command(shown, context.cwd) or call_command(call)
         where = relative_path(shown.cwd, context.cwd) if runs_elsewhere(shown, context) else ""
@@ -112,6 +112,6 @@ def _title_fits(call: ToolCall, context: DrawContext) -> bool:
 
 
 def common_change(call: ToolCall) -> str:
-    """Return `new`, `deleted` or `now empty` if that is true of all files of the call."""
+    """Return `new`, `deleted` or `now empty` if all files of the call are; otherwise an empty string."""
     changes = {file_change(item, call.kind) for item in call.content if isinstance(item, Diff)}
     return changes.pop() if len(changes) == 1 else ""
