@@ -62,7 +62,7 @@ def _offer(sign: str, words: str, key: str, action: str, context: DrawContext) -
 
 
 def _failed(error: RpcError, context: DrawContext) -> Body:
-    """Draw the error message; the raw error only when unfolded."""
+    """Draw the error message, and below it the details of the error if the entry is unfolded."""
     palette, width = context.palette, context.width
     first, *rest = (error.message or "the agent gave no reason").strip().split("\n")
     lines = short_hanging_lines([Segment("✘ ", palette.error)], [Segment(first, palette.error)], context)
@@ -79,7 +79,7 @@ def _failed(error: RpcError, context: DrawContext) -> Body:
 
 
 def _details_line(sign: str, error: RpcError, context: DrawContext) -> list[Strip]:
-    """Draw the line above the details. `sign` shows whether they are folded."""
+    """Draw the line above the details of an error. `sign` is ▸ if the details are folded, otherwise ▾."""
     palette = context.palette
     if error.raw is None:
         text = "last lines of the agent's stderr"

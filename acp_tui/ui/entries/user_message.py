@@ -1,4 +1,4 @@
-"""A prompt of the user: draws it as plain text, and returns its text and attachments to send it again."""
+"""Draws a prompt of the user as plain text, and returns its text and attachments to send it again."""
 
 from __future__ import annotations
 

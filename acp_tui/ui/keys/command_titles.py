@@ -200,5 +200,5 @@ SINGLE_KEY_TITLES: Mapping[str, str] = {
 
 
 def title_of(key: Key) -> str:
-    """Return a title for this key alone, where its help text describes several keys."""
+    """Return the help text of a key, or a title of its own if that text describes several keys."""
     return SINGLE_KEY_TITLES.get(key.id) or key.help

@@ -85,7 +85,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "edit": KeyScope("Editing", "Cursor movement and deletion in the prompt."),
     "help": KeyScope("Help", "This page."),
 }
-"""Scopes in the order of the help page."""
+"""All scopes by name, in the order of the help page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Key:
     priority: bool = False  # checked before the focused widget sees the key
 
     def key_names(self, keymap: Mapping[str, str] | None = None) -> str:
-        """Return the bound keys for display, after rebinding by `keymap`."""
+        """Return the keys for display: those that `keymap` binds to the action, else its default keys."""
         keys = (keymap or {}).get(self.id, self.keys).split(",")
         return " ".join(key_name(key.strip()) for key in keys)
 

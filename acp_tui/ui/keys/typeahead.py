@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def forward_typeahead(widget: Widget, event: Key) -> bool:
-    """Pass a key on if the focus has moved; return False if `widget` should handle it.
+    """Pass a key to the widget that has the focus now. Return False if `widget` itself should handle the key.
 
     Textual queues a key with the widget that has the focus when it is pressed. By the time it is handled, an
     earlier key may have moved the focus. If nothing has the focus (a dialog came up), `widget` keeps the key.

@@ -58,7 +58,7 @@ class Keymap:
 
 
 def check_keys(wanted: Mapping[str, str]) -> Keymap:
-    """Check keys by action id, separated by commas. Each action is accepted or rejected independently."""
+    """Check the user's keys by action id, separated by commas. A wrong key rejects only its own action."""
     keymap = Keymap()
     for name, wanted_keys in wanted.items():
         if name not in KEYS:
@@ -101,7 +101,7 @@ def _unknown_action(name: str) -> str:
 
 
 def _parse_keys(action: Key, wanted_keys: str) -> tuple[list[str], str | None]:
-    """Return the keys in Textual's spelling, or the reason why one of them cannot be used."""
+    """Return the keys in Textual's spelling, and the reason why one of them cannot be used, or None."""
     keys = []
     for word in wanted_keys.split(","):
         key = normalize_key(word.strip())
@@ -180,7 +180,7 @@ def _step(path: FocusPath, action: Key) -> int | None:
 
 
 def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | None:
-    """Describe a conflict with another key that the user bound in the same scope; None if there is none."""
+    """Return a message if the user bound one of the keys to another action in the same scope, else None."""
     for name in keymap:
         for key in keys:
             if _share_widget(action, KEYS[name]) and key in _keys_of(KEYS[name], keymap):
@@ -189,7 +189,7 @@ def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | 
 
 
 def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
-    """Say which other action loses a key to this one, or still receives it first; None if there is none."""
+    """Return a message if another action loses a key to this one or still gets the key first, else None."""
     for other in TABLE:
         for key in _keys_of(action, keymap):
             if other is action or key in _keys_of(action) or key not in _keys_of(other, keymap):

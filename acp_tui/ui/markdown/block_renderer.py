@@ -121,7 +121,10 @@ class BlockRenderer:
     def _inside(
         self, first: Spans, others: Spans, width: int, draw: Callable[[int], list[Spans]]
     ) -> list[Spans]:
-        """Draw with `first` before the first line and `others` before the rest; omit both without room."""
+        """Draw lines with the prefix `first` on the first line and `others` on the following ones.
+
+        If that would leave too little width, draw the lines without a prefix.
+        """
         prefix_width = sum(segment.cell_length for segment in first)
         if width - prefix_width < MIN_WIDTH:
             return draw(width)
@@ -133,7 +136,7 @@ class BlockRenderer:
 
 
 def _task(item: SyntaxTreeNode) -> str | None:
-    """Return the check box of a task list item, and remove its `[ ]` or `[x]`; None for other items."""
+    """Remove `[ ]` or `[x]` from a task list item. Return the check box to draw; None for other items."""
     paragraph = item.children[0] if item.children else None
     if paragraph is None or paragraph.type != "paragraph" or not paragraph.children:
         return None

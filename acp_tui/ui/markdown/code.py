@@ -57,6 +57,6 @@ def code_rows(spans: Iterable[Segment], palette: Palette, width: int) -> list[Sp
 
 
 def on_background(spans: Spans, palette: Palette, width: int) -> Spans:
-    """Extend the background of the block over the full width."""
+    """Pad one row of code to the full width with the background of the block."""
     room = width - MARGIN - sum(segment.cell_length for segment in spans)
     return [Segment(" " * MARGIN, palette.code), *spans, Segment(" " * room, palette.code)]

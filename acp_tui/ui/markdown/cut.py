@@ -1,4 +1,4 @@
-"""Where a long paragraph is cut into sections: outside of inline markup, and before a space if possible."""
+"""Finds where to cut a long paragraph into sections: outside inline markup, before a space if possible."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MARKUP = re.compile(
 )
 _SPACE_BETWEEN_WORDS = re.compile(r"(?<=[^ \t>]) (?=[^ \t<])")  # not next to `<br>`
 _LOOKBEHIND = 2000
-"""The number of characters before the end that `has_open_markup` examines."""
+"""The number of characters at the end of a text that `has_open_markup` examines."""
 _MAX_NESTING = 50
-"""The number of opening marks, such as `**`, to compare with a closing one. Keeps the cost linear."""
+"""The maximum number of opening marks, such as `**`, compared with a closing mark. Keeps the cost linear."""
 
 
 def cut_position(text: str) -> int:
@@ -65,7 +65,7 @@ def _find_markup(text: str) -> tuple[list[tuple[int, int]], list[int]]:
 
 
 def _close(mark: str, end: int, spans: list[tuple[int, int]], openers: list[tuple[str, int]]) -> bool:
-    """Close the last opener with this mark, if there is one."""
+    """Close the last opener with this mark and add its span to `spans`. Return False if there is none."""
     for index in range(len(openers) - 1, max(-1, len(openers) - _MAX_NESTING - 1), -1):
         if openers[index][0] == mark:
             start = openers[index][1]

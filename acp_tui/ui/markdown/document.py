@@ -36,7 +36,7 @@ MAX_LOOKBEHIND = 16
 
 
 class Document:
-    """Draws a growing text. `prefix` is drawn before each line; `plain` text is not Markdown."""
+    """Draws a growing text, as Markdown unless it is `plain`. `prefix` is drawn before each line."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Document:
         return layout.strip(row - layout.section.gap)
 
     def position_at(self, line: int) -> tuple[int, int]:
-        """Return a position that stays valid when heights above it change."""
+        """Return the position of a line. Unlike its number, it stays valid when heights above it change."""
         return self._heights.at(line)
 
     def line_at(self, place: tuple[int, int]) -> int:
@@ -159,7 +159,7 @@ class Document:
             layout.finish()
 
     def _draw(self, index: int, layout: SectionLayout) -> None:
-        """Draw the lines of a section. If too many are in memory, drop those of the oldest section."""
+        """Draw the lines of a section. If too many sections are drawn, drop the lines of the oldest one."""
         if isinstance(layout, TextLayout):
             table_start = self._table_start(layout.section)
             layout.draw(self._all_references, table_start, self._line_before(index))
@@ -215,7 +215,7 @@ class Document:
         return self._tables[first.serial]
 
     def _update_references(self, final: list[Section], tail: list[Section]) -> None:
-        """Find new link definitions, and draw sections again that may use them."""
+        """Find new link definitions, and drop the drawn lines of sections that may use them."""
         for section in final:
             if defined := _definitions(section):
                 self._references = defined | self._references
@@ -233,7 +233,7 @@ class Document:
                 reset = self._reset_paragraph(index)
 
     def _reset_paragraph(self, index: int) -> int:
-        """Drop the lines of a section and of those that continue its paragraph; return the last index."""
+        """Drop the lines of a section and those that continue its paragraph. Return the last one's index."""
         while True:
             layout = self._layouts[index]
             if isinstance(layout, TextLayout):

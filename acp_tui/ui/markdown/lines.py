@@ -30,7 +30,7 @@ def block_start(content: str) -> str:
 
 
 def interrupts(content: str) -> bool:
-    """Return True if this list item may follow a paragraph without a blank line."""
+    """Return True if the line is a list item that may follow a paragraph without a blank line."""
     match = LIST_ITEM.match(content)
     return match is not None and bool(match[5] and match[5].strip()) and match[2] in (None, "1")
 

@@ -43,7 +43,7 @@ def _percent_encode(url: str) -> str:
 def parse(text: str, references: References, *, inline: bool = False) -> list[SyntaxTreeNode] | None:
     """Return the blocks of a text, or None if they are nested too deeply.
 
-    With `inline`, the text is the inside of a paragraph, even if it looks like another block.
+    With `inline`, the text is parsed as part of a paragraph, even if it looks like another block.
     """
     from markdown_it.tree import SyntaxTreeNode
 

@@ -34,7 +34,7 @@ from acp_tui.ui.markdown.section import MAX_SECTION_SIZE, SECTION_SIZE, Fence, K
 CODE_LINES_PER_SECTION = 120
 """The maximum number of lines of code in one section. They are highlighted together."""
 TABLE_ROWS_PER_SECTION = 40
-"""Table rows in one section. The first section determines the column widths."""
+"""The maximum number of table rows in one section. A table's first section determines the column widths."""
 
 
 class MarkdownScanner:
@@ -61,7 +61,7 @@ class MarkdownScanner:
             self._read(part, ended=ended)
 
     def tail(self, pending: str = "") -> list[Section]:
-        """Return the sections that are not final yet, as if the text ended here."""
+        """Return the sections that are not final yet, as if the text ended after `pending`."""
         ahead = object.__new__(MarkdownScanner)
         ahead.__dict__.update(self.__dict__, finished=[])
         ahead._items = list(self._items)
@@ -189,7 +189,7 @@ class MarkdownScanner:
             self._begin_code(text, 0, is_fence=True).gap = False
 
     def _begins_table(self, content: str) -> bool:
-        """Turn the open section into a table if this line is a delimiter row. Return True if so."""
+        """Start a table if this line is the delimiter row below its header. Return True if a table starts."""
         section = self._open
         assert section is not None
         if "|" not in content or not TABLE_DELIMITERS.match(content):
@@ -236,7 +236,7 @@ class MarkdownScanner:
     def _cut_paragraph(self, separator: str | None = None) -> None:
         """Continue the open paragraph in a new section.
 
-        `separator` is what belongs between the two parts; None if the cut is at the end of a line.
+        `separator` is drawn between the two parts. If it is None, the end of the last line determines it.
         """
         section = self._open
         assert section is not None
@@ -304,7 +304,7 @@ class MarkdownScanner:
         return section
 
     def _read_code(self, written: str, content: str, indent: int, *, ended: bool) -> bool:
-        """Read a line while code is open. Return False if the code has ended before it."""
+        """Read a line while a code block is open. Return False if the block has ended before this line."""
         fence = self._fence
         assert fence is not None
         blank = not content.strip()
@@ -347,7 +347,7 @@ class MarkdownScanner:
     # ------------------------------------------------------------------------- sections
 
     def _begin(self, kind: Kind, *, gap: bool, number: int | None = None) -> Section:
-        """Close the open section, and open one in the current list item."""
+        """Close the open section, and open a new section in the current list item."""
         is_first = self._open is None
         self._close()
         self._serial += 1
@@ -391,7 +391,7 @@ class MarkdownScanner:
 
 
 def code_blocks(text: str) -> list[str]:
-    """Return the code in a text, block by block, as it was written."""
+    """Return the content of each code block in a Markdown text."""
     scanner = MarkdownScanner()
     scanner.feed(text)
     blocks: dict[int, list[str]] = {}

@@ -8,16 +8,16 @@ from typing import Literal
 from acp_tui.ui.markdown.lines import block_start
 
 SECTION_SIZE = 8192
-"""The length after which a paragraph is cut at the next suitable place."""
+"""The length, in characters, after which a paragraph is cut at the next suitable place."""
 MAX_SECTION_SIZE = 2 * SECTION_SIZE
-"""The length at which a paragraph is cut in any case."""
+"""The length, in characters, at which a paragraph is cut in any case."""
 
 Kind = Literal["text", "rest", "code", "table", "plain"]
 
 
 @dataclass(slots=True, eq=False)
 class Fence:
-    """A code block. `marker` is empty for indented code."""
+    """A code block, fenced or indented. `marker` is empty for an indented one."""
 
     marker: str
     info: str
@@ -61,7 +61,7 @@ class Section:
 
     @property
     def text(self) -> str:
-        """The text to parse."""
+        """The section's text for the parser, including the header of a table."""
         return "\n".join(self.head + self.lines)
 
     @property
@@ -71,13 +71,13 @@ class Section:
 
     @property
     def is_tight(self) -> bool:
-        """Return True if a list may follow without a blank line: after a paragraph or a list item."""
+        """True if a list may follow without a blank line, because this is a paragraph or a list item."""
         if self.kind == "rest":
             return True
         return self.kind == "text" and block_start(self.lines[0].lstrip(" ") or " ") in ("", "item")
 
     def looks_like(self, other: Section) -> bool:
-        """Return True if both are drawn the same, given the same section before them."""
+        """Return True if the other section would be drawn exactly like this one in its place."""
         return (self.kind, self.separator, self.head, self.lines) == (
             other.kind,
             other.separator,

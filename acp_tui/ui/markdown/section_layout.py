@@ -64,7 +64,7 @@ class LayoutSettings:
 
 
 class TextLayout:
-    """A section other than code. All its lines are drawn at once; its height is an estimate until then."""
+    """Lays out a section other than code. Its height is estimated until its lines are drawn, all at once."""
 
     def __init__(self, section: Section, settings: LayoutSettings) -> None:
         self.section = section
@@ -111,7 +111,7 @@ class TextLayout:
         self._strips = []
 
     def strip(self, row: int) -> Strip:
-        """Return one of the lines. They must be in memory."""
+        """Return one of the drawn lines, which must be in memory."""
         return self._strips[row] if row < len(self._strips) else self._settings.blank
 
     def _spans(
@@ -124,7 +124,7 @@ class TextLayout:
 
 
 class CodeLayout:
-    """A section of code. Its height is known at once; a line is highlighted when it is drawn.
+    """Lays out a section of code. Its height is known at once; a line is highlighted when it is drawn.
 
     While the code grows, new lines are highlighted as a continuation of those before, which keep their
     colours. The complete code is highlighted as a whole.

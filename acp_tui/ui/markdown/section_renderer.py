@@ -47,7 +47,7 @@ class OpenLine:
         return replace(self, spans=rows[-1], prefix=prefixes[-1]).leave_to_next(drawn, separator)
 
     def leave_to_next(self, lines: list[Spans], separator: str) -> tuple[list[Spans], OpenLine]:
-        """Remove this line from the end of `lines` for the next section to draw, unless it is complete."""
+        """Remove this line from the end of `lines` unless it is complete. The next section draws it."""
         if separator == "\n" or sum(len(span.text) for span in self.spans) > MAX_OPEN_LINE_LENGTH:
             return lines, replace(self, spans=[], prefix=self.next_prefix)
         space = [Segment(separator, self.style)] if separator else []
@@ -99,7 +99,7 @@ def _parse(section: Section, references: References) -> list[SyntaxTreeNode] | N
 
 
 def parse_table(section: Section, palette: Palette) -> Table | None:
-    """Return the table in a section."""
+    """Return the table that a section contains; None if the parser finds no table in it."""
     nodes = parse(section.text, {})
     return Table.of(nodes[0], palette, palette.text) if nodes and nodes[0].type == "table" else None
 

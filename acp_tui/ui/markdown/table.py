@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
     Cell = list[Spans]
-    """The logical lines of a cell."""
+    """The lines of a table cell, before wrapping."""
 
 COLUMN_SEPARATOR = " │ "
 MIN_COLUMN_WIDTH = 6
@@ -152,7 +152,7 @@ def _longest_word(cell: Cell) -> int:
 
 
 def _share(wanted: list[int], room: int) -> list[int]:
-    """Divide the room: narrow columns get their full width, and wide ones equal shares of the rest."""
+    """Divide `room` cells: narrow columns get their full width, and wide ones equal shares of the rest."""
     given = [0] * len(wanted)
     for rank, index in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
         given[index] = min(wanted[index], room // (len(wanted) - rank))
@@ -161,7 +161,7 @@ def _share(wanted: list[int], room: int) -> list[int]:
 
 
 def _grow(least: list[int], wanted: list[int], room: int) -> list[int]:
-    """Divide the room that is left among the columns, in proportion to the cells that each still lacks."""
+    """Widen the columns from `least` to fill `room`, each in proportion to what it lacks of `wanted`."""
     missing = [want - have for want, have in zip(wanted, least, strict=True)]
     spare, total = room - sum(least), sum(missing)
     return [have + spare * more // total for have, more in zip(least, missing, strict=True)]

@@ -1,4 +1,4 @@
-"""The files pane: changed files, files the agent looked at, and where it works now."""
+"""The files pane: changed files, files that the agent read, and the files and lines it works on now."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class FilesPane(Pane):
 
     @property
     def _finds_all(self) -> bool:
-        """False if the comparison with the disk may miss changes. Announced changes are then listed too."""
+        """True if a comparison with the disk finds all changes. If not, those of tool calls are added."""
         conversation = self.source.conversation
         return self._changes is None or conversation is None or conversation.finds_all_changes
 
@@ -221,7 +221,10 @@ class FilesPane(Pane):
         return super().check_action(action, parameters)
 
     def action_open(self) -> None:
-        """Open the file in the editor, at the agent's current line or else the last line it touched."""
+        """Open the chosen file in the editor.
+
+        The cursor goes to the agent's current line, or else to the line that a tool call mentioned last.
+        """
         file = self.touched_file(self.chosen or "")
         last_line = file.line if file is not None else None
         self.request("edit", self._agent_lines.get(self.chosen or "") or last_line)

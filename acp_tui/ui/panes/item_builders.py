@@ -33,7 +33,7 @@ def justified_line(left: Spans, right: Spans, width: int) -> Strip:
 
 
 def heading_item(title: str, palette: Palette, note: str = "", *, first: bool = False) -> PaneItem:
-    """Return the title of a section, with `note` at the right edge."""
+    """Return a heading: a title, with `note` at the right edge."""
 
     def draw(width: int) -> list[Strip]:
         line = justified_line([Segment(title, palette.strong)], [Segment(note, palette.dim)], width)
@@ -59,7 +59,7 @@ def fact_item(
     style: Style | None = None,
     column: int = MIN_LABEL_CELLS,
 ) -> PaneItem:
-    """Return a label with its text, which is wrapped in its own column."""
+    """Return an item with a label and, in a second column, wrapped text."""
 
     def draw(width: int) -> list[Strip]:
         cells = min(column, width // 2)
@@ -71,5 +71,5 @@ def fact_item(
 
 
 def label_column_width(labels: Iterable[str]) -> int:
-    """Return the width of a label column for labels of any length."""
+    """Return the width, in cells, of a column in which all these labels fit."""
     return max([MIN_LABEL_CELLS, *(cell_len(label) + 2 for label in labels)])

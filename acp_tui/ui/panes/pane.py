@@ -82,7 +82,7 @@ class Pane(PaneList):
     # ------------------------------------------------------------------------- keys
 
     def label_of(self, key_id: str) -> str | None:
-        """Name the arrow keys in the footer: they choose items, or scroll if there is nothing to choose."""
+        """Return the footer's label for the arrow keys, "choose" or "scroll"; None for all other keys."""
         if key_id != "pane.down":
             return None
         return "scroll" if self.chosen is None else "choose"
@@ -147,7 +147,7 @@ class Pane(PaneList):
         self.request("kill")
 
     def action_follow(self) -> None:
-        """Start or stop following the agent, in panes that can."""
+        """Start or stop following the agent. Panes that can do so override this."""
 
     def action_look(self) -> None:
         """Ask the screen to compare the files with the disk."""

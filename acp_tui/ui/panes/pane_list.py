@@ -24,7 +24,7 @@ MARK_CELLS = 2
 """The width, in cells, of the column for the mark of the chosen item."""
 MIN_WIDTH = 16
 MAX_JUMP_LINES = 2
-"""An item that is more lines outside the view is not chosen by the arrow keys: the list scrolls instead."""
+"""An item farther outside the view than this is not chosen by the arrow keys: the list scrolls instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class PaneList(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- content
 
     def show(self, items: Sequence[PaneItem]) -> None:
-        """Replace the items. The chosen one stays chosen if it is among them."""
+        """Replace the items. The chosen item stays chosen if the new items contain it."""
         self._items = items
         self._measure()
         keys = [item.key for item in items if item.key is not None]

@@ -28,7 +28,7 @@ class PlanPane(Pane):
         return any(change.fact == "plan" for change in changes)
 
     def build_items(self) -> Sequence[PaneItem]:
-        """Return the progress and the steps."""
+        """Return the progress bar and the steps of the plan."""
         plan = self.source.session.plan
         if plan is None:
             return [text_item("The agent has no plan.", self.palette.dim)]

@@ -41,7 +41,7 @@ class SessionPane(Pane):
         return [*self._options(), *self._agent(), *self._servers(), *self._session_facts()]
 
     def _given_names(self) -> Iterator[str]:
-        """Yield the labels that the agent or the settings define, which set the width of the label column."""
+        """Yield the names of options and MCP servers, whose lengths set the width of the label column."""
         yield from (visible_line(option.name) for option in self.source.session.config_options)
         if (conversation := self.source.conversation) is not None:
             yield from (visible_line(server.name) for server in conversation.mcp_servers)
@@ -114,7 +114,7 @@ class SessionPane(Pane):
             yield self._fact("log", visible_line(conversation.log_path or "not recorded"))
 
     def action_open(self) -> None:
-        """Ask for the values of the selected option."""
+        """Ask the screen to let the user choose a value of the selected option."""
         self.request("set")
 
 

@@ -25,7 +25,7 @@ def fits_beside(columns: int) -> bool:
 
 
 def pane_columns(columns: int) -> int:
-    """Return the width of the panes on a screen of this width: all of it if there is no room beside them."""
+    """Return the width of the panes: the whole screen width if they do not fit beside the transcript."""
     return max(MIN_PANE_COLUMNS, min(MAX_PANE_COLUMNS, columns * 2 // 5)) if fits_beside(columns) else columns
 
 

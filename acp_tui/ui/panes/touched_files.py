@@ -32,7 +32,7 @@ class TouchedFiles:
                 self.add_call(entry)
 
     def add_call(self, call: ToolCall) -> bool:
-        """Add a new or changed tool call. Return True if the files changed."""
+        """Add the files of a new or changed tool call. Return True if that changed the collection."""
         changed = False
         for location in call.locations:
             if self.absolute(location.path) == self._cwd:

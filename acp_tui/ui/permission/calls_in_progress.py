@@ -32,7 +32,10 @@ def names_nothing(question: Question) -> bool:
 
 
 def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
-    """Return the calls that an empty request may be about: those in progress that no request names."""
+    """Return the calls that a request without any details may be about; an empty list for other requests.
+
+    They are the calls in progress that no permission request names.
+    """
     if not names_nothing(question):
         return []
     asked = {permission.call_id for permission in session.permissions.values()}
@@ -44,7 +47,7 @@ def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
 
 
 def calls_bodies(question: Question, context: DrawContext) -> list[list[Body]]:
-    """Draw a heading, then each call in full, as in the transcript."""
+    """Draw a heading, then each call in progress in full, as in the transcript; nothing if there is none."""
     calls = calls_in_progress(question, context.session)
     if not calls:
         return []

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.select_list import Row
 
 CHROME_ROWS = 5
-"""Rows that are neither content nor options: borders, head, a blank row, keys."""
+"""The rows that are neither content nor options: borders, heading, a blank row, key hints."""
 ROOMY_HEIGHT = 30
-"""From this screen height, there is another blank row, and a quarter of the screen shows the conversation."""
+"""The screen height that allows another blank row, and a quarter of the screen for the conversation."""
 MIN_REQUEST_ROWS = 4
 """The minimum number of rows for the request while the rule editor is open."""
 MAX_SESSION_WIDTH = 24
@@ -58,7 +58,7 @@ MIN_CONVERSATION_ROWS = 2
 
 
 class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
-    """Shows one question. The result is None if it was closed, which allows nothing and stops the turn."""
+    """Shows one question. Closing the dialog returns None, which allows nothing and stops the turn."""
 
     CSS = """
     PermissionScreen { align: center bottom; background: transparent; }
@@ -216,14 +216,14 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:
-        """Restart the pause: the user is busy with something else."""
+        """Restart the pause before keys work, because a paste shows that the user is still typing."""
         self._typing_guard.restart()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
         self._answer(event.index)
 
     def action_answer(self, kind: str) -> None:
-        """Answer with the option of this kind. If there are several, select the next one."""
+        """Answer with the option of this kind. If there are several, only select the next of them."""
         fitting = [n for n, option in enumerate(self._options) if option.kind == kind]
         if len(fitting) == 1:
             self._answer(fitting[0])
@@ -297,7 +297,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
     # ------------------------------------------------------------------------- rules
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Leave the keys to the rule editor while it is open."""
+        """Disable most of the dialog's keys while the rule editor or the input for the reason is open."""
         if self._reason_line is not None:
             return action in ("choose", "close", "page", "interrupt")
         return self._editor is None or action in ("page", "interrupt")
@@ -323,7 +323,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._typing_guard.restart()
 
     def _show_options(self) -> None:
-        """Show the options again, and close the rule editor or the line for the reason."""
+        """Show the options again, and close the rule editor or the input for the reason."""
         for widget in (self._editor, self._reason_line):
             if widget is not None:
                 widget.remove()
@@ -340,7 +340,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._show_options()
 
     def on_rule_editor_confirmed(self, event: RuleEditor.Confirmed) -> None:
-        """Answer, and save the rules."""
+        """Close the dialog with the option that the user chose and the rules to save."""
         assert self._edited is not None
         self._close(PermissionAnswer(self._edited, event.rules))
 
@@ -351,7 +351,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         return [option for option in self._options if option.kind == "reject_once"]
 
     def action_reason(self) -> None:
-        """Open the line for the reason. If several options reject, the selected one is used."""
+        """Open the input for the reason of a rejection. If several options reject, use the selected one."""
         found = self._rejections
         if not found:
             self.app.bell()
@@ -364,7 +364,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
     # ------------------------------------------------------------------------- view
 
     def action_view_diff(self) -> None:
-        """Toggle between full and normal size."""
+        """Toggle between the full and the normal size of the dialog."""
         self._full = not self._full
         self._resize_parts()
 

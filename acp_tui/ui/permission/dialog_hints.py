@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def scroll_hints(node: DOMNode, *, overflows: bool) -> list[Hint]:
-    """Return how to see the rest of the request. `overflows` is true if it has more rows than are shown."""
+    """Return the hint for scrolling, if `overflows` says that the request has more rows than are shown."""
     return [(bound_keys(node, "permission.page_down"), "scroll")] if overflows else []
 
 
@@ -45,7 +45,7 @@ def option_hints(
 
 
 def choice_hints(node: DOMNode, why: str) -> list[Hint]:
-    """Return the hints after a key that did not answer."""
+    """Return the hints after a key that did not answer. `why` says what the user has to choose first."""
     take, cancel = (bound_keys(node, name) for name in ("permission.take", "permission.cancel"))
     return [(f"↑↓ {take}", why), (cancel, "stop")]
 

@@ -62,7 +62,7 @@ _SEVERAL = {
 
 
 def action_phrase(question: Question) -> str:
-    """Return the kind of action in words that follow "asks to"."""
+    """Return what the agent asks to do, such as "run a command"."""
     subject = question.subject
     if len(subject.targets) > 1 and subject.kind in _SEVERAL:
         return _SEVERAL[subject.kind]
@@ -70,7 +70,7 @@ def action_phrase(question: Question) -> str:
 
 
 def question_bodies(question: Question, context: DrawContext, *, raw: bool = False) -> list[Body]:
-    """Return all parts of the dialog's content. `raw` adds the agent's raw input."""
+    """Return all parts of the dialog's content. With `raw`, the agent's raw input is always one of them."""
     groups: list[list[Body]] = [[_title_and_warnings(question, context)], [_command_body(question, context)]]
     groups.append([_parts_body(question, context)])
     groups.append([_facts_body(question, context)])
@@ -117,7 +117,7 @@ def _raw_title(question: Question) -> str:
 
 
 def _title_is_redundant(question: Question) -> bool:
-    """Return True if the title only repeats the command or a path that is shown anyway."""
+    """Return True if the title can be omitted: it only repeats the command or a path that is shown anyway."""
     subject = question.subject
     if question.call is None:
         return True  # acp-tui asks, so there is no title from the agent
@@ -161,7 +161,7 @@ def _warnings(question: Question, palette: Palette, width: int) -> list[Strip]:
 
 
 def _invisible_in(question: Question) -> str:
-    """Name the invisible characters in what the user is asked to approve."""
+    """Return the names of invisible characters in what the user is asked to approve; empty if it has none."""
     subject = question.subject
     texts = [
         _raw_title(question),
@@ -200,14 +200,14 @@ def _missing(command: str) -> int:
 
 
 def _shortened_command(text: str) -> str:
-    """Return the command, without its middle if drawing all of it would block the keys."""
+    """Return the command, without its middle if it is so long that drawing it would delay keys."""
     if not (missing := _missing(text)):
         return text
     return f"{text[:MAX_COMMAND]}\n… {missing:,} characters are not shown here …\n{text[-MAX_COMMAND_END:]}"
 
 
 def _original_command(question: Question) -> str | None:
-    """Return the command in the raw input, such as `bash -lc …`, if it differs from the one shown."""
+    """Return the command in the raw input, such as `bash -lc …`; None if it is the command shown."""
     given = question.call.raw_input if question.call is not None else None
     command = given.get("command") if isinstance(given, dict) and "args" not in given else None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
@@ -301,7 +301,7 @@ def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str
 
 
 def _path_warning(path: str, real: str, inside: bool) -> str:
-    """Return a symlink's target, and whether a path is outside the workspace, in words safe to display."""
+    """Return a warning if a path is a symlink or outside the workspace, safe to display; otherwise ""."""
     remarks = [f"leads to {reveal_line(real)}"] if real != path else []
     return ", ".join(remarks if inside else [*remarks, "outside the workspace"])
 

@@ -31,7 +31,7 @@ CHROME_ROWS = 6
 
 
 class RuleEditDialog(Dialog[Rule | None]):
-    """Returns the edited rule, or None if cancelled. Its scope, its agent and what it matches can change."""
+    """Edits what a rule matches, its scope and its agent. Returns the edited rule, or None if cancelled."""
 
     CSS = """
     RuleEditDialog { align: center middle; background: transparent; }
@@ -44,7 +44,7 @@ class RuleEditDialog(Dialog[Rule | None]):
     AUTO_FOCUS = "RuleEditor"
 
     def __init__(self, rule: Rule, palette: Palette, *, agent: AgentIdentity, project: str) -> None:
-        """`agent` and `project` are the conversation's. They are used if the rule itself names none."""
+        """`agent` and `project` are the conversation's. Each is used only if the rule itself has none."""
         super().__init__()
         self._palette = palette
         self._elsewhere = rule.project if rule.project != project else None
@@ -74,11 +74,11 @@ class RuleEditDialog(Dialog[Rule | None]):
         self._fit()
 
     def on_rule_editor_confirmed(self, event: RuleEditor.Confirmed) -> None:
-        """Return the rule."""
+        """Close the dialog and return the edited rule."""
         self.dismiss(event.rules[0])
 
     def on_rule_editor_cancelled(self) -> None:
-        """Close without a change."""
+        """Close the dialog and return None."""
         self.dismiss(None)
 
     def _fit(self) -> None:

@@ -36,13 +36,13 @@ SCOPE_WORDS: dict[Scope, str] = {
     "everywhere": "everywhere",
 }
 MAX_CHOICE_WIDTH = 60
-"""The maximum width of a part of the sentence, in cells. The list of choices shows all of it."""
+"""The maximum width of a part of the sentence, in cells. The list of choices shows its full text."""
 MIN_EFFECT_ROWS = 2
 """The rows kept for the sentence below the choices, so that the height does not change with every key."""
 MAX_EFFECT_ROWS = 6
-"""The maximum height of the sentence that says what will no longer be asked. A longer one scrolls."""
+"""The maximum height of the sentence that says what will no longer be asked. A longer sentence scrolls."""
 BLANK_ROWS = 2
-"""Rows above and below the list of choices."""
+"""The number of blank rows: one above and one below the list of choices."""
 
 
 class RuleEditor(Vertical, can_focus=True):
@@ -106,7 +106,7 @@ class RuleEditor(Vertical, can_focus=True):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules as they are now."""
+        """The rules with the choices that the user has made so far."""
         *rungs, scope, agent = self._chosen
         return tuple(
             scoped_rule(ladder[rung], self._scopes[scope], self._agents[agent], self._project)
@@ -194,7 +194,10 @@ class RuleEditor(Vertical, can_focus=True):
         return [Segment(words, self._palette.accent)]
 
     def _effect(self, width: int) -> Sequence[Body]:
-        """Draw what will no longer be asked because of the rule at the current part, or of all rules."""
+        """Draw what will no longer be asked because of the current rule.
+
+        If the current part of the sentence is the scope or the agent, describe all rules together.
+        """
         rules = self.rules
         if len(rules) > 1 and self._part >= len(rules):
             verb = "allowed" if rules[0].decision == "allow" else "rejected"
@@ -241,5 +244,5 @@ class RuleEditor(Vertical, can_focus=True):
 
 
 def _short_name(agent: AgentIdentity) -> str:
-    """Return the agent's name, command or id, whichever is known first."""
+    """Return the agent's name; if it is unknown, its command line, else its id."""
     return agent.name or agent.line or agent.id

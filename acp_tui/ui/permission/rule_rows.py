@@ -33,7 +33,7 @@ def sorted_rules(listed: Sequence[ListedRule], project: str) -> list[ListedRule]
 
 
 def filtered_rules(listed: Sequence[ListedRule], query: str) -> list[ListedRule]:
-    """Return the rules that contain all typed words, in the same order."""
+    """Return the rules whose texts contain all words of the query, without changing their order."""
     if not query.strip():
         return list(listed)
     return [each for each in listed if word_rank(query, *_words(each)) is not None]
@@ -106,7 +106,7 @@ def _group(rule: Rule, project: str) -> str:
 
 
 def format_time(at: float, now: float) -> str:
-    """Format a local time: "09:05" for today, otherwise "2026-11-22"."""
+    """Format `at`, in seconds since the epoch, as local time: "09:05" if today, otherwise "2026-11-22"."""
     when = time.localtime(at)
     today = when[:3] == time.localtime(now)[:3]
     return time.strftime("%H:%M" if today else "%Y-%m-%d", when)

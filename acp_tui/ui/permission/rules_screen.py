@@ -76,7 +76,7 @@ class RulesScreen(Dialog[None]):
         yield KeyHints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
-        """Show the rules, and select the one with the given id."""
+        """Show the rules, and select the rule whose id was passed to the screen, if any."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
         self._load()
         if self._rule_id is not None and not self._select(self._rule_id):
@@ -109,7 +109,7 @@ class RulesScreen(Dialog[None]):
         return self._shown[index].rule if 0 <= index < len(self._shown) else None
 
     def _load(self, selected: int = 0) -> None:
-        """Read the rules again."""
+        """Read the rules again, show them, and select the row with the index `selected`."""
         self._all = sorted_rules(self._rule_book.rules(), self._rule_book.project)
         self._show(selected)
 
@@ -162,7 +162,7 @@ class RulesScreen(Dialog[None]):
         self._tell("")
 
     def action_edit(self) -> None:
-        """Edit the selected rule as a sentence."""
+        """Open the dialog that edits the selected rule."""
         from acp_tui.ui.permission.rule_edit_dialog import RuleEditDialog
 
         if (rule := self._selected) is not None:
@@ -171,7 +171,7 @@ class RulesScreen(Dialog[None]):
             self.app.push_screen(dialog, lambda new: self._save(rule, new))
 
     def _save(self, rule: Rule, new: Rule | None) -> None:
-        """Replace a rule by the edited one."""
+        """Replace a rule by its edited version `new`, unless nothing changed or the user cancelled (None)."""
         if new is None or new.same_as(rule):
             return
         undo = keys.bound_keys(self, "rules.undo").split()[0]
@@ -202,7 +202,7 @@ class RulesScreen(Dialog[None]):
         self._tell(f"Restored: {describe_rule(rule)}.")
 
     def _change(self, change: Callable[[], object], message: str) -> None:
-        """Make a change, show the changed rules, and say what happened."""
+        """Run `change`, show the rules again, and show the message, or the error if the change failed."""
         try:
             change()
         except UserError as error:

@@ -30,7 +30,7 @@ NOTHING_TO_PASTE = "Nothing to paste. Your terminal's own paste key may work."
 
 
 class AttachingPrompt(Vertical):
-    """A text editor with attachments. Each is a token in the text; deleting the token removes it."""
+    """A text editor with attachments, each a token in the text. Deleting the token removes the attachment."""
 
     def __init__(self, menu: CommandMenu, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
         super().__init__(id=id)
@@ -40,7 +40,7 @@ class AttachingPrompt(Vertical):
         self._offered: OfferedOutput | None = None
 
     def set_files(self, folder: str, get_index: Callable[[], FileIndex]) -> None:
-        """Offer files of a folder for mentions; `get_index` returns the files found so far."""
+        """Let the user mention files of a folder. `get_index` returns the files found so far."""
         self._attachments.folder = folder
         self._files.get_index = get_index
         if not self._files.is_attached:  # mounting it earlier would slow down the start

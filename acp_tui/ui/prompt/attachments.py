@@ -118,7 +118,7 @@ class Attachments:
         return re.sub("|".join(map(re.escape, new_tokens)), lambda found: new_tokens[found[0]], text)
 
     def missing_tokens(self, text: str) -> list[str]:
-        """Return the tokens in a text whose attachments are no longer known."""
+        """Return the tokens in a text whose attachments are not stored any more."""
         return [token for token in re.findall(_ANY_REFERENCE, text) if token not in self._kept]
 
     def _with_new_token(self, attachment: KeptAttachment) -> str:
@@ -141,7 +141,7 @@ class Attachments:
             number += 1
 
     def pasted_image(self, text: str) -> str | None:
-        """Return a mention if the pasted text is the path of an image, as when a file is dropped."""
+        """Return the mention of an image whose path was pasted, as when a file is dropped; otherwise None."""
         text = text.strip()
         if len(text) > 4096 or "\n" in text or not text.lower().rstrip("'\"").endswith(IMAGE_SUFFIXES):
             return None
@@ -183,14 +183,14 @@ class Attachments:
         return found
 
     def tokens(self, line: str) -> list[Token]:
-        """Return those tokens in a line that the editor treats as one character, not typed mentions."""
+        """Return the tokens in a line that the editor treats as one character: all but typed mentions."""
         if not self:
             return []
         return [span for span in self.spans(line) if span.text in self._picked or span.text in self._kept]
 
 
 def _parse_block(block: Mapping[str, Any]) -> KeptAttachment | None:
-    """Read an attachment from a block of a prompt, without its token; None for other blocks."""
+    """Read an image, output or earlier conversation from a prompt's block, without its token; else None."""
     if block.get("type") == "image" and not block.get("uri") and block.get("data"):
         with suppress(ValueError):  # redaction in the log may have damaged the data
             return Picture("", b64decode(block["data"], validate=True), block.get("mimeType") or "")

@@ -33,7 +33,10 @@ def match_commands(commands: Iterable[SlashCommand], typed: str) -> list[Match]:
 
 
 def _match_name(name: str, typed: str) -> tuple[tuple[int, int], Iterable[int]] | None:
-    """Return the rank of a match (smaller is better) and its positions. Takes linear time."""
+    """Return the rank of a match (smaller is better) and the matched positions in the name, or None.
+
+    This takes linear time.
+    """
     low, wanted = name.lower(), typed.lower()
     if not wanted:
         return (0, 0), ()
@@ -50,7 +53,7 @@ def _match_name(name: str, typed: str) -> tuple[tuple[int, int], Iterable[int]] 
 
 
 def _positions_in_order(name: str, wanted: str) -> list[int]:
-    """Return the positions of the characters, which must occur in this order; empty if they do not."""
+    """Return where the characters of `wanted` occur in the name, in this order; empty if they do not."""
     positions: list[int] = []
     at = -1
     for char in wanted:

@@ -50,7 +50,7 @@ class CommandMenu(Menu):
         return self.selected is not None and self.selected.name == self._typed
 
     def find_command(self, text: str) -> SlashCommand | None:
-        """Return the command if the text is its name only, without arguments."""
+        """Return the command if the text is only a slash and its name, without arguments; otherwise None."""
         name = text[1:].removesuffix(" ") if text.startswith("/") else ""
         return next((command for command in self.commands if command.name == name), None)
 

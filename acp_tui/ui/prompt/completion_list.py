@@ -125,7 +125,7 @@ class CompletionList(Widget):
         return self.height
 
     def _max_detail_lines(self) -> int:
-        """Return the number of lines that the longest description takes if it does not fit in its row."""
+        """Return the height of the longest description, in lines; 0 if all descriptions fit in their rows."""
         width = self.app.size.width
         room = self._description_room(width)
         shortened = [choice for choice in self._choices if cell_len(choice.description) > room]

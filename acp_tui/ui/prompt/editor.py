@@ -148,7 +148,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.paste(event.text)
 
     def action_paste(self) -> None:
-        """Paste from the clipboard, which may contain an image."""
+        """Ask the parent to paste from the clipboard, which may contain an image."""
         self.post_message(self.PasteRequested())
 
     def paste(self, text: str) -> None:
@@ -160,7 +160,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._insert(folded)
 
     def insert_token(self, token: str) -> None:
-        """Insert a token with space around it."""
+        """Insert a token at the cursor, separated by spaces from the text around it."""
         row, column = self.selection.start
         before = self.document[row][:column]
         gap = " " if before and not before[-1].isspace() else ""
@@ -181,7 +181,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.action_delete_left()
 
     def unfold(self) -> bool:
-        """Unfold the paste at the cursor, or the last paste. Return False if there is none."""
+        """Unfold the paste at the cursor, else the last paste in the text. Return False if there is none."""
         row, column = self.cursor_location
         here = [
             (row, token)
@@ -200,7 +200,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return True
 
     def edit(self, edit: Edit) -> EditResult:
-        """Extend an edit that touches a token to the whole token."""
+        """Apply an edit. If it starts or ends inside a token, it is extended to the whole token."""
         if (self.pastes or self._attachments) and edit.from_location != edit.to_location:
             top, bottom = edit.top, edit.bottom
             edit.from_location = self._outside_token(top, after=False)
@@ -209,7 +209,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return super().edit(edit)
 
     def validate_selection(self, selection: Selection) -> Selection:
-        """Move the cursor over tokens."""
+        """Move the ends of a selection out of tokens, in the direction in which the cursor moves."""
         if not self.pastes and not self._attachments:
             return selection
         before = self.selection.end
@@ -262,7 +262,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
     # ------------------------------------------------------------------------- commands
 
     def update_suggestion(self) -> None:
-        """Show a hint for the command's argument after a command at the end of the text."""
+        """Show the hint for the argument if the text is only a command and the cursor is at its end."""
         hint = ""
         command = self._command_at_end()
         if command is not None and command.hint:
@@ -272,11 +272,11 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.suggestion = hint
 
     def watch_selection(self) -> None:
-        """Show the hint only while the cursor is at the end."""
+        """Update the hint for a command's argument, which is shown only while the cursor is at the end."""
         self.update_suggestion()
 
     def action_cursor_right(self, select: bool = False) -> None:
-        """Move right. At the end, Textual would insert the hint as text: do nothing instead."""
+        """Move right, but do nothing while a hint is shown: Textual would insert the hint as text."""
         if not self.suggestion:
             super().action_cursor_right(select)
 
@@ -286,7 +286,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return self._menu.find_command(self.document[0])
 
     def check_action(self, action: str, _: tuple[object, ...]) -> bool | None:
-        """Enable the menu keys while a menu is open."""
+        """Enable the keys of an open menu, and in an empty prompt the key that opens the menu of commands."""
         if action == "menu_open":
             return self.is_empty and bool(self._menu.commands)
         return self._open_menu is not None if action.startswith("menu_") else True
@@ -296,7 +296,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return next((menu for menu in (self._menu, self._files) if menu.is_open), None)
 
     def action_menu_open(self) -> None:
-        """Type the slash that opens the menu."""
+        """Insert the slash that opens the menu of commands."""
         self.insert("/")
 
     def action_menu_move(self, step: int) -> None:

@@ -53,7 +53,10 @@ class FileMenu(Menu):
         )
 
     def update(self, row: int, before: str, *, typed: bool) -> None:
-        """Update the menu for the line before the cursor. `typed` is false if only the cursor moved."""
+        """Update the menu for `before`, the part of the line before the cursor.
+
+        `typed` is false if only the cursor moved.
+        """
         mention = partial_mention(before) if self.get_index is not None and self.is_mounted else None
         if mention is None:
             self.cancel()
@@ -125,7 +128,7 @@ class FileMenu(Menu):
 
     @property
     def is_complete(self) -> bool:
-        """True if the mention is typed in full."""
+        """True if the mention is typed in full, or if no file matches it."""
         selected, mention = self._selected, self._mention
         if selected is None or mention is None:
             return True
@@ -134,7 +137,10 @@ class FileMenu(Menu):
         return selected.removesuffix("/") == mention.name.removesuffix("/")
 
     def completion(self, *, final: bool) -> Completion | None:
-        """Return the mention and a space; a folder can be completed further unless `final`."""
+        """Return the mention of the selected file, followed by a space; None if it cannot be attached.
+
+        Unless `final`, a folder has no space, so that the path can be completed further.
+        """
         path, mention = self._selected, self._mention
         if path is None or mention is None:
             return None

@@ -102,7 +102,7 @@ class FileSearch:
         return found
 
     def _rank(self, index: int) -> tuple[bool, bool, bool, int, int]:
-        """Return the sort key within a pass: changed files, base name, start of a word, short path."""
+        """Return a file's sort key: changed files first, then name matches, word starts, short paths."""
         files, base = self.files, self.files.bases[index]
         at = base.find(self.wanted)
         inside_word = at > 0 and base[at - 1].isalnum()
@@ -111,7 +111,7 @@ class FileSearch:
 
 
 def _passes(wanted: str, changed: Collection[str]) -> Iterator[tuple[Filter, int]]:
-    """Return the filters of the passes, best first, with the number of matches that ends each.
+    """Yield the filter of each pass, best matches first, with the number of matches that ends the pass.
 
     A text with a slash is compared with the start of the path, any other with the base name first.
     """
@@ -142,7 +142,7 @@ def _at_top(path: str) -> bool:
 
 
 def _in_order(wanted: str) -> Callable[[str], re.Match[str] | None]:
-    """Return a function that checks whether the characters occur in order, in linear time."""
+    """Return a function that checks in linear time if a path has the wanted characters in this order."""
     return re.compile("".join(f"[^{re.escape(char)}]*+{re.escape(char)}" for char in wanted), re.DOTALL).match
 
 
@@ -154,7 +154,7 @@ class Hit(NamedTuple):
 
 
 def locate_match(path: str, wanted: str) -> Hit:
-    """Return which characters of a matching path match."""
+    """Return a path with the indexes of the characters that match `wanted`."""
     low, wanted = path.lower(), wanted.lower()
     start = 0 if "/" in wanted else path.rfind("/", 0, -1) + 1
     for offset in (start, 0):

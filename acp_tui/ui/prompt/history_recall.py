@@ -32,7 +32,10 @@ class Recall:
         return self._index < len(self._texts) - 1
 
     def move(self, step: int, current: str) -> str | None:
-        """Return the previous (-1) or next (1) prompt; None if there is none."""
+        """Return the previous (-1) or next (1) prompt; None if there is none.
+
+        `current` is the text in the editor. It is kept in place of the prompt shown now.
+        """
         if not self._texts:
             self._texts = [*self._get_entries(), current]
             self._index = len(self._texts) - 1

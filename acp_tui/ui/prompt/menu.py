@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Completion(NamedTuple):
-    """Replaces the text between `start` and the cursor."""
+    """A text that replaces the text between `start` and the cursor."""
 
     start: Location
     text: str

@@ -185,7 +185,7 @@ class Prompt(AttachingPrompt):
         self._editor.select_all()
 
     def load_draft(self, text: str) -> None:
-        """Restore a saved draft, unless the prompt has a text."""
+        """Restore a saved draft, unless the prompt already contains text."""
         if text and self._editor.is_empty:
             self.load(text)
             if missing := self._attachments.missing_tokens(text):
@@ -193,7 +193,7 @@ class Prompt(AttachingPrompt):
                 self.notify(warning, severity="warning", timeout=10, markup=False)
 
     def insert(self, text: str) -> None:
-        """Insert text at the cursor that was typed or pasted elsewhere."""
+        """Insert a text, which was typed or pasted elsewhere, at the cursor."""
         self._editor.paste(text)
 
     def focus(self, scroll_visible: bool = True, **_: Any) -> Self:
@@ -235,14 +235,14 @@ class Prompt(AttachingPrompt):
     # ------------------------------------------------------------------------- sending
 
     def action_send(self) -> None:
-        """Submit the text, or run it as a shell command."""
+        """Submit the text, run it if it is a shell command, or resume the queue if there is no text."""
         if not self.text.strip():
             self.post_message(self.ResumeQueue())
         elif not self._run_command():
             self.post_message(self.Submitted(*self._take_text()))
 
     def action_send_now(self) -> None:
-        """Send the text now, or run it as a shell command."""
+        """Send the text now, even during a turn, or run it if it is a shell command."""
         if not self._run_command():
             self.post_message(self.SendNow(*self._take_text()))
 
@@ -281,7 +281,7 @@ class Prompt(AttachingPrompt):
             self.history.add(text)
 
     def action_up(self) -> None:
-        """Move a row up, recall the previous prompt, or edit the last queued one."""
+        """Move the cursor up. In an empty prompt, edit the last queued prompt or recall the previous one."""
         editor = self._editor
         if editor.is_empty and self.queued_count:
             self.post_message(self.EditLastQueued())
@@ -291,7 +291,7 @@ class Prompt(AttachingPrompt):
             editor.action_cursor_up()
 
     def action_down(self) -> None:
-        """Move a row down, or recall the next prompt."""
+        """Move the cursor down. From the last row of a recalled prompt, recall the next one."""
         if self._editor.on_last_row and self._recall.active:
             self._recall_prompt(1)
         else:
@@ -321,7 +321,7 @@ class Prompt(AttachingPrompt):
         await self._close_search()
 
     async def on_history_search_closed(self, event: HistorySearch.Closed) -> None:
-        """Return to the current text."""
+        """Close the history search and keep the text of the prompt."""
         event.stop()
         await self._close_search()
 
@@ -334,7 +334,7 @@ class Prompt(AttachingPrompt):
     # ------------------------------------------------------------------------- other keys
 
     def check_action(self, action: str, _: tuple[object, ...]) -> bool | None:
-        """Disable the prompt's keys in the history search, and keys that have nothing to act on."""
+        """Disable keys that have nothing to act on, and all keys while the history search is open."""
         if self._search is not None:
             return False
         if action == "unfold":
@@ -348,7 +348,7 @@ class Prompt(AttachingPrompt):
         return True
 
     def label_of(self, key_id: str) -> str | None:
-        """Name what a key does now, for the footer."""
+        """Return the footer's label for what a key does now; None if its usual label applies."""
         if key_id == "prompt.send_now" and self.send_now_stops:
             return "stop and send"
         if key_id != "prompt.send":
@@ -356,7 +356,7 @@ class Prompt(AttachingPrompt):
         return "run" if self._was_command else "queue" if self.agent_busy else None
 
     def action_unfold(self) -> None:
-        """Unfold the paste at the cursor."""
+        """Unfold the paste at the cursor, or else the last paste in the text."""
         self._editor.unfold()
         self.screen.refresh_bindings()
 

@@ -26,11 +26,11 @@ INDENT = 4
 FILE_KINDS = ("read", "search", "fetch")
 """Kinds of calls whose text comes from a file or a page. It is drawn as Markdown only if it is fenced."""
 FAILURE_MESSAGE = "message"
-"""A pseudo kind for the text that says why a call failed. It is drawn as prose, even if it is fenced."""
+"""A value for `kind` that marks a text as the reason of a failure. It is drawn as prose, even if fenced."""
 MAX_LINES = 20
 """The maximum number of lines of a text in the transcript."""
 MAX_LINES_FULL = 5_000
-"""The maximum number of lines on the screen of one entry, where all lines are drawn at once."""
+"""The maximum number of lines on the screen that shows one entry in full. All are drawn at once."""
 MAX_MARKDOWN_LINES_FULL = 400
 """Like `MAX_LINES_FULL`, but for Markdown, which takes longer to draw."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
@@ -39,7 +39,7 @@ _NUMBERED = re.compile(r"^[-+ ]? *[0-9]+[|\t]", re.MULTILINE)
 
 
 def text_body(content: Content, kind: str, context: DrawContext) -> Body:
-    """Draw one text block of a call of this kind."""
+    """Draw one text block of a tool call. `kind` is the kind of the call, or `FAILURE_MESSAGE`."""
     if kind == "execute":
         return _output(content, context)
     if kind == FAILURE_MESSAGE and _FENCED.fullmatch(content.text):
@@ -53,12 +53,12 @@ def text_body(content: Content, kind: str, context: DrawContext) -> Body:
 
 
 def _is_listing(text: str) -> bool:
-    """Return True for numbered lines of a file, which Markdown would join into a paragraph."""
+    """Return True if the text is a file's numbered lines, which Markdown would join into a paragraph."""
     return len(_NUMBERED.findall(text, 0, MAX_LINES * 200)) > 1
 
 
 def markdown_strips(text: str, context: DrawContext, indent_cells: int = INDENT) -> list[Strip]:
-    """Draw the first lines of a text as Markdown."""
+    """Draw the first lines of a text as Markdown, and `▸ more` below them if lines are omitted."""
     from acp_tui.ui.markdown.document import Document
 
     limit = MAX_MARKDOWN_LINES_FULL if context.full else MAX_LINES
@@ -81,7 +81,7 @@ def strip_fence(text: str) -> str:
 def plain_strips(
     text: str, style: Style, context: DrawContext, *, wrapper: Wrapper = hard_wrap
 ) -> list[Strip]:
-    """Draw the first lines of a text, and a line that counts the omitted ones."""
+    """Draw the first lines of a text without Markdown, and below them the number of omitted lines."""
     lines = text.strip("\n").split("\n")
     limit = MAX_LINES_FULL if context.full else MAX_LINES
     strips = list(_wrapped(lines[:limit], style, context, wrapper))
@@ -109,7 +109,7 @@ def _wrapped(lines: Iterable[str], style: Style, context: DrawContext, wrapper: 
 
 
 def _output(content: Content, context: DrawContext) -> LinesBody:
-    """Draw the last lines of a command's output in its colours."""
+    """Draw the last lines of a command's output, in the colours that the command set."""
     from acp_tui.workspace.terminals.terminal_emulator import parse_styled_text
 
     text = strip_fence(content.coloured if content.coloured is not None else content.text).rstrip()

@@ -34,7 +34,7 @@ INDENT = 4
 MAX_LOCATIONS = 5
 MAX_COMMAND_LINES = 6
 MAX_COUNTED_LINES = 1000
-"""The maximum number of wrapped lines of a command to count. Wrapping megabytes takes half a second."""
+"""The maximum number of lines to count in a long command. Wrapping megabytes takes half a second."""
 _INDENT = Segment(" " * INDENT)
 
 
@@ -121,7 +121,7 @@ class ToolCallBody:
         return headline(icon, title, self._facts(), context, foldable=foldable, status=call.status)
 
     def _facts(self) -> list[StyledText]:
-        """Return the details at the right: created or deleted files, changed lines, exit code, duration."""
+        """Return the headline's details: created or deleted files, changed lines, exit code, duration."""
         call, context = self._call, self._context
         palette = context.palette
         facts: list[StyledText] = []
@@ -145,7 +145,10 @@ class ToolCallBody:
         return "\n".join(text for text in texts if text)
 
     def update(self) -> bool:
-        """Apply a change. Return False if the call must now be folded or unfolded, as after a failure."""
+        """Draw the pieces that have changed.
+
+        Return False if the call must now be folded or unfolded, as after a failure. It needs a new body then.
+        """
         if starts_folded(self._call) != self._started_folded:
             return False
         self._headline = None
@@ -164,7 +167,7 @@ def _differences(call: ToolCall) -> list[Difference]:
 
 
 def _command(command: str, where: str, context: DrawContext) -> LinesBody:
-    """Draw a command, and the directory it runs in if that is not the session's."""
+    """Draw a command, and its working directory `where` unless that is empty (the session's directory)."""
     palette = context.palette
     first, follow = [_INDENT, Segment("$ ", palette.dim)], [_INDENT, Segment("  ")]
     wrapped = (
