@@ -25,7 +25,7 @@ class BaseScreen(Screen[None]):
     BLANK: ClassVar[bool] = True  # the widgets cover the screen: Textual need not paint it below them
 
     is_launcher: ClassVar[bool] = False
-    """True for the launcher, which leads to other screens."""
+    """Whether this is the launcher, from which the user opens conversations."""
 
     mode: str | None = None
     """The Textual mode of this screen, set by the app. None stands for the app's current mode."""
@@ -88,9 +88,9 @@ class BaseScreen(Screen[None]):
         return None
 
     def shows_session(self, session: str) -> bool:  # noqa: ARG002  # used by subclasses
-        """Return True if this is the screen of the recorded session with that id."""
+        """Return True if this screen shows the recorded session with the id `session`."""
         return False
 
     def commands(self) -> Iterable[PaletteCommand]:
-        """Return commands for the palette that have no key."""
+        """Return the commands of this screen that have no key, for the command palette."""
         return ()

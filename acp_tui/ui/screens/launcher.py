@@ -55,7 +55,7 @@ class Filter(InputLine):
             event.prevent_default()
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Return True if a key types text here."""
+        """Return True if a key types text into the filter, so that no binding handles the key."""
         return (bool(self.value) or not self._is_number(key)) and super().check_consume_key(key, character)
 
     def _is_number(self, key: str) -> bool:
@@ -237,11 +237,11 @@ class LauncherScreen(BaseScreen):
         self._choose(self.query_one(SelectList).selected)
 
     def action_number(self, number: int) -> None:
-        """Choose the item with that number."""
+        """Choose the item with this number, counted from 1."""
         self._choose(number - 1)
 
     def label_of(self, key_id: str) -> str | None:
-        """Return what Esc does now, for the footer."""
+        """Return the footer's label of Esc if it goes back to a conversation; None for the usual labels."""
         return "back" if key_id == "launcher.close" and self._over else None
 
     def action_close(self) -> None:

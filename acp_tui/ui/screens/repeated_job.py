@@ -19,7 +19,7 @@ class RepeatedJob:
     def __init__(
         self, screen: Screen[Any], job: Callable[[], Awaitable[None]], failed: Callable[[UserError], None]
     ) -> None:
-        """`failed` is called with the error of a run."""
+        """`failed` is called with the `UserError` if a run raises one."""
         self._screen = screen
         self._job = job
         self._failed = failed
@@ -27,7 +27,7 @@ class RepeatedJob:
         self._requested = False
 
     def request(self) -> None:
-        """Run the job soon."""
+        """Run the job soon, or once more if it is running."""
         self._requested = True
         if not self._running and self._screen.is_attached:
             self._running = True

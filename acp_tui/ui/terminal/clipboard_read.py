@@ -20,9 +20,11 @@ IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
-    """Return the commands that list the clipboard's types and that read one type; None if there are none.
+    """Return a command that lists the types of the clipboard's content, and one that reads an image.
 
-    None over SSH, too: the programs would read the clipboard of the remote machine, not the user's.
+    The caller appends the image's type to the second command. If the first is empty, the second reads only
+    PNG images, and no type is appended. None is returned if no program is installed, and over SSH: programs
+    would read the clipboard of the remote machine, not the user's.
     """
     if _remote(environ):
         return None
@@ -37,12 +39,12 @@ def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]
 
 
 def can_read_clipboard(environ: Mapping[str, str]) -> bool:
-    """Return True if a program that reads the clipboard is installed."""
+    """Return True if a program can read the user's clipboard; over SSH, none can."""
     return clipboard_programs(environ) is not None or text_program(environ) is not None
 
 
 def text_program(environ: Mapping[str, str]) -> list[str] | None:
-    """Return the command that reads the text in the clipboard; None if there is none."""
+    """Return the command that reads text from the clipboard; None over SSH or if no program is found."""
     if _remote(environ):
         return None
     if sys.platform == "darwin":

@@ -25,7 +25,7 @@ MAX_BASE64_CHARS = 100_000
 PROGRAM_TIMEOUT = 3.0
 """Seconds to wait for a program. One that cannot reach its display may wait forever."""
 TERMS_WITHOUT_CLIPBOARD = ("dumb", "linux", "vt100", "vt220")
-"""Terminals that have no clipboard."""
+"""Values of $TERM for terminals that have no clipboard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,10 @@ class Program:
 
 
 async def copy(text: str, send: Callable[[str], None] | None, environ: Mapping[str, str]) -> str:
-    """Copy the text and return a sentence that says where it went. `send` writes to the terminal, if any."""
+    """Copy a text, and return a sentence that tells the user where it was copied to.
+
+    `send` writes an escape sequence to the terminal; None if there is no terminal.
+    """
     for program in programs(environ):
         if await _copy_with(program, text, environ):
             return program.message

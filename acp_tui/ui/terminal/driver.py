@@ -45,7 +45,7 @@ BLOCKED_SECONDS = 1.0
 
 
 class SignalledApp(Protocol):
-    """The app, as the driver sees it."""
+    """The part of the app that the driver uses."""
 
     def shut_down(self, signal_number: int) -> None:
         """Exit because of a signal."""
@@ -136,7 +136,7 @@ class TerminalDriver(LinuxDriver):
     # ------------------------------------------------------------------------- input
 
     def _run_input_thread(self) -> None:
-        """Read input until the end. Errors do not end the thread: nothing could be typed any more."""
+        """Read input until the app ends. Report errors and continue, so that the user can still type."""
         while not self.exit_event.is_set():
             try:
                 self.run_input_thread()
@@ -228,7 +228,10 @@ def _screen_file() -> TextIO:
 
 
 def _nonblocking(descriptor: int) -> int:
-    """Open the terminal again in non-blocking mode. On `descriptor`, it would affect other programs."""
+    """Open the terminal again in non-blocking mode. Return the new descriptor, or on failure the given one.
+
+    Setting the mode of `descriptor` itself would affect other programs.
+    """
     try:
         name = os.ttyname(descriptor)
         return os.open(name, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)

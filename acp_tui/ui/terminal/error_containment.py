@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_ERROR_CHARACTERS = 200
-"""The maximum length of an error in a sentence. The text may come from an agent."""
+"""The maximum length of an error's description in a sentence. The text may come from an agent."""
 MAX_TRACEBACKS = 3
 """How often an error from the same place is logged with its traceback. Later ones are only counted."""
 RETRY_SECONDS = 1.0
@@ -58,7 +58,10 @@ def describe(error: BaseException) -> str:
 
 
 def record(error: BaseException, counts: Counter[tuple[str, int, str]], doing: str) -> None:
-    """Log an error: the first few from one place in full, then only the 10th, 100th and 1000th."""
+    """Log an error: the first few from one place with traceback, then only the 10th, 100th and 1000th.
+
+    `doing` says when it happened, in words that follow "Unexpected error". `counts` is updated.
+    """
     key = _origin(error)
     counts[key] += 1
     if counts[key] <= MAX_TRACEBACKS:
@@ -121,7 +124,7 @@ def report_error(app: App[Any], error: Exception) -> None:
 
 
 def guard(render: Render) -> Render:
-    """Return a `render_lines` that draws a note instead of failing."""
+    """Wrap `Widget.render_lines`, so that on an error it draws a note instead of raising."""
 
     @wraps(render)
     def render_lines(self: Widget, crop: Region) -> list[Strip]:
@@ -146,7 +149,7 @@ def _note(crop: Region) -> list[Strip]:
 
 
 def install() -> None:
-    """Replace the two methods. Further calls do nothing."""
+    """Replace Textual's methods for dispatching messages and rendering lines. Further calls do nothing."""
     dispatch = MessagePump._dispatch_message  # Textual 8.2.8: see above
     if getattr(dispatch, "__wrapped__", None) is not None:
         return

@@ -34,7 +34,10 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
 
 
 async def edit(text: str, command: list[str]) -> str:
-    """Edit a text and return the result. The caller must have released the terminal."""
+    """Let the user edit a text in the editor `command`, and return the result.
+
+    The caller must have released the terminal. Raises `UserError` if the editor fails.
+    """
     descriptor, name = tempfile.mkstemp(suffix=".md", prefix="prompt-")  # mode 0600
     path = Path(name)
     try:
@@ -51,7 +54,10 @@ async def edit(text: str, command: list[str]) -> str:
 
 
 async def open_file(path: Path, line: int | None, command: list[str]) -> None:
-    """Open a file at a line. The caller must have released the terminal."""
+    """Open a file at a line with the editor `command`, and wait until the editor has ended.
+
+    The caller must have released the terminal. Raises `UserError` if there is no such file or editor.
+    """
     if not path.exists():
         raise UserError(f"{path} does not exist.")
     words = [*command, *_at_line(command[0], path, line)]

@@ -27,12 +27,12 @@ def in_screen(environ: Mapping[str, str]) -> bool:
 
 
 def osc(*fields: str) -> str:
-    """Return an OSC sequence, such as a title. Control characters in the fields are replaced."""
+    """Return the OSC escape sequence with these fields. Control characters in them are replaced."""
     return f"\x1b]{';'.join(map(visible_line, fields))}\x07"
 
 
 def wrap_for_multiplexer(sequence: str, environ: Mapping[str, str]) -> str:
-    """Return the sequence wrapped so that the multiplexer passes it on to the terminal."""
+    """Wrap a sequence so that tmux or GNU screen passes it on to the terminal; elsewhere, return it as is."""
     if in_tmux(environ):
         return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
     if in_screen(environ):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 MAX_PARTIAL_MARKER = len(BEGIN) - 1
-"""The number of last characters that may be the beginning of a paste marker."""
+"""The maximum number of characters at the end of a chunk that may be the beginning of a paste marker."""
 
 
 class PasteParser:

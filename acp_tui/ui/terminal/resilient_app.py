@@ -62,7 +62,11 @@ class ResilientApp(App[int]):
             self.call_later(self._close_broken, broken)
 
     def report(self, error: BaseException | None, doing: str = "on the screen") -> None:
-        """Log an unexpected error, and show it with the path of the log. None: `doing` describes it."""
+        """Log an unexpected error, and show it with the path of the log.
+
+        `doing` says when it happened, in words that follow "Unexpected error". It is the whole message if
+        `error` is None.
+        """
         from acp_tui.console.log_file import log_to_file
 
         error = error if error is not None else RuntimeError(doing)
@@ -80,7 +84,7 @@ class ResilientApp(App[int]):
             screen.dismiss(None)
 
     def panic(self, *_: object) -> None:
-        """Keep the error for the caller of the app. Textual would print it with a traceback."""
+        """End the app, with the error in `failure`. Textual's own method would print a traceback."""
         self._fatal_error()
 
     # Textual 8.2.8: collects the traceback here, to print it after the app has ended.

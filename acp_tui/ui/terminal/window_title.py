@@ -13,7 +13,7 @@ SAVE_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 
 
 class WindowTitle:
-    """Sets the title, and restores the user's own when its last owner releases it."""
+    """Sets the title, and restores the user's own when the owner of the current title releases it."""
 
     def __init__(self, send: Callable[[str], None]) -> None:
         """`send` writes an escape sequence to the terminal."""

@@ -14,6 +14,6 @@ NOT_DIM = Style(dim=False)
 
 
 def foreground_style(widget: Widget, name: str) -> Style:
-    """Return the style of a component class without its background, so that it fits on any line."""
+    """Return the style of the component class `name` without a background, so that it fits on any line."""
     style = widget.get_component_rich_style(name)
     return Style(color=style.color, bold=style.bold, italic=style.italic, underline=style.underline)

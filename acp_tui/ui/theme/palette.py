@@ -62,7 +62,7 @@ class Palette:
     diff_fold: Style = NO_STYLE  # "⋯ 120 unchanged lines"
 
     syntax: dict[str, Style] = field(default_factory=dict)
-    """Styles by the names in `SYNTAX`, without backgrounds."""
+    """Styles for code by the kinds of tokens in `SYNTAX`, without backgrounds."""
     terminal: tuple[str, ...] = ()
     """The 16 colours of terminal output, in Rich's notation."""
 
@@ -101,4 +101,4 @@ SYNTAX = (
     "deleted",
     "heading",
 )
-"""The names in `Palette.syntax` for which a theme may define a style."""
+"""The kinds of tokens for which a theme may define a style in `Palette.syntax`."""

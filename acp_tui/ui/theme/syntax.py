@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_LINE_CHARS = 4000
-"""The maximum length of a highlighted line. Longer lines are rarely code, and may slow down a lexer."""
+"""The maximum length of a line. A part of the code with a longer line is not highlighted.
+
+Longer lines are rarely code, and may slow down a lexer.
+"""
 
 
 class Highlighter:
@@ -95,7 +98,7 @@ def language_of(path: str) -> str:
 
 @lru_cache(maxsize=1)
 def _file_patterns() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
-    """Return the languages by file name or `*.extension`, and by any other pattern."""
+    """Return the languages by file name or `*.extension`, and all other patterns with their languages."""
     from pygments.lexers import get_all_lexers  # type: ignore[import-untyped]
 
     exact: dict[str, list[str]] = {}
@@ -118,7 +121,7 @@ def _highest_priority(languages: Iterable[str]) -> str:
 
 @lru_cache(maxsize=64)
 def lexer_of(language: str) -> Lexer | None:
-    """Return the lexer for a language by any of its names, or None."""
+    """Return Pygments' lexer for a language, given any of the language's names; None if it is unknown."""
     if not language:
         return None
     from pygments.lexers import get_lexer_by_name

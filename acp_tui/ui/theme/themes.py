@@ -31,7 +31,7 @@ PREFIX = "acp-"
 """Prepended to theme names in Textual, because its own themes have some of the same names."""
 
 ANSI = "ansi_"
-"""The prefix of the names of the terminal's own colours."""
+"""The prefix of the terminal's own colours, as in `ansi_red`."""
 
 _ANSI_NAMES = "black|red|green|yellow|blue|magenta|cyan|white"
 _COLOUR = re.compile(rf"#[0-9a-fA-F]{{6}}|{ANSI}(default|(bright_)?({_ANSI_NAMES}))")
@@ -151,9 +151,10 @@ if TYPE_CHECKING:
 
 
 def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
-    """Read the base of a user's theme.
+    """Return the base of a user's theme, with the user's `dark` and `ansi` if they are set.
 
-    It is the theme's `base`, or the built-in theme of the same name, or "dark" or "light".
+    The base is the built-in theme that `base` names. Without `base`, it is the built-in theme of the same name
+    if `dark` and `ansi` are not set, else "dark" or "light".
     """
     switches = {}
     for key in _SWITCHES:
@@ -174,7 +175,7 @@ def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
 def _read_table(
     document: TomlDocument, table: str, known: Iterable[str] | None, check: Check
 ) -> dict[str, Any]:
-    """Return the valid values of a table, and note problems with the others."""
+    """Return the valid values of a table, and report problems with the others to the document."""
     values = document.data.get(table, {})
     if not isinstance(values, dict):
         document.report((table,), "must be a table")
@@ -291,7 +292,7 @@ def _selected_text(variables: dict[str, str]) -> dict[str, str]:
 
 
 def _style(text: str, colours: dict[str, str]) -> Style:
-    """Convert a style such as `bold blue on panel`; `colours` are the colours that the theme names."""
+    """Convert a style such as `bold blue on panel` to a Rich style. `colours` are the theme's, by name."""
     attributes, *names = _parse_style(text)
     foreground, background = (None if name is None else _rich_colour(name, colours) for name in names)
     return Style(color=foreground, bgcolor=background, **attributes)  # type: ignore[arg-type]  # flags

@@ -23,7 +23,7 @@ class EntryBlock:
     body: Body | None = None  # None: never drawn or outdated, so the height is an estimate
     gap: int = 0  # blank lines above it
     painted: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)
-    """By line number: the strip from the body, and the strip painted from it."""
+    """Cached lines by number: the strip from the body, and that strip with margin and filters."""
 
     def forget(self) -> None:
         """Drop the body after a change of width, theme or fold."""
@@ -32,7 +32,7 @@ class EntryBlock:
 
 
 def gap_between(before: Entry | None, entry: Entry) -> int:
-    """Return the number of blank lines above an entry. Folding by the user does not change it."""
+    """Return the number of blank lines below `before` and above `entry`. The user's folding has no effect."""
     if before is None:
         return 1
     above, below = kind_of(before).spacing, kind_of(entry).spacing

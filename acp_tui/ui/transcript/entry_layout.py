@@ -175,7 +175,7 @@ class EntryLayout:
         return block.body
 
     def settle_lines(self, index: int, first: int, last: int) -> None:
-        """Settle lines of an entry. Matters for long bodies, which draw lines on demand."""
+        """Settle the lines from `first` to `last` of an entry. Only bodies that draw on demand need this."""
         body, gap = self.settle(index), self.blocks[index].gap
         settle = getattr(body, "settle", None)
         if settle is not None:
@@ -196,7 +196,10 @@ class EntryLayout:
         return max(0, self.total - page)
 
     def settle_screen(self, anchor: Anchor, page: int) -> int:
-        """Settle `page` rows, with the anchor at the top or as near as possible. Return the first row."""
+        """Settle `page` rows, with the anchor at the top or as near to it as possible.
+
+        Return the number of the first of these rows.
+        """
         index, gap = anchor.index, self.blocks[anchor.index].gap
         y = 0
         for _ in range(MAX_SETTLE_PASSES):

@@ -39,14 +39,17 @@ class AgentSettings:
     # ------------------------------------------------------------------------- options
 
     def choose(self, setting: str) -> None:
-        """Let the user choose the permission policy (`policy`), or the value of an option."""
+        """Let the user choose the permission policy if `setting` is "policy", else a value for that option."""
         if setting == "policy":
             self.choose_policy()
         else:
             self.choose_option(setting)
 
     def choose_option(self, name: str | None = None) -> None:
-        """Let the user choose a value of the option with this id or category, or first an option if None."""
+        """Let the user choose a value of the agent option with this id or category.
+
+        If there is no such option, or if `name` is None, the user chooses an option first.
+        """
         self._screen.run_worker(self._choose_option(name), group="choose", exclusive=True)
 
     async def _choose_option(self, name: str | None) -> None:
@@ -106,7 +109,7 @@ class AgentSettings:
             self.set_policy(policy)
 
     def set_policy(self, policy: Policy) -> None:
-        """Apply this policy, beginning with the next request."""
+        """Apply this policy, beginning with the agent's next permission request."""
         if self._runner.conversation is not None:
             self._runner.conversation.set_policy(policy)
             self._status.policy = policy

@@ -37,7 +37,7 @@ class ConversationLoader:
             prompt_actions: Moves texts into the prompt.
             runner: Sends the first prompt.
             first_prompt: Sent as soon as the session is open.
-            draft: Put into the prompt instead of the saved draft; it continues an earlier conversation.
+            draft: Put into the prompt instead of the saved draft if the screen continues an earlier conversation.
         """
         self._screen = screen
         self._prompt = prompt
@@ -47,7 +47,7 @@ class ConversationLoader:
         self._draft = draft
 
     def load(self, conversation: Conversation, shared: AppContext) -> None:
-        """Show the names, the draft, the history and the panes, and queue the first prompt."""
+        """Fill the status line and the prompt, open the panes, and queue the first prompt."""
         status, prompt = self._screen.status, self._prompt
         status.agent = prompt.agent_title = conversation.launch.title
         status.project = folder_label(str(conversation.cwd))

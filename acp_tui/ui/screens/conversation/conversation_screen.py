@@ -114,7 +114,7 @@ class ConversationScreen(SessionScreen):
         )
 
     def compose_bottom(self) -> Iterable[Widget]:
-        """Return the waiting question, the queue and the prompt."""
+        """Return the widgets below the transcript: a reminder of a question, the queue and the prompt."""
         return self._dialogs.strip, self._queue_strip, self.prompt
 
     def on_mount(self) -> None:
@@ -152,11 +152,11 @@ class ConversationScreen(SessionScreen):
         self.frames.add(changes)
 
     def start_failed(self, error: UserError) -> None:
-        """Tell the app that the agent did not start. It shows the launcher again."""
+        """Tell the app that the agent did not start, so that the app shows the launcher again."""
         self.post_message(self.Failed(error))
 
     def open_failed(self, *, session_lost: bool) -> None:
-        """Show in the status line that there is no session, and which key to press."""
+        """Show in the status line that no session was opened, and which key restarts the agent."""
         self._readiness.open_failed(session_lost=session_lost)
 
     def sign_in_required(self, methods: list[AuthMethod]) -> None:
@@ -175,11 +175,11 @@ class ConversationScreen(SessionScreen):
         self._prompt_actions.restore_unsent(error, text)
 
     async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
-        """Ask a question before the agent starts."""
+        """Ask the user a question before the agent starts, and return the answer."""
         return await self._dialogs.ask_before_start(question)
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
-        """Ask the user a yes-or-no question."""
+        """Ask the user a question whose answers have the labels `yes` and `no`. Return True for yes."""
         return await self._dialogs.confirm(question, yes=yes, no=no)
 
     def show_error(self, error: UserError) -> None:
@@ -226,11 +226,11 @@ class ConversationScreen(SessionScreen):
         self._dialogs.update()
 
     def is_asking(self) -> bool:
-        """Return True while the agent waits for an answer of the user."""
+        """Return True while the agent waits for an answer from the user."""
         return self._questions.shown is not None
 
     def awaited(self) -> str:
-        """Return what the session waits for, or what the user can do; empty if there is nothing to say."""
+        """Return a status text: what the session waits for, or what the user can do; "" if there is none."""
         return self._readiness.awaited() or super().awaited()
 
     def _update_questions(self) -> None:
@@ -301,7 +301,7 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return False for actions that are not available now. The footer omits them."""
+        """Return whether an action is available now. The footer omits the keys of others."""
         match action:
             case "stop":
                 return bool(self._stop_key.label)
@@ -312,7 +312,7 @@ class ConversationScreen(SessionScreen):
         return super().check_action(action, parameters)
 
     def label_of(self, key_id: str) -> str | None:
-        """Return what Esc does now, for the footer."""
+        """Return the footer's label of Esc, which depends on what it does now; None for other keys."""
         return self._stop_key.label if key_id == "turn.stop" else None
 
     def run_entry_action(self, action: str, entry: Entry) -> None:
@@ -347,7 +347,7 @@ class ConversationScreen(SessionScreen):
         self._prompt_actions.send_again()
 
     def action_options(self) -> None:
-        """Choose an agent option and its value."""
+        """Let the user choose an agent option and its value."""
         self._settings.choose_option()
 
     def action_next_mode(self) -> None:
@@ -355,7 +355,7 @@ class ConversationScreen(SessionScreen):
         self._settings.use_next_mode()
 
     def action_policy(self) -> None:
-        """Choose the permission policy."""
+        """Let the user choose the permission policy."""
         self._settings.choose_policy()
 
     def action_rules(self, rule_id: str | None = None) -> None:
@@ -366,7 +366,7 @@ class ConversationScreen(SessionScreen):
         self._export.open()
 
     def action_review(self) -> None:
-        """Review the changed files."""
+        """Open the review of the changed files."""
         self._review.open()
 
     def action_restart_agent(self) -> None:
@@ -374,7 +374,7 @@ class ConversationScreen(SessionScreen):
         self.run_worker(self.runner.restart(), group="restart", exclusive=True)
 
     def commands(self) -> Iterable[PaletteCommand]:
-        """Return commands for the palette that have no key."""
+        """Return the commands of this screen that have no key, for the command palette."""
         return *self._session_commands.commands(), *self._rewind.commands(), *self._settings.commands()
 
     # ------------------------------------------------------------------------- called by the app
@@ -385,7 +385,7 @@ class ConversationScreen(SessionScreen):
         return f"The agent is working: stop it first ({stop})." if self.session.working else None
 
     def shows_session(self, session: str) -> bool:
-        """Return True if this conversation is recorded under that id."""
+        """Return True if this conversation is recorded under the id `session`."""
         conversation = self.runner.conversation
         return conversation is not None and conversation.folder.id == session
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.replaced_files import ReplacedFile
 
 MAX_CHARACTERS = 200_000
-"""The maximum length to attach. Longer conversations lose their beginning, to leave room in the context."""
+"""The maximum number of characters of the attached conversation.
+
+A longer one loses its beginning, to leave room in the agent's context.
+"""
 CONTINUED = (
     "This is a new session: the agent knows only what the prompt and its attachments say. "
     "The earlier session is kept and can be resumed."

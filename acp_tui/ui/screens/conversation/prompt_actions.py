@@ -63,13 +63,13 @@ class PromptActions:
         return True
 
     def _sent_prompt(self, turn: int | None = None) -> str:
-        """Return the prompt of a turn, by default the last."""
+        """Return the text of the prompt of a turn, by default the last one; "" if there is none."""
         prompts = reversed(self._context.session.prompts)
         prompt = next((prompt for prompt in prompts if turn in (None, prompt.turn)), None)
         return self._text_of(prompt) if prompt is not None else ""
 
     def _text_of(self, prompt: UserMessage) -> str:
-        """Restore the attachments of a prompt, and return its text with their tokens."""
+        """Restore a sent prompt's attachments in the input, and return the prompt's text with their tokens."""
         from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
 
         return self._prompt.restore_attachments(prompt_text(prompt), attachment_blocks(prompt))
@@ -82,7 +82,7 @@ class PromptActions:
         self._prompt.focus()
 
     def continue_earlier(self, draft: PromptDraft, conversation: Conversation) -> None:
-        """Put a prompt of an earlier session into the input, and say what the agent knows of that session."""
+        """Put a prompt of an earlier session into the input, and add a notice that this session is new."""
         from acp_tui.session.events import Noticed
         from acp_tui.ui.screens.conversation.earlier_conversation import CONTINUED
 
@@ -110,7 +110,7 @@ class PromptActions:
         self._screen.notify(str(error), severity="warning", timeout=10, markup=False)
 
     def show_facts(self, changed: set[str | None]) -> None:
-        """Update the prompt from the session. `changed` are the names of the session's changed attributes."""
+        """Update the prompt widget. `changed` are the names of the session's attributes that have changed."""
         session = self._context.session
         self._prompt.agent_busy = session.phase != "idle"
         can_steer = session.agent is not None and session.agent.can_steer
@@ -121,7 +121,7 @@ class PromptActions:
             self._use_agent(session.agent)
 
     def _use_agent(self, agent: Agent) -> None:
-        """Show the agent's title, and refuse images if it does not take any."""
+        """Show the agent's title, and refuse images if the agent does not accept any."""
         self._prompt.agent_title = title = agent.title or agent.name or self._prompt.agent_title
         takes_images = agent.can("promptCapabilities", "image")
         self._prompt.refuse_images("" if takes_images else f"{title} does not accept images")

@@ -30,7 +30,7 @@ MAX_AGENT_WIDTH = 40
 """The maximum width of the agent's title, which the agent chooses, so that the question stays visible."""
 
 MAX_SUBJECT_WIDTH = 200
-"""The maximum length of the request's description in the prompt that tells the agent why it was rejected."""
+"""The maximum length of a request's description in the reminder and in the prompt about a rejection."""
 
 
 class QuestionDialogs:
@@ -145,14 +145,14 @@ class QuestionDialogs:
             self._dialog.follow(changes)
 
     async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
-        """Ask a question before the agent starts."""
+        """Ask the user a question before the agent starts, and return the answer."""
         from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
 
         answer = await self._ask(StartQuestionScreen(question, self._context.palette))
         return question.answers[answer or 0]
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
-        """Ask a yes-or-no question."""
+        """Ask the user a question whose answers have the labels `yes` and `no`. Return True for yes."""
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
         answer = await self._ask(ConfirmScreen(question, self._context.palette, yes=yes, no=no))

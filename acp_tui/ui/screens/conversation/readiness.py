@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AgentReadiness:
-    """Tells the status line why the agent accepts no prompt: not open, not signed in, ended, stopping."""
+    """Tells the status line why the agent accepts no prompt, for example after it has ended."""
 
     def __init__(self, screen: SessionScreen, status: StatusTracker, runner: ConversationRunner) -> None:
         self._screen = screen
@@ -25,7 +25,10 @@ class AgentReadiness:
         return keys.bound_keys(self._screen, "agent.restart")
 
     def open_failed(self, *, session_lost: bool) -> None:
-        """Show that there is no session. `session_lost`: a restart begins a new one."""
+        """Show that no session was opened, and which key restarts the agent.
+
+        `session_lost`: the agent does not know the session to resume; a restart begins a new one.
+        """
         key = self._restart_key
         lost = f"session not resumed · {key} starts a new one"
         self._status.stuck = lost if session_lost else f"not ready · {key} tries again"
@@ -37,7 +40,7 @@ class AgentReadiness:
         self._update()
 
     def sign_in_started(self) -> None:
-        """Show that the agent waits for the sign-in."""
+        """Show that the sign-in is in progress."""
         self._status.stuck = ""
         self._update()
 
@@ -46,7 +49,7 @@ class AgentReadiness:
             self._screen.update_status()
 
     def awaited(self) -> str:
-        """Return what the session waits for, or what the user can do; empty if the agent is ready."""
+        """Return a status text: what the session waits for, or what the user can do; "" if there is none."""
         session = self._screen.session
         if self._runner.signing_in:
             return f"signing in · {keys.bound_keys(self._screen, 'turn.stop')} cancels"

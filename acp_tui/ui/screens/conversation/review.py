@@ -65,7 +65,7 @@ class ReviewOpener:
         self._after_close()
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Compare with the disk again once a tool call or the turn has ended."""
+        """Update the open review from the files on disk if a tool call or the turn has ended."""
         if self._open is not None and any(
             (isinstance(change.entry, ToolCall) and change.entry.done) or change.fact == "phase"
             for change in changes

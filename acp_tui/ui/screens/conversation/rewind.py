@@ -58,7 +58,7 @@ class Rewind:
         self._new_session = new_session
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return the commands that are available now."""
+        """Return the commands for rewinding that are available now, for the command palette."""
         from acp_tui.ui.keys.palette_command import PaletteCommand
 
         conversation = self._runner.conversation
@@ -134,7 +134,10 @@ class Rewind:
         self._screen.post_message(self._screen.SwitchRequested(screen))
 
     async def _restore(self, conversation: Conversation, point: RewindPoint, what: str) -> bool:
-        """Restore the files. Return False if the user chose not to, or some of them could not be restored."""
+        """Ask the user, and restore the files as they were before a prompt.
+
+        Return False if the user cancelled, or if restoring a file failed. `what` is "files" or "both".
+        """
         plan = await conversation.rewind.plan(point.number)
         steps = [step for step in plan if step.obstacle is None]
         if not plan:
@@ -164,7 +167,10 @@ class Rewind:
         return True
 
     async def _ask_about_edits(self, paths: Sequence[Path]) -> dict[Path, str | None]:
-        """Ask whether to keep or overwrite each edited file. The last answer is None if cancelled."""
+        """Ask for each of these edited files whether to keep or to overwrite it.
+
+        Return the answers, "keep" or "overwrite". If the user cancels, the answer is None and no more follow.
+        """
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 
         answers: dict[Path, str | None] = {}

@@ -33,7 +33,7 @@ class SessionCommands:
         self._new_session = new_session
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return the commands that are available now."""
+        """Return the commands that are available now, for the command palette."""
         if self._new_session is not None:
             yield PaletteCommand("New session", self._open_new_session, "Session")
         if (conversation := self._runner.conversation) is not None and conversation.log_path is not None:
@@ -57,7 +57,7 @@ class SessionCommands:
             )
 
     def open_rules_of(self, entry: Entry) -> bool:
-        """Open the list at the rule that decided the entry; return False if no rule did."""
+        """Open the list of rules at the rule that decided about an entry; return False if no rule did."""
         from acp_tui.session.state import Notice, Permission
 
         if not (isinstance(entry, Permission | Notice) and entry.rule_ids):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SignIn:
-    """Asks for a sign-in method and carries it out."""
+    """Asks for a sign-in method and signs in with it."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class SignIn:
         context: SessionContext,
         on_start: Callable[[], None],
     ) -> None:
-        """`on_start` is called when the agent starts to wait for the user."""
+        """`on_start` is called when the agent starts to sign in by itself, for example in a browser."""
         self._screen = screen
         self._runner = runner
         self._context = context

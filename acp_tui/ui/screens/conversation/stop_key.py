@@ -1,4 +1,4 @@
-"""What Esc does in a conversation: it closes or stops the innermost thing."""
+"""What Esc does in a conversation: it closes what is open, or stops what is running."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.session_screen import SessionScreen
 
 REPEAT_SECONDS = 1.0
-"""The maximum time between two presses of the key that open the rewind dialog."""
+"""The maximum number of seconds between two presses of Esc that open the rewind dialog."""
 
 
 class StopKey:
@@ -58,7 +58,7 @@ class StopKey:
         return conversation is not None and conversation.rewind.available
 
     def press(self) -> None:
-        """Close or stop the innermost thing, else go back to the prompt; there, two presses rewind."""
+        """Call `close_or_stop`. If it finds nothing, focus the prompt; there, two presses rewind."""
         if self.close_or_stop():
             self._idle_press = -math.inf
         elif self._screen.transcript.has_focus:
@@ -75,7 +75,10 @@ class StopKey:
             self._idle_press = now
 
     def close_or_stop(self) -> bool:
-        """Close or stop the innermost thing; return False if there is none."""
+        """Close the menu, the search or the panes, or stop the sign-in, the turn or a command of the user.
+
+        Only the first of these that is open or runs is closed or stopped. Return False if there is none.
+        """
         if self._prompt.close_menu() or self._screen.close_find_or_overlay():
             return True
         if self._runner.signing_in:

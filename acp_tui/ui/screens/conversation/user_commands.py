@@ -32,7 +32,7 @@ class UserCommands:
         return bool(self._running)
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Note which commands have started, and offer the output of those that have ended."""
+        """Note which commands have started, and offer to attach the output of those that have ended."""
         for change in changes:
             entry = change.entry
             if not isinstance(entry, Terminal) or entry.owner != "user":
@@ -52,7 +52,7 @@ class UserCommands:
         return bool(self._running)
 
     def run_entry_action(self, action: str, entry: Entry) -> bool:
-        """Run an action of the transcript on an entry; return False if it is handled elsewhere."""
+        """Run an action of the transcript on an entry; return False if the action is not about commands."""
         match action:
             case "kill":
                 self._stop(entry)

@@ -48,7 +48,7 @@ class ConfirmScreen(Dialog[bool]):
             yield KeyHints([(f"↑↓ {take}", "choose"), (close, "no")], self._palette, id="keys")
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """Return the clicked answer."""
+        """Close the dialog with the clicked answer."""
         self.dismiss(event.index == 1)
 
     def action_move(self, step: int) -> None:
@@ -56,7 +56,7 @@ class ConfirmScreen(Dialog[bool]):
         self.query_one(SelectList).move(step)
 
     def action_choose(self) -> None:
-        """Return the selected answer."""
+        """Close the dialog with the selected answer."""
         self.dismiss(self.query_one(SelectList).selected == 1)
 
     def action_close(self) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class DetailScreen(Dialog[None]):
-    """Shows a text without control characters, or bodies drawn for the current width."""
+    """Shows a text, which must not contain control characters, or the bodies that a function returns."""
 
     SCOPED_CSS = False  # subclasses use it, too
     CSS = """
@@ -54,12 +54,12 @@ class DetailScreen(Dialog[None]):
         yield KeyHints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
-        """Show the position while the user scrolls."""
+        """Show the numbers of the visible lines in the title bar, now and while the user scrolls."""
         self.watch(self.query_one(BodyScroller), "scroll_y", self._show_position)
         self.call_after_refresh(self._show_position)
 
     def on_resize(self) -> None:
-        """Show the position again, because lines wrap at the new width."""
+        """Show the numbers of the visible lines again, because lines wrap at the new width."""
         self.call_after_refresh(self._show_position)
 
     def _bodies(self, width: int) -> Sequence[Body]:

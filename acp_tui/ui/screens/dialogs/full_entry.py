@@ -93,7 +93,7 @@ class MeasuredBody:
         return self._body.height if self.complete else min(self._body.height, self._measured)
 
     def line(self, number: int) -> Strip:
-        """Return a drawn line of the body."""
+        """Return the drawn line with this number."""
         return self._body.line(number)
 
     def copy_text(self) -> str:
@@ -101,7 +101,7 @@ class MeasuredBody:
         return self._body.copy_text()
 
     def update(self) -> bool:
-        """Update the body and measure new lines. Return False if it must be drawn anew."""
+        """Update the body and measure more lines. Return False if a new body must be made instead."""
         same = self._body.update()
         if self.complete:
             self._measured = max(0, self._measured - STEP_LINES)  # the last lines may have changed

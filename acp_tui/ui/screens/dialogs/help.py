@@ -25,7 +25,7 @@ KEY_COLUMN = 24
 
 
 class HelpScreen(Dialog[None]):
-    """Lists the key table, one section for each scope."""
+    """Lists all keys, with one section for each part of the app in which they work."""
 
     DEFAULT_CSS = """
     HelpScreen {

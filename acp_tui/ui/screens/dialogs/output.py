@@ -25,7 +25,7 @@ UPDATE_SECONDS = 0.1
 
 
 class OutputScreen(DetailScreen):
-    """Shows the whole output, scrolled to its end."""
+    """Shows the whole output of a terminal, scrolled to its end."""
 
     def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
         title = visible_line(terminal_command(terminal, cwd)) or "Agent command"

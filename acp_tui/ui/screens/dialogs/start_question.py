@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.bar import Hint
 
 LABEL_WIDTH = 13
-"""The width, in cells, of the column with the labels."""
+"""The width, in cells, of the column with the labels of the question's details."""
 CHROME_ROWS = 6
 """Rows that are neither text nor answers: borders, head, two blank rows, keys."""
 
@@ -157,11 +157,11 @@ class StartQuestionScreen(Dialog[int | None]):
         self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:
-        """Treat pasted text as typing."""
+        """Ignore keys until the next pause, as after typing."""
         self._typing_guard.restart()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """Return the clicked answer."""
+        """Close the dialog with the clicked answer, unless the text must be read first."""
         self._answer(event.index)
 
     def action_move(self, step: int) -> None:
@@ -174,7 +174,7 @@ class StartQuestionScreen(Dialog[int | None]):
         page.scroll_relative(y=rows if step > 0 else -rows, animate=False)
 
     def action_choose(self) -> None:
-        """Return the selected answer."""
+        """Close the dialog with the selected answer, unless the text must be read first."""
         self._answer(self.query_one(SelectList).selected)
 
     def _answer(self, index: int) -> None:

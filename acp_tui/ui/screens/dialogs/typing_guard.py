@@ -57,7 +57,7 @@ class TypingGuard:
         return self._hints() if self._accepts_keys else [("…", "keys work once you stop typing")]
 
     def update_hints(self) -> None:
-        """Show which keys work now, and show it again when the pause ends."""
+        """Show the hints for the keys that work now. If keys are ignored now, repeat this after the pause."""
         for line in self._dialog.query(KeyHints):  # none before the dialog is composed
             line.set_hints(self.hints())
             if not self._accepts_keys:

@@ -40,7 +40,7 @@ class CommentLine(Horizontal):
         self.screen.set_focus(line)
 
     def take_focus(self) -> None:
-        """Focus the text."""
+        """Focus the input."""
         self.screen.set_focus(self.query_one(InputLine))
 
     @property
@@ -49,11 +49,11 @@ class CommentLine(Horizontal):
         return self.has_class("shown")
 
     def action_save(self) -> None:
-        """Finish the comment."""
+        """Close the line and save the comment."""
         self._close(self.query_one(InputLine).value.strip())
 
     def action_cancel(self) -> None:
-        """Close without a change."""
+        """Close the line without a change to the comment."""
         self._close(None)
 
     def _close(self, text: str | None) -> None:

@@ -23,7 +23,7 @@ SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
 
 class Commenting:
-    """Makes, changes and deletes comments, and keeps them on their lines."""
+    """Makes, changes and deletes comments, and updates their line numbers when the files change."""
 
     def __init__(self, review: ConversationReview, save: Callable[[], None]) -> None:
         self._review = review
@@ -32,7 +32,10 @@ class Commenting:
         self._replaced: Comment | None = None
 
     def begin(self, view: DiffView) -> Comment | None:
-        """Return the comment at the cursor, or a new one on the chosen lines or hunk; None without lines."""
+        """Start to edit the comment at the cursor, or a new one on the chosen lines or hunk.
+
+        Return the comment; None if there are no lines to comment on.
+        """
         row = view.row
         if row is None or view.diff is None:
             return None
@@ -59,7 +62,7 @@ class Commenting:
         self._save()
 
     def follow_lines(self) -> None:
-        """Update the lines of all comments, and mark those that are outdated."""
+        """Update the line numbers of all comments, and mark comments whose lines have changed as outdated."""
         review = self._review
         lines: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
         for path in {comment.path for comment in review.comments}:
@@ -89,7 +92,7 @@ def comment_on(path: str, rows: Sequence[ReviewRow]) -> Comment | None:
 
 
 def _in_unified_order(lines: Sequence[Row]) -> list[Row]:
-    """Put the removed lines of each change before the added ones. Side by side, they alternate."""
+    """Return the lines as in a unified diff, with the removed lines of each change before the added ones."""
     found: list[Row] = []
     for _, group in groupby(lines, key=lambda line: id(line.change) if line.change is not None else None):
         found += sorted(group, key=lambda line: line.kind != "removed")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Deciding:
-    """Makes and undoes decisions, and chooses what to show after each."""
+    """Accepts and reverts changes, undoes these decisions, and chooses what to show after each."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Deciding:
         self._show(next((one for one in [*paths[at:], *paths[:at]] if one in open_paths), path), 0)
 
     async def undo(self) -> bool:
-        """Undo the last decision, and show its change. Return False if there is none."""
+        """Undo the last decision and show the change it was about; return False if there is no decision."""
         try:
             decision = await self._review.undo()
         except UserError as error:
@@ -96,7 +96,10 @@ class Deciding:
         ]
 
     async def revert_all(self, chosen: Sequence[tuple[ChangedFile, Sequence[Part]]]) -> int:
-        """Revert parts of files, and return the number of files. On an error, call `failed` and return 0."""
+        """Revert the `chosen` parts of files, and return the number of these files.
+
+        On an error, call `failed` and return 0.
+        """
         try:
             return await self._review.revert_all(
                 (file, None if len(parts) == len(file.parts) else parts) for file, parts in chosen

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 async def confirm_revert(screen: Screen[None], counts: Sequence[int], palette: Palette) -> bool:
-    """Ask whether to revert. `counts` has the number of parts of each file. Call this in a worker."""
+    """Ask whether to revert all changes that are shown. Call this in a worker.
+
+    `counts` has the number of these changes in each file.
+    """
     question = f"Revert {count_of(sum(counts), 'change')} in {count_of(len(counts), 'file')} on disk?"
     undo = keys.bound_keys(screen, "review.undo")
     dialog = ConfirmScreen(
@@ -37,7 +40,7 @@ async def choose_filter(
     prompts: Sequence[str],
     palette: Palette,
 ) -> ReviewFilter | None:
-    """Let the user choose what is shown; None if they cancelled. Call this in a worker."""
+    """Let the user choose a filter, and return it; None if they cancelled. Call this in a worker."""
     choices = filter_choices(review.model.files.values(), prompts, state.commented)
     rows = [choice for _, choice in choices.values()]
     dialog = ChooseScreen("Show which changes?", rows, palette, current=state.filter.value)

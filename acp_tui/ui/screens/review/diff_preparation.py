@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class DiffPreparation:
-    """Makes the diff of a file, and keeps one that was prepared until something in it changes."""
+    """Makes the diffs of files. A prepared diff is kept, and used if nothing that it shows has changed."""
 
     def __init__(self, state: ReviewState) -> None:
         self._state = state
         self._prepared: tuple[tuple[object, ...], FileDiff] | None = None
 
     def inputs(self, file: ChangedFile | None, width: int) -> tuple[object, ...]:
-        """Return what the diff of a file depends on, except the palette."""
+        """Return the values that the diff of a file depends on, except the palette."""
         parts = self._state.shown_parts(file) if file is not None else ()
         name_turns = self._state.turn_count > 1
         return file, tuple(parts), tuple(self.comments(file)), width, self._state.other_name(file), name_turns
@@ -35,7 +35,7 @@ class DiffPreparation:
         return self._state.comments_on(file.path) if file is not None else []
 
     def diff(self, file: ChangedFile, drawing: DrawContext) -> FileDiff:
-        """Return the diff of a file, which may have been prepared."""
+        """Return the diff of a file: the prepared one if it is still correct, else a new one."""
         inputs = self.inputs(file, drawing.width)
         if self._prepared is not None and self._prepared[0] == inputs:
             return self._prepared[1]
@@ -44,7 +44,10 @@ class DiffPreparation:
         return FileDiff(file, parts, self.comments(file), drawing, name_authors, self._state.other_name(file))
 
     def prepare_next(self, path: Path, drawing: DrawContext, height: int) -> None:
-        """Draw the beginning of the next file's diff, so that going there is as fast as going to a hunk."""
+        """Prepare the diff of the file after `path`, and draw as many of its rows as fit into `height`.
+
+        Going to that file is then as fast as going to a hunk.
+        """
         paths = self._state.open_paths()
         at = paths.index(path) + 1 if path in paths else len(paths)
         file = self._state.loaded(paths[at]) if at < len(paths) else None

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 PART_SIGN, RANGE_SIGN = "▎", "┃"
-"""The marks before the rows of the current part, and before selected rows."""
+"""The marks at the left of the rows: of the current part, and of the chosen range."""
 LINES_ABOVE = 2
 """The number of lines kept visible above the cursor when it moves."""
 
 
 class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
-    """Draws the visible rows. The screen binds the keys."""
+    """Shows a changed file, of which only the visible rows are drawn. The screen handles the keys."""
 
     DEFAULT_CSS = """
     DiffView {
@@ -52,7 +52,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
         self.range_start: int | None = None
         """The index of the row where the chosen range starts; None if only the cursor's row is chosen."""
         self.commenting = False
-        """Whether a comment is being written. Its editor has the focus then."""
+        """Whether a comment is being written. The comment line has the focus then."""
         self._message = ""
 
     # ------------------------------------------------------------------------- content
@@ -98,7 +98,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
     # ------------------------------------------------------------------------- moving
 
     def go_to_part(self, part: int) -> None:
-        """Move to the first changed line of a part, and show as much of the part as fits."""
+        """Move the cursor to the first changed line of a part, and show as much of the part as fits."""
         if self.diff is None or not self.diff.rows:
             return
         self.range_start = None

@@ -41,7 +41,7 @@ COMMENT_SIGN = "●"
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """A heading, a pair of lines, a note or a comment. If wrapped, it takes several rows of the screen."""
+    """A heading, a pair of lines, a note, a comment or a blank row. A long one takes several screen rows."""
 
     kind: RowKind
     part: int = -1  # the index of its part; -1 if it belongs to none
@@ -76,7 +76,7 @@ class FileDiff:
     ) -> None:
         """`author_of` returns a label for the authors of a part, and whether to highlight it.
 
-        `other_name` is the earlier or the new name of a renamed file.
+        `other_name` is the result of `ReviewState.other_name`.
         """
         self.file = file
         self.parts = parts
@@ -106,7 +106,7 @@ class FileDiff:
         return range(rows[0], rows[-1] + 1) if rows else range(0)
 
     def strips(self, index: int, *, current: bool) -> list[Strip]:
-        """Draw a row, without the marks at its left. `current`: the cursor is in its part."""
+        """Return the drawn lines of a row, without the marks. `current`: the cursor is in the row's part."""
         row = self.rows[index]
         if row.kind == "heading":
             return [self._heading(row, self._context.width - INDENT, current=current)]
@@ -151,7 +151,7 @@ class FileDiff:
 
 
 def display_lines(lines: Iterable[str]) -> list[str]:
-    """Return lines without line ends and control characters."""
+    """Return lines as they are shown: without line ends, and with stand-ins for control characters."""
     shown = prepare_for_display(visible("".join(lines))).split("\n")
     if not shown[-1]:
         shown.pop()
@@ -222,7 +222,7 @@ def _ends_at(comment: Comment, row: ReviewRow) -> bool:
 
 
 def lines_label(comment: Comment) -> str:
-    """Return the lines of a comment, as in "lines 3-5"."""
+    """Return a label for the lines that a comment is about, such as "lines 3-5"."""
     if comment.first == comment.last:
         return f"line {comment.first}"
     return f"lines {comment.first}-{comment.last}"
@@ -248,7 +248,7 @@ def _type(version: FileVersion) -> str:
 
 
 def _notes(file: ChangedFile, part: Part) -> list[str]:
-    """Return notes about a part that is not a hunk."""
+    """Return the notes shown below the heading of a part; none if the part is a hunk."""
     if part.kind == "hunk":
         return []
     if part == MODE:

@@ -52,7 +52,7 @@ class ListedFile:
 
 
 class ReviewFileList(PaneList, inherit_bindings=False):
-    """The files still to review, then the reviewed ones. The screen binds the keys."""
+    """The files still to review, then the reviewed ones, then others. The screen handles the keys."""
 
     MARKED_WITHOUT_FOCUS: ClassVar = True
 
@@ -82,7 +82,7 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         self.show(items)
 
     def use_palette(self, palette: Palette) -> None:
-        """Draw everything anew in the colours of a new theme."""
+        """Use the colours of a new theme from the next call of `show_files` on."""
         self.palette = palette
         self._shown = ()
 

@@ -79,7 +79,7 @@ class ReviewScreen(Dialog[None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Draw the screen, and compare with the files on disk."""
+        """Draw the screen. Update the review from the disk, now and whenever the app gets the focus."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
         self.app.app_resume_signal.subscribe(self, lambda _: self.request_refresh())
         self.watch(self.app, "app_focus", self._focus_changed, init=False)
@@ -121,7 +121,7 @@ class ReviewScreen(Dialog[None]):
     # ------------------------------------------------------------------------- the disk
 
     def request_refresh(self) -> None:
-        """Compare with the files on disk soon."""
+        """Update the review from the files on disk soon."""
         self._refreshing.request()
 
     async def _refresh(self) -> None:
@@ -163,7 +163,7 @@ class ReviewScreen(Dialog[None]):
         self.refresh_bindings()
 
     def _show_file(self) -> None:
-        """Show the chosen file, if anything that is shown of it has changed."""
+        """Draw the chosen file again if anything that is shown of it has changed."""
         file, drawing = self.state.file, self._drawing
         undo_key = keys.bound_keys(self, "review.undo")
         message = self.state.message(undo_key, compared=self._compared)
@@ -242,7 +242,7 @@ class ReviewScreen(Dialog[None]):
         self._choose(paths[at], max(0, count - 1) if last_part else 0)
 
     def action_move(self, step: int) -> None:
-        """Move the cursor, or the choice in the list."""
+        """Move the cursor; if the list has the focus, choose another file."""
         if self._on_page:
             self.view.move(step)
             return
@@ -255,7 +255,7 @@ class ReviewScreen(Dialog[None]):
         self.view.page(step)
 
     def action_end(self, step: int) -> None:
-        """Move the cursor, or the choice in the list, to the first (-1) or last (1) row."""
+        """Move the cursor to the first (-1) or last (1) row; if the list has the focus, choose that file."""
         if self._on_page:
             self.view.move(step * len(self.view.diff.rows) if self.view.diff is not None else 0)
         elif paths := [file.path for file in self.state.listed_files()]:
@@ -282,7 +282,7 @@ class ReviewScreen(Dialog[None]):
         await self._deciding.revert(self.view.part, whole_file=not self._on_page)
 
     async def action_undo(self) -> None:
-        """Undo the last decision, and show its change."""
+        """Undo the last decision, and show the change it was about."""
         if not await self._deciding.undo():
             self.notify("There is no decision to undo.", timeout=3)
 
@@ -310,7 +310,7 @@ class ReviewScreen(Dialog[None]):
     # ------------------------------------------------------------------------- other keys
 
     def action_filter(self) -> None:
-        """Choose which changes are shown."""
+        """Let the user choose which changes are shown."""
         self.run_worker(self._choose_filter(), group="filter", exclusive=True)
 
     async def _choose_filter(self) -> None:
@@ -331,7 +331,7 @@ class ReviewScreen(Dialog[None]):
         self.context.edit_file(str(self.state.path), lines[0] if lines else None)
 
     def action_range(self) -> None:
-        """Start or end a range of lines."""
+        """Start to choose a range of lines at the cursor, or cancel the range."""
         self.view.range_start = None if self.view.range_start is not None else self.view.cursor
         self.view.refresh()
 
@@ -360,7 +360,7 @@ class ReviewScreen(Dialog[None]):
         self.refresh_bindings()
 
     def action_send(self) -> None:
-        """Send all comments as one prompt, and close."""
+        """Send all comments as one prompt, and close the screen."""
         if not self.review.comments:
             self.notify("There are no comments to send.", timeout=3)
             return
@@ -380,7 +380,7 @@ class ReviewScreen(Dialog[None]):
             self.dismiss(None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable keys without an effect, which also omits them from the footer."""
+        """Return whether an action has an effect now. The footer omits the keys of others."""
         if self.query_one(CommentLine).shown:
             return action == "interrupt"
         match action:

@@ -35,7 +35,7 @@ class ReviewState:
 
     @property
     def commented(self) -> set[str]:
-        """The paths with comments."""
+        """The paths of the files with comments."""
         return {comment.path for comment in self._review.comments}
 
     @property
@@ -44,7 +44,7 @@ class ReviewState:
         return self.loaded(self.path) if self.path is not None else None
 
     def loaded(self, path: Path) -> ChangedFile | None:
-        """Return a file; None if it has not been loaded."""
+        """Return the changed file at a path; None if it has not been loaded."""
         return self._review.model.files.get(path)
 
     def comments_on(self, path: Path) -> list[Comment]:
@@ -90,14 +90,17 @@ class ReviewState:
         return listed
 
     def other_name(self, file: ChangedFile | None) -> str:
-        """Return the earlier or the new name of a file if it was renamed, else an empty string."""
+        """Return the other name of a renamed file; empty if the file was not renamed.
+
+        It is the new name of a deleted file, and the earlier name of an added one.
+        """
         if file is None or file.kind not in ("added", "deleted"):
             return ""
         other = find_renames(self._review.model.files.values()).get(file.path)
         return reveal_line(self._review.name(other)) if other is not None else ""
 
     def message(self, undo_key: str, *, compared: bool) -> str:
-        """Return the text in place of a diff. `compared`: whether the files on disk have been compared."""
+        """Return the text shown instead of a diff. `compared`: the review has read the files on disk."""
         if self.path is not None and (verdict := self._review.model.verdicts().get(self.path)):
             word = "Accepted" if verdict == "accept" else "Reverted"
             return f"{word}. {undo_key} undoes the last decision."

@@ -18,7 +18,7 @@ MAX_PROMPT_CHARACTERS = 50
 
 @dataclass(frozen=True, slots=True)
 class ReviewFilter:
-    """What is shown: everything, what one turn changed, or what has comments."""
+    """Which changes are shown: all, those of one turn, or those in files with comments."""
 
     turn: int | None = None
     commented: bool = False
@@ -38,7 +38,7 @@ class ReviewFilter:
         return [part for part in file.parts if file.authors_of(part) & bit]
 
     def name(self, prompts: Sequence[str]) -> str:
-        """Return the label shown to the user."""
+        """Return the filter's label. `prompts` are all prompts of the session; the turn's prompt is quoted."""
         if self.commented:
             return "Files with comments"
         if self.turn is None:
@@ -55,7 +55,7 @@ class ReviewFilter:
 def filter_choices(
     files: Iterable[ChangedFile], prompts: Sequence[str], commented: Collection[str]
 ) -> dict[str, tuple[ReviewFilter, Choice]]:
-    """Return the filters to offer, by their `value`. Turns are listed from the latest to the first."""
+    """Return the filters to offer and their rows in the dialog, by their `value`; later turns first."""
     files = [file for file in files if not file.done]
     turns = sorted({turn for file in files for turn in turns_of(_all_authors(file))}, reverse=True)
     found = [ReviewFilter(), *(ReviewFilter(turn) for turn in turns)]

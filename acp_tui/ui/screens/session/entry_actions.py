@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.transcript import Transcript
 
 BROWSER_SCHEMES = ("http://", "https://", "mailto:")
-"""Links that begin with one of these are opened in the browser. All others are paths."""
+"""The beginnings of the links that are opened in the browser. All other links are paths."""
 
 
 class EntryActions:
-    """Runs actions on entries that involve the clipboard, dialogs or other programs."""
+    """Runs actions on entries for which the clipboard, a dialog or another program is used."""
 
     def __init__(self, screen: BaseScreen, transcript: Transcript, context: SessionContext) -> None:
         self._screen = screen

@@ -40,7 +40,7 @@ class Find:
         self._show_count()
 
     def move(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) match. If the search is closed, repeat the last one."""
+        """Go to the next (1) or previous (-1) match. If the search is closed, open it with the last text."""
         if not self._line.shown and self._line.needle:
             self._line.show()
             self._search.search(self._line.needle)

@@ -153,7 +153,11 @@ class PaneActions:
         self._screen.open_dialog(page)
 
     async def _find_diffs(self, path: str) -> tuple[str, list[Diff]]:
-        """Return the changes of a file after a phrase that says whether they are on disk or in tool calls."""
+        """Return the diffs of a file, and before them a phrase that says where they come from.
+
+        They compare the file on disk with the session's start if possible; else they are those of tool calls.
+        Raises `UserError` if the file cannot be compared and no tool call has a diff of it.
+        """
         pane, conversation = self._files_pane(), self._context.conversation
         change, reported = pane.change_of(path), pane.touched_file(path)
         if change is not None and conversation is not None:

@@ -74,7 +74,7 @@ class ReplayScreen(SessionScreen):
             self._update_clock()
 
     def _fast_forward(self) -> None:
-        """Play the rest as fast as possible.
+        """Play as much of the rest as is possible in `FAST_FORWARD_SLICE` seconds.
 
         The result is drawn once, at the end. Drawing every step took seven times as long.
         """
@@ -108,11 +108,11 @@ class ReplayScreen(SessionScreen):
         self.context.cwd = self.transcript.entry_layout.cwd = cwd
 
     def awaited(self) -> str:
-        """Return what the session waits for, or that the agent has ended; empty if neither applies."""
+        """Return a status text: what the session waits for, or that the agent has ended; "" for none."""
         return "the agent has ended" if self.session.phase == "dead" else super().awaited()
 
     def _update_clock(self) -> None:
-        """Stop the timer while nothing plays, and show the position."""
+        """Run the timer only while the recording plays, and show the position."""
         assert self._clock is not None
         if self.paused or self.player.ended:
             self._clock.pause()
@@ -128,7 +128,7 @@ class ReplayScreen(SessionScreen):
     # ------------------------------------------------------------------------- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002  # Textual's signature
-        """Disable the player's keys while the user types into the search line."""
+        """Return False for the actions of the player while the user types into the search line, else True."""
         typing = self.focused is not None and isinstance(self.focused.parent, FindLine)
         return not (typing and action in PLAYER_ACTIONS)
 

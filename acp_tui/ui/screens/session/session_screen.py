@@ -49,7 +49,7 @@ class SessionScreen(BaseScreen):
 
     BINDINGS: ClassVar = keys.bindings("anywhere")
     INTERRUPT: ClassVar[str] = "turn.interrupt"
-    """Key id of Ctrl+C on this screen."""
+    """The id of the binding of Ctrl+C on this screen."""
     DEFAULT_CSS = """
     SessionScreen { layers: page above; }
     """
@@ -103,7 +103,7 @@ class SessionScreen(BaseScreen):
         self.transcript.use_session(session, cwd)
 
     def now(self) -> float:
-        """Return the time in the session, in seconds since the epoch."""
+        """Return the current time, in seconds since the epoch; in a replay, that of the recording."""
         return time.time()
 
     def type_text(self, text: str) -> None:
@@ -116,7 +116,7 @@ class SessionScreen(BaseScreen):
 
     @property
     def layout(self) -> Layout:
-        """Textual's vertical layout, or one with panes once there are any."""
+        """The layout of the widgets: Textual's vertical one until panes are opened for the first time."""
         return self.panes.layout or super().layout
 
     def on_resize(self) -> None:
@@ -143,7 +143,7 @@ class SessionScreen(BaseScreen):
         return False
 
     def awaited(self) -> str:
-        """Return what the session waits for, or what the user can do; empty if there is nothing to say."""
+        """Return a status text: what the session waits for, or what the user can do; "" if there is none."""
         if self.session.phase == "connecting":
             return "starting" if self.session.agent is None else "opening a session"
         return "loading" if self.session.phase == "loading" else ""

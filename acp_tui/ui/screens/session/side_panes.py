@@ -38,7 +38,7 @@ class SidePanes:
         self._was_wide = False
         self._hidden_by_resize = False
         self.layout: SidePanesLayout | None = None
-        """The layout of the screen once there are panes."""
+        """The layout of the screen with panes; None until they are opened for the first time."""
 
     @property
     def visible(self) -> Panes | None:
@@ -196,7 +196,7 @@ class SidePanes:
             panes.apply_changes(changes)
 
     def reload(self) -> None:
-        """Collect everything again, also the changed files, if the panes are visible."""
+        """Update all content of the panes, including the list of changed files, if the panes are visible."""
         if (panes := self.visible) is not None:
             self._reload(panes)
 
