@@ -21,7 +21,7 @@ def handle_end_signals(app: AcpTui, loop: asyncio.AbstractEventLoop) -> None:
     """Make SIGINT, SIGTERM and SIGHUP end the app."""
 
     def on_end_signal(number: int, _frame: object) -> None:
-        """Shut down with all cleanup. If that takes too long, for example because a thread hangs, just exit.
+        """Shut down with all cleanup. If that hangs, exit without cleanup after a delay.
 
         In both cases the agents' watcher processes end the remaining processes.
         """

@@ -49,7 +49,7 @@ class BaseScreen(Screen[None]):
         self.palette = palette
 
     def on_mount(self) -> None:
-        """Deliver the keys typed before the screen was mounted."""
+        """Handle the keys that the user typed before the screen was mounted."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
         self.app.call_later(app_of(self).deliver_early_keys)
 
@@ -67,7 +67,7 @@ class BaseScreen(Screen[None]):
     def open_dialog(
         self, dialog: Screen[Result], callback: Callable[[Result | None], None] | None = None
     ) -> None:
-        """Open a dialog above this screen, even while another screen is in front."""
+        """Open a dialog above this screen, even while another is in front. `callback` gets its result."""
         self.app.push_screen(dialog, callback, mode=self.mode)
 
     async def ask(self, dialog: Screen[Result]) -> Result | None:
@@ -81,7 +81,7 @@ class BaseScreen(Screen[None]):
     # ------------------------------------------------------------------------- called by the app
 
     async def leave(self) -> None:
-        """Shut down what the screen owns. Called when it is replaced or the app ends."""
+        """Shut down what the screen owns. Called when the screen is replaced or the app ends."""
 
     def busy_reason(self) -> str | None:
         """Return why the screen should not be left now, in a sentence; None if it can be left."""

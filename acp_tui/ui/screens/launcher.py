@@ -43,7 +43,7 @@ MAX_RECENT_SESSIONS = 6
 
 
 class Filter(InputLine):
-    """The filter. While it is empty, digits choose an item of the list.
+    """The filter of the launcher's list. While the filter is empty, digits choose an item of the list.
 
     The launcher's own bindings cannot decide that: a digit typed right after a letter would reach them before
     the letter is in the filter.

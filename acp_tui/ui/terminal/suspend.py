@@ -106,7 +106,7 @@ def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None
 
 @contextmanager
 def _keyboard_signals(handler: Callable[..., object] | signal.Handlers) -> Iterator[None]:
-    """Handle SIGINT and SIGQUIT in the block; the terminal sends them to all foreground processes."""
+    """Handle SIGINT and SIGQUIT with `handler` in the block. The terminal also sends them to acp-tui."""
     before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGQUIT)}
     try:
         yield

@@ -57,7 +57,7 @@ class EntryLayout:
         return self.heights.total
 
     def index_of(self, entry_id: int | None) -> int | None:
-        """Return the index of an entry in `blocks`; None if it is not there."""
+        """Return the index in `blocks` of the entry with this id; None if it is not there."""
         return None if entry_id is None else self._indexes.get(entry_id)
 
     def index_of_host(self, entry: Entry) -> int | None:
@@ -248,7 +248,7 @@ class EntryLayout:
         return Anchor(index, line, gap=block.gap, inside=inside, body=block.body)
 
     def running(self, y: int, page: int) -> list[int]:
-        """Return those of the `page` rows from `y` on that show the duration of a running entry."""
+        """Return the rows that show the duration of a running entry, among the `page` rows from `y` on."""
         rows: list[int] = []
         index, line = self.heights.at(y)
         row = y - line

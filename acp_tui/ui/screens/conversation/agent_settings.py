@@ -39,7 +39,7 @@ class AgentSettings:
     # ------------------------------------------------------------------------- options
 
     def choose(self, setting: str) -> None:
-        """Let the user choose the permission policy if `setting` is "policy", else a value for that option."""
+        """Let the user choose the permission policy if `setting` is "policy", else that option's value."""
         if setting == "policy":
             self.choose_policy()
         else:
@@ -118,7 +118,7 @@ class AgentSettings:
     # ------------------------------------------------------------------------- the command palette
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return a command for each policy and each value of an option."""
+        """Return a command of the palette for each policy and each value of an agent option."""
         from acp_tui.ui.keys.generated_commands import option_commands, policy_commands
 
         if self._runner.conversation is not None:

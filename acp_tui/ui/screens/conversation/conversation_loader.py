@@ -37,7 +37,7 @@ class ConversationLoader:
             prompt_actions: Moves texts into the prompt.
             runner: Sends the first prompt.
             first_prompt: Sent as soon as the session is open.
-            draft: Put into the prompt instead of the saved draft if the screen continues an earlier conversation.
+            draft: Replaces the saved draft if the screen continues an earlier conversation.
         """
         self._screen = screen
         self._prompt = prompt

@@ -32,7 +32,7 @@ _OMITTED = "(The beginning of the conversation is omitted.)\n\n"
 
 
 class PromptDraft(NamedTuple):
-    """A prompt for a new session that has not been sent."""
+    """An unsent prompt for a new session."""
 
     text: str
     blocks: list[dict[str, Any]]  # the content of its attachments

@@ -29,7 +29,7 @@ class ExportDialog:
         self._context = context
 
     def open(self) -> None:
-        """Ask for a format and export."""
+        """Ask for a format, and export the conversation."""
         self._screen.run_worker(self._export(), group="export", exclusive=True)
 
     async def _export(self) -> None:

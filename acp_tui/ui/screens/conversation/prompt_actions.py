@@ -69,7 +69,7 @@ class PromptActions:
         return self._text_of(prompt) if prompt is not None else ""
 
     def _text_of(self, prompt: UserMessage) -> str:
-        """Restore a sent prompt's attachments in the input, and return the prompt's text with their tokens."""
+        """Restore a sent prompt's attachments in the input; return the prompt's text with their tokens."""
         from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
 
         return self._prompt.restore_attachments(prompt_text(prompt), attachment_blocks(prompt))

@@ -1,4 +1,4 @@
-"""The dialogs for going back to an earlier prompt: its files, its conversation, or both."""
+"""The dialogs for restoring the files, the conversation or both from before an earlier prompt."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class SignIn:
         self._on_start = on_start
 
     def offer(self, methods: list[AuthMethod]) -> None:
-        """Let the user choose one of these methods."""
+        """Let the user choose one of these methods, and sign in with it."""
         if methods:
             self._screen.run_worker(self._choose(methods), group="sign in", exclusive=True)
 

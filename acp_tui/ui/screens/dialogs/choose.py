@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.bar import Hint
 
 CHROME_ROWS = 6
-"""Rows of the dialog besides the list: borders, title, filter, a blank row, keys."""
+"""The number of rows of the dialog besides the list: borders, title, filter, a blank row, keys."""
 WIDTH = 72
 MIN_CHOICES_TO_FILTER = 4
 """With fewer choices there is no filter."""

@@ -64,8 +64,7 @@ class FullEntryScreen(DetailScreen):
 class MeasuredBody:
     """A long body that is measured in steps, because measuring all of a very long one takes seconds.
 
-    Each update measures more lines. The page shows the lines measured so far, and draws them like those of
-    other bodies.
+    Each update measures more lines. The page shows the lines measured so far.
     """
 
     def __init__(self, body: LongBody) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LABEL_WIDTH = 13
 """The width, in cells, of the column with the labels of the question's details."""
 CHROME_ROWS = 6
-"""Rows that are neither text nor answers: borders, head, two blank rows, keys."""
+"""The number of rows that show neither text nor answers: borders, head, two blank rows, keys."""
 
 
 class StartQuestionScreen(Dialog[int | None]):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ReviewState:
-    """The chosen file and the filter of the review screen, and what it shows for them."""
+    """The chosen file and the filter of the review screen, and what the screen shows for them."""
 
     def __init__(self, review: ConversationReview, path: Path | None) -> None:
         self._review = review

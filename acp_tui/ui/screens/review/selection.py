@@ -38,7 +38,7 @@ class ReviewFilter:
         return [part for part in file.parts if file.authors_of(part) & bit]
 
     def name(self, prompts: Sequence[str]) -> str:
-        """Return the filter's label. `prompts` are all prompts of the session; the turn's prompt is quoted."""
+        """Return the filter's label. `prompts` are those of the session; the turn's prompt is quoted."""
         if self.commented:
             return "Files with comments"
         if self.turn is None:
