@@ -1,4 +1,4 @@
-"""Keeps the durations of running entries up to date."""
+"""Keeps the displayed durations of running entries up to date."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class HeadlineTicker:
         return self._timer is not None
 
     def update(self) -> None:
-        """Start or stop the timer. Must be called whenever the visible lines have changed."""
+        """Start the timer if a running entry is visible, else stop it.
+
+        Must be called whenever the visible lines have changed.
+        """
         needed = self._layout.clock is not None and bool(self._rows())
         if needed and self._timer is None:
             self._timer = self._view.set_interval(1, self._tick)

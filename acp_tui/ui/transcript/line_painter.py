@@ -27,23 +27,26 @@ if TYPE_CHECKING:
 CURSOR_MARGIN = 1
 """Cells reserved at the left for the cursor bar."""
 MAX_CACHED_LINES = 500
-"""The maximum number of painted lines to keep of an entry: a few screens."""
+"""The maximum number of painted lines to cache per entry: a few screens."""
 
 
 class LinePainter:
-    """Turns the lines of bodies into the lines of the screen, and caches them."""
+    """Turns the drawn lines of entries into painted lines for the screen, and caches these."""
 
     def __init__(self, layout: EntryLayout) -> None:
         self._layout = layout
         self.highlight = SearchHighlight()
         """Highlights the matches of the search."""
         self.cursor: int | None = None
-        """The id of the entry with the cursor bar. On a change, drop the painted lines of both entries."""
+        """The id of the entry with the cursor bar; None if no entry has it.
+
+        Whoever moves the bar must clear `EntryBlock.painted` of both entries.
+        """
         self.line_style = LineStyle(Style(), 0, TRANSPARENT, [])
         """The style and width of lines, as set by the last call of `use`."""
 
     def use(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> None:
-        """Set style, width and colour filters. Painted lines are dropped if any of them has changed."""
+        """Set how lines are painted. If an argument differs from the last call, cached lines are dropped."""
         if not self.line_style.matches(style, width, background, filters):
             self.line_style = LineStyle(style, width, background, filters)
             for block in self._layout.blocks:
@@ -70,7 +73,7 @@ class LinePainter:
         return line_style.apply_filters(strip.apply_offsets(0, anchor))
 
     def _base_line(self, block: EntryBlock, line: int) -> Strip:
-        """Paint a line without matches and selection. Cached as long as the body returns the same line."""
+        """Paint a line without matches and selection, or take it from the cache if its source is the same."""
         assert block.body is not None
         source = block.body.line(line)
         cached = block.painted.get(line)

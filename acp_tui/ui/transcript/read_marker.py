@@ -25,7 +25,10 @@ class ReadMarker:
         return cls(len(layout), layout.blocks[-1].entry.version, layout.heights[len(layout) - 1])
 
     def lines_since(self, layout: EntryLayout) -> int:
-        """Return the number of lines added since. Folding or resizing an unchanged entry does not count."""
+        """Return the number of lines added after the marker.
+
+        Lines that an unchanged entry gains by unfolding or resizing do not count.
+        """
         if len(layout) < self.entries:
             return 0
         lines = layout.total - layout.heights.top(self.entries)

@@ -16,7 +16,7 @@ class ScrollExtent:
     """Updates the scrollable height of a view.
 
     Assigning `virtual_size` would lay out the whole screen again in every frame. Painting the scrollbar
-    takes longer than painting the page, so it is painted only when its thumb looks different.
+    takes longer than painting the page, so `update` paints it only when its thumb looks different.
     """
 
     def __init__(self, view: ScrollView) -> None:
@@ -38,7 +38,7 @@ class ScrollExtent:
 
 
 def thumb_span(total: int, page: int, y: int) -> tuple[int, int]:
-    """Return the start and end of the scrollbar's thumb, in eighths of a cell."""
+    """Return the start and end of the scrollbar's thumb in eighths of a cell; 0, 0 if everything fits."""
     if page >= total:
         return 0, 0
     length = max(1.0, page * page / total)

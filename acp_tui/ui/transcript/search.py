@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.view import TranscriptView
 
 _MARKS = re.compile(r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)")
-"""Markdown marks around words, which are not displayed. Inside words they are: `snake_case`, `2*3`."""
+"""Matches Markdown marks that are not displayed: around words, but not inside (`snake_case`, `2*3`)."""
 
 
 class TranscriptSearch:
-    """Finds a text in the entries. Matches are counted in the source texts, so few entries must be drawn."""
+    """Finds a text in the entries. Matches are counted in the source texts, so that few entries are drawn."""
 
     def __init__(self, view: TranscriptView) -> None:
         self._view = view
@@ -30,7 +30,7 @@ class TranscriptSearch:
 
     @property
     def number(self) -> int:
-        """The number of the current match; 0 if there is none."""
+        """The position of the current match among all matches, from 1; 0 if no match is current."""
         if self._current is None:
             return 0
         entry, match = self._current
@@ -49,7 +49,7 @@ class TranscriptSearch:
         self.search("")
 
     def _count(self) -> None:
-        """Count the matches, including those in new entries."""
+        """Count the matches in all entries again, because entries may be new or changed."""
         layout, needle = self._view.entry_layout, self._view.highlight.needle
         self._counts = {}
         for block in layout.blocks if needle else ():
@@ -74,21 +74,24 @@ class TranscriptSearch:
         return True
 
     def _candidate(self, step: int) -> tuple[int, int]:
-        """Return an entry's id and the index of a match in it, which may be just out of range."""
+        """Return the id of an entry, and the index in it of the match to move to.
+
+        The index is just out of range if that match is in the neighbouring entry.
+        """
         if self._current is not None and self._current[0] in self._counts:
             entry, match = self._current
             return entry, match + step
         return next(iter(self._counts)), 0 if step > 0 else -1
 
     def _neighbour(self, entry: int, step: int) -> int:
-        """Return the next or previous entry with matches, wrapping around."""
+        """Return the id of the next (1) or previous (-1) entry with matches, wrapping around."""
         entries = list(self._counts)
         return entries[(entries.index(entry) + step) % len(entries)]
 
     def _lines(self, entry_id: int) -> list[int]:
-        """Return the drawn lines of an entry that contain a match, unfolding it if necessary.
+        """Return the numbers of an entry's drawn lines with a match, unfolding the entry if necessary.
 
-        If no line does, return the first: the match is in an omitted part, or spans two lines.
+        If no drawn line contains a match, return `[0]`: the match is in an omitted part, or spans two lines.
         """
         view, needle = self._view, self._view.highlight.needle
         lines = view.lines_with(entry_id, needle)

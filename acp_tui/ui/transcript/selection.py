@@ -11,9 +11,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.entry_layout import EntryLayout
 
 LINE_NUMBER_BITS = 20
-"""A selection row is `entry id << LINE_NUMBER_BITS | line`: independent of the scroll position."""
+"""The number of bits of the line number in a selection row: `entry id << LINE_NUMBER_BITS | line`.
+
+Textual's selections use these rows here, because they do not depend on the scroll position.
+"""
 MAX_ENTRY_LINES = 1 << LINE_NUMBER_BITS
-"""An upper bound of the lines of an entry."""
+"""An upper bound of the number of lines of an entry."""
 
 
 def selection_row(block: EntryBlock, line: int) -> int:
@@ -22,7 +25,7 @@ def selection_row(block: EntryBlock, line: int) -> int:
 
 
 def selected_lines(layout: EntryLayout, selection: Selection, margin: int) -> list[str]:
-    """Return the selected lines as drawn, without the margin."""
+    """Return the selected text as drawn, by lines, without the `margin` cells at the left."""
     blocks = layout.blocks
     if not blocks:
         return []

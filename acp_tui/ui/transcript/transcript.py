@@ -69,7 +69,7 @@ class Transcript(TranscriptView):
             await run_binding(self.app, event.key)
 
     def on_focus(self) -> None:
-        """Treat letters as keys again."""
+        """Let bound letters run their actions again, instead of forwarding them to the prompt."""
         self._typing = False
 
     def on_click(self, event: events.Click) -> None:
@@ -104,7 +104,10 @@ class Transcript(TranscriptView):
         return False
 
     def _start_index(self, step: int) -> int:
-        """Return the index of the entry at the cursor; if not visible, an index just outside the viewport."""
+        """Return the index of the entry from which to move the cursor: the one at the cursor.
+
+        If that is not visible, return the index before (step 1) or after (-1) those of the visible entries.
+        """
         top = self.scroll_offset.y
         first, last = (self.entry_layout.heights.at(row)[0] for row in (top, top + self.size.height - 1))
         index = self.entry_layout.index_of(self.cursor)
@@ -113,7 +116,7 @@ class Transcript(TranscriptView):
         return last + 1 if step < 0 else first - 1
 
     def action_jump(self, landmark: str, step: int) -> None:
-        """Move to the next or previous prompt, tool call or error."""
+        """Move to the next (1) or previous (-1) prompt, tool call or error; ring the bell without one."""
         if not self.move_cursor(step, landmark):
             self.app.bell()
 
@@ -163,7 +166,7 @@ class Transcript(TranscriptView):
             self.toggle_fold(entry.id)
 
     def action_fold_kind(self) -> None:
-        """Fold or unfold all entries of the current kind."""
+        """Fold or unfold all entries of the same kind as the current entry."""
         if (entry := self.current_entry) is not None:
             self.toggle_kind(type(entry))
 
@@ -202,19 +205,19 @@ class Transcript(TranscriptView):
         self.post_message(self.ActionRequested("open", self.current_entry))
 
     def action_full_entry(self) -> None:
-        """Show the full entry."""
+        """Show the current entry with all its lines, on a screen of its own."""
         self.post_message(self.ActionRequested("full_entry", self.current_entry))
 
     def action_kill(self) -> None:
-        """Stop a running command of the user."""
+        """Stop the running command of the current entry, if the user started it."""
         self.post_message(self.ActionRequested("kill", self.current_entry))
 
     def action_attach(self) -> None:
-        """Attach a command's output to the prompt."""
+        """Attach the output of the current entry's command to the prompt."""
         self.post_message(self.ActionRequested("attach", self.current_entry))
 
     def action_find_next(self, step: int) -> None:
-        """Move to the next or previous match."""
+        """Move to the next (1) or previous (-1) match of the search."""
         self.post_message(self.ActionRequested("find", step=step))
 
     def action_leave(self) -> None:

@@ -39,7 +39,7 @@ MIN_WIDTH = 20
 WHEEL_LINES = 3
 """Lines scrolled per notch of the mouse wheel."""
 FOLD_CLICK_WIDTH = 6
-"""A click on this many cells at the left of an entry's first line folds it."""
+"""The number of cells at the left of an entry's first line that fold or unfold the entry when clicked."""
 
 
 class TranscriptView(ScrollView, can_focus=True):
@@ -57,9 +57,9 @@ class TranscriptView(ScrollView, can_focus=True):
     """
 
     unseen: reactive[int] = reactive(0)
-    """New lines below the viewport since the user scrolled away from the end."""
+    """The number of lines added since the user scrolled away from the end."""
     cursor: reactive[int | None] = reactive(None)
-    """The id of the entry that keys act on."""
+    """The id of the entry that keys act on; None for the last one."""
 
     class LinkClicked(Message):
         """The user clicked a link."""
@@ -85,7 +85,7 @@ class TranscriptView(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- what is shown
 
     def use_session(self, session: Session, cwd: str) -> None:
-        """Show this session from the beginning."""
+        """Show the entries of another session."""
         self.entry_layout.session, self.entry_layout.cwd = session, cwd
         self.entry_layout.rebuild()
         self._arrange(None)
@@ -101,7 +101,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self.entry_layout.clock = clock
 
     def show_changes(self, changes: Iterable[Change]) -> None:
-        """Draw changes of the session. Called once per frame."""
+        """Update the view after these changes of the session. Called once per frame."""
         layout = self.entry_layout
         changed: set[int] = set()
         for change in changes:
@@ -134,11 +134,11 @@ class TranscriptView(ScrollView, can_focus=True):
         self._arrange(anchor)
 
     def _anchor(self) -> Anchor | None:
-        """Return the line at the top of the viewport."""
+        """Return the line at the top of the viewport, to keep it in place; None if there are no entries."""
         return self.entry_layout.anchor_at(self.scroll_offset.y)
 
     def _arrange(self, anchor: Anchor | None) -> None:
-        """Update heights after a change. Keep the anchor in place, or follow the end."""
+        """Update heights after a change. Then scroll to the end if the view follows it, else to the anchor."""
         layout, page = self.entry_layout, self.size.height
         if not layout.width or not page:
             return
@@ -155,7 +155,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self.refresh()
 
     def _remeasure(self, entry_id: int) -> None:
-        """Measure an entry again whose body was replaced because drawing failed."""
+        """Measure an entry again after its body was replaced because it could not be drawn."""
         anchor = self._anchor()
         self.entry_layout.remeasure(entry_id)
         self._arrange(anchor)
@@ -195,7 +195,7 @@ class TranscriptView(ScrollView, can_focus=True):
             self._jump(max(0, y - self.size.height // 4))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Settle the lines that the user scrolled to, and follow the end if it was reached."""
+        """Measure the entries that the user scrolled to. Follow the end if the user has reached it."""
         if not self._own_scroll and round(old_value) != round(new_value) and len(self.entry_layout):
             y = round(new_value)
             self._following = y >= self.entry_layout.total - self.size.height
@@ -260,7 +260,10 @@ class TranscriptView(ScrollView, can_focus=True):
         return self.entry_layout.blocks[index].entry if index is not None else None
 
     def lines_with(self, entry_id: int, needle: str) -> list[int]:
-        """Return the numbers of the drawn lines of an entry that contain `needle`, which is lower case."""
+        """Return the numbers of an entry's drawn lines that contain `needle`, ignoring case.
+
+        `needle` must be in lower case.
+        """
         index = self.entry_layout.index_of(entry_id)
         if index is None:
             return []
@@ -332,7 +335,7 @@ class TranscriptView(ScrollView, can_focus=True):
         return [painter.line(top + y, selection, style) for y in lines]
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text as drawn, without the margin."""
+        """Return the selected text as drawn, without the margin, and the line end that follows it."""
         if not len(self.entry_layout):
             return None
         return "\n".join(selected_lines(self.entry_layout, selection, CURSOR_MARGIN)), "\n"

@@ -69,7 +69,7 @@ class KeyHints(Bar):
         self.refresh()
 
     def left_part(self, width: int) -> Spans:
-        """Return as many hints as fit."""
+        """Return the keys and labels of as many hints as fit into `width` cells."""
         spans: Spans = []
         used = 0
         for key, label in self._hints:

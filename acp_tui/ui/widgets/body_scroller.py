@@ -1,4 +1,4 @@
-"""Scrolls through drawn bodies, such as a permission request, raw JSON or a whole diff."""
+"""Scrolls through bodies (drawn contents), such as a permission request, raw JSON or a whole diff."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIN_WIDTH = 20
 
 
 class BodyScroller(ScrollView):
-    """Shows bodies below each other and draws visible lines only. The screen binds the keys."""
+    """Shows bodies one below the other. Draws visible lines only. The screen binds the keys."""
 
     DEFAULT_CSS = """
     BodyScroller {
@@ -44,7 +44,7 @@ class BodyScroller(ScrollView):
         self._heights = Heights()
 
     def show(self, make: BodyFactory) -> None:
-        """Replace the bodies, for example after the theme changed."""
+        """Replace the bodies by those that `make` returns for a width."""
         self._make = make
         self._width = 0
         if self.inner_width:
@@ -99,7 +99,7 @@ class BodyScroller(ScrollView):
         return strip.apply_offsets(0, row)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text as it is drawn."""
+        """Return the selected text as drawn, and the line end that follows it."""
         lines: list[str] = []
         first = selection.start.y if selection.start else 0
         last = selection.end.y if selection.end else self._heights.total - 1

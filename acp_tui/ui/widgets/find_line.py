@@ -62,7 +62,7 @@ class FindLine(Horizontal):
 
     @property
     def needle(self) -> str:
-        """The current or previous search text."""
+        """The search text, which is kept while the line is hidden."""
         return self.query_one(InputLine).value if self.children else ""
 
     @property

@@ -1,4 +1,4 @@
-"""The footer: the keys that currently do something."""
+"""The footer, which shows the keys that currently do something."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PAIRED_KEYS = {
     "review.hunk_after": "review.hunk_before",
     "review.file_after": "review.file_before",
 }
-"""Keys that are shown together with their opposite, such as ↑↓."""
+"""Ids of the keys that are shown together with an opposite key (the value), such as ↑↓."""
 
 
 @runtime_checkable
 class DynamicLabels(Protocol):
-    """A screen or widget on which the meaning of a key changes."""
+    """A screen or widget in which what a key does depends on the state."""
 
     def label_of(self, key_id: str) -> str | None:
         """Return what the key does now, in one or two words; None to use the label in the table of keys."""
@@ -64,7 +64,7 @@ class KeyBar(Widget):
         self._stale = False
 
     def on_mount(self) -> None:
-        """Update whenever the active bindings change."""
+        """Update the bar whenever the active bindings change."""
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
         self._bindings_changed(self.screen)
 
@@ -93,7 +93,7 @@ class KeyBar(Widget):
         return [found[name] for name in sorted(found, key=lambda name: KEYS[name].rank)]
 
     def _layout_items(self) -> list[tuple[int, _Item]]:
-        """Return the items that fit, with their columns."""
+        """Return the items that fit, each after the column at which it begins."""
         placed = []
         at = 0
         for item in self._items:

@@ -1,4 +1,4 @@
-"""How every list with a selection draws its rows and scrolls to the selected one."""
+"""Draws the rows of a list with a selection, and scrolls to the selected row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SELECTED_SIGN = "❯"
 
 
 def draw_row(spans: Iterable[Segment], width: int, base: Style, selected: Style | None = None) -> Strip:
-    """Draw a row in exactly `width` cells; `selected` is the style of the selected row."""
+    """Draw a row in exactly `width` cells. `selected` is the style if the row is selected, else None."""
     strip = Strip(spans).crop_extend(0, width, None)
     if selected is None:
         return strip.apply_style(base)
@@ -29,5 +29,8 @@ def draw_row(spans: Iterable[Segment], width: int, base: Style, selected: Style 
 
 
 def first_visible_row(first: int, selected: int, visible: int, count: int) -> int:
-    """Scroll as little as possible from `first`, so that the selected row is among the visible ones."""
+    """Return the first row to show so that the selected one is visible.
+
+    Scrolls as little as possible from `first`. `visible` rows fit; `count` is the number of all rows.
+    """
     return max(selected - visible + 1, min(first, selected, count - visible))

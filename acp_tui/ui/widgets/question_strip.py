@@ -29,7 +29,7 @@ class QuestionStrip(Bar):
         super().__init__([])
 
     def show_question(self, question: str, key: str, position: str, palette: Palette) -> None:
-        """Show a question and the key that opens it. `position` is its place if several wait; else empty."""
+        """Show a question and the key to answer it. `position` is such as "1 of 3", or empty."""
         self.show(
             [Segment("? ", palette.warning), Segment(question, palette.warning)],
             [

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from acp_tui.session.state import QueuedPrompt
 
 MAX_ROWS = 5
-"""Maximum height; longer queues scroll."""
+"""The maximum number of prompts to show at once. Longer queues scroll."""
 EXCERPT_CHARS = 400
-"""The number of characters of a prompt that are read to draw its line, which shows only the beginning."""
+"""The number of characters at the beginning of a prompt that are read to draw its line."""
 
 
 class QueueStrip(Widget, can_focus=True):
@@ -70,7 +70,7 @@ class QueueStrip(Widget, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
         super().__init__(id=id)
         self.send_now_stops = False
-        """True if sending now would stop the turn."""
+        """True if sending a queued prompt now would stop the turn."""
         self._shown: list[tuple[str, str]] = []  # the id and the line of each prompt
         self._paused = False
         self._current = 0
@@ -128,7 +128,7 @@ class QueueStrip(Widget, can_focus=True):
     # ------------------------------------------------------------------------- keys
 
     def action_move(self, step: int) -> None:
-        """Select another prompt; below the last one, go back to the input."""
+        """Select the next (1) or previous (-1) prompt. Below the last one, go back to the input."""
         if self._current + step >= len(self._shown):
             self.post_message(self.Leave())
         else:

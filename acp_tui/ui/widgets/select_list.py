@@ -41,7 +41,7 @@ class Row:
     cut: bool = False  # shorten long text instead of wrapping it
 
     def lines(self, width: int) -> list[Spans]:
-        """Return the lines of the row at a width."""
+        """Return the lines of the row, wrapped or shortened to `width` cells."""
         indent = Segment(" " * _cells(self.lead))
         room = width - indent.cell_length
         end = _cells(self.tail or []) + 1 if self.tail else 0
@@ -111,17 +111,17 @@ class SelectList(ScrollView):
         self.refresh(layout=True)
 
     def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme. The caller then replaces the rows."""
+        """Use the colours of another theme. The caller must then replace the rows with `show`."""
         self._palette = palette
 
     def move(self, step: int) -> None:
-        """Select another row; wraps around at the ends."""
+        """Move the selection by `step` rows, wrapping around at the ends."""
         if self._rows:
             start = self.selected if self.selected >= 0 or step > 0 else 0  # -1: no row is selected
             self.selected = (start + step) % len(self._rows)
 
     def height_at(self, width: int) -> int:
-        """Return the number of lines at a width."""
+        """Wrap the rows to a width, and return the number of lines."""
         if width != self._width and width > 0:
             self._width = width
             self._lines = []

@@ -10,9 +10,9 @@ from rich.cells import cell_len
 from acp_tui.ui.drawing.wrap import shorten
 
 SILENCE_SECONDS = 60.0
-"""Seconds without a message from the agent after which its last message is named."""
+"""Seconds without a message from the agent after which the line says what the last message was."""
 CANCEL_GRACE_SECONDS = 5.0
-"""Seconds an agent has to end its turn after a cancel."""
+"""Seconds that an agent has to end its turn after the user has cancelled it."""
 MIN_AGENT_CELLS = 12
 """The agent's title is shortened to this many cells before essential items are dropped."""
 ESSENTIAL_RANK = 4
@@ -196,7 +196,10 @@ def _cells(items: list[_Item]) -> int:
 
 
 def _shorten(items: list[_Item], room: int) -> list[_Item]:
-    """Shorten the agent and the phase. The yolo item between them is dropped if too little room is left."""
+    """Shorten the agent's title and the phase to fit into `room` cells.
+
+    The yolo item between them is dropped if too little room is left for the title.
+    """
     agent, phase = items[0].piece, items[-1].piece
     mark = items[1:-1] if room >= MIN_AGENT_CELLS + _cells(items[1:-1]) else []
     room -= sum(2 + cell_len(item.piece.text) for item in mark)

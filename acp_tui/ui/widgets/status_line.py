@@ -1,4 +1,4 @@
-"""The status line at the top: agent, folder, mode, policy and activity. `status_layout` makes its text."""
+"""The status line at the top: agent, folder, mode, policy and activity. See `status_layout` for its text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 TICKING_PHASES = frozenset({"connecting", "loading", "working", "cancelling"})
-"""Phases that show their duration."""
+"""Phases whose duration is shown."""
 
 
 class StatusLine(Widget):
@@ -78,7 +78,7 @@ class StatusLine(Widget):
         self.refresh()
 
     def on_mount(self) -> None:
-        """Start the clock if the phase needs it."""
+        """Start the timer if the duration of the phase is shown."""
         self._tick_while_needed()
 
     @property
@@ -87,7 +87,7 @@ class StatusLine(Widget):
         return self._timer is not None
 
     def _tick_while_needed(self) -> None:
-        """Redraw every second only in phases that show their duration."""
+        """Redraw the line every second, but only in phases whose duration is shown."""
         needed = self._facts.phase in TICKING_PHASES and self.is_mounted
         if needed and self._timer is None:
             self._timer = self.set_interval(1, self.refresh)

@@ -1,6 +1,6 @@
 """Filters texts by typed words: whole words rank before prefixes, and prefixes before other substrings.
 
-Every typed word must occur in a text. If no text matches, texts with the typed letters in order do.
+Every typed word must occur in a text. If no text has them all, those with the typed letters in order match.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Rank = tuple[int, int]
-"""The quality of the match (smaller is better), then the index of the field."""
+"""The quality of a match (smaller is better), and the index of the field with the match."""
 
 
 def word_rank(query: str, *fields: str) -> Rank | None:
-    """Return how well the fields match; None if they do not. The most important field comes first."""
+    """Return the rank of the worst match of a word of `query`; None if no field contains one of the words.
+
+    The most important field must come first.
+    """
     ranks: list[Rank] = []
     for typed in query.lower().split():
         found = [
@@ -45,7 +48,7 @@ def _rank(typed: str, text: str) -> int | None:
 def best_matches(query: str, items: Sequence[Item], fields: Callable[[Item], Sequence[str]]) -> list[Item]:
     """Return the matching items, best first.
 
-    If none matches, return those whose first field contains the letters in order.
+    If none matches, return those whose first field contains the letters of the query in order.
     """
     ranked = [(rank, item) for item in items if (rank := word_rank(query, *fields(item))) is not None]
     if ranked:
