@@ -1,4 +1,4 @@
-"""How much of the conversation the user has seen. Changes above that point do not count as new."""
+"""How far the user has seen the conversation. Changes of entries above do not count as new lines."""
 
 from __future__ import annotations
 

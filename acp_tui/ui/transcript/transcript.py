@@ -116,7 +116,10 @@ class Transcript(TranscriptView):
         return last + 1 if step < 0 else first - 1
 
     def action_jump(self, landmark: str, step: int) -> None:
-        """Move to the next (1) or previous (-1) prompt, tool call or error; ring the bell without one."""
+        """Move to the next (1) or previous (-1) prompt, tool call or error.
+
+        Rings the bell if there is none.
+        """
         if not self.move_cursor(step, landmark):
             self.app.bell()
 

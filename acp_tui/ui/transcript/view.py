@@ -138,7 +138,7 @@ class TranscriptView(ScrollView, can_focus=True):
         return self.entry_layout.anchor_at(self.scroll_offset.y)
 
     def _arrange(self, anchor: Anchor | None) -> None:
-        """Update heights after a change. Then scroll to the end if the view follows it, else to the anchor."""
+        """Update heights after a change. Then show the end if the view follows it, else the anchor."""
         layout, page = self.entry_layout, self.size.height
         if not layout.width or not page:
             return

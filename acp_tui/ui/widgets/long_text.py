@@ -1,4 +1,4 @@
-"""A body for text of any length, which renders visible lines only."""
+"""A `Body` for text of any length, which renders visible lines only."""
 
 from __future__ import annotations
 

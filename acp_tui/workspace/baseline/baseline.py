@@ -1,7 +1,7 @@
 """A snapshot of the workspace at session start, for listing and reverting changes.
 
 The snapshot is compared with the disk, so every change is found, however it was made. Files outside the
-snapshot (ignored, or outside the roots) are copied when the agent announces them, before they change.
+snapshot (ignored, or outside the roots) are copied when the agent announces that it will change them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MAX_REPOSITORIES = 200
 
 @dataclass(frozen=True, slots=True)
 class _AnnouncedFile:
-    """A file outside the snapshot, as it was when the agent announced it."""
+    """A file outside the snapshot, as it was when the agent announced its change."""
 
     original: FileState
     signature: tuple[int, ...] | None  # at that time
@@ -50,7 +50,7 @@ class _AnnouncedFile:
 class Baseline:
     """The state of the roots when `take_snapshot` ran.
 
-    The copies are in `directory`, which nobody else may use.
+    The copies are in `directory`, which must not contain anything else.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class Baseline:
         self._lock = threading.Lock()  # the index files allow only one thread at a time
 
     async def take_snapshot(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Take the snapshot, once. The previous content of the directory is deleted.
+        """Take the snapshot. Must be called only once. The previous content of the directory is deleted.
 
-        `progress` is called with the numbers of copied files and of all files in one folder. If a root cannot
-        be copied, a notice is added. All other calls wait until the snapshot is complete.
+        `progress` is called with the number of files copied from one folder, and the number of all files to
+        copy from it. If a root cannot be copied, a notice is added. All other calls wait for the snapshot.
         """
         loop = asyncio.get_running_loop()
 
@@ -97,7 +97,10 @@ class Baseline:
 
     @property
     def complete(self) -> bool:
-        """False if some changes can only be found if the agent announces them; `notices` says why."""
+        """Whether all changes can be found.
+
+        If not, some are found only if the agent announces them; `notices` says why.
+        """
         return self._complete
 
     async def copy_before_change(self, paths: Iterable[Path | str]) -> None:
@@ -126,22 +129,22 @@ class Baseline:
         return await asyncio.to_thread(self._checkpoint)
 
     async def states_at(self, checkpoint: Checkpoint | None, paths: Iterable[Path]) -> dict[Path, FileState]:
-        """Return the states of paths at a checkpoint, or at the start (None). Raises `UserError`."""
+        """Return the states of paths at a checkpoint (None: when the session began). Raises `UserError`."""
         try:
             return await asyncio.to_thread(self._states_at, checkpoint, list(paths))
         except GitError as error:
             raise UserError(f"The copies of the files cannot be read: {error}.") from None
 
     async def content(self, state: FileState) -> bytes | None:
-        """Return the copied content of a file in a state (for a link: its target); None without a copy."""
+        """Return the content that a state refers to (for a link: its target); None if there is no copy."""
         return await asyncio.to_thread(self._content, state)
 
     async def contents(self, blobs: Collection[str]) -> dict[str, bytes]:
-        """Return the copied contents by `FileState.blob`, leaving out those that cannot be read."""
+        """Return the contents with these names (`FileState.blob`), by name, without unreadable ones."""
         return await asyncio.to_thread(self._contents, blobs)
 
     async def keep_only(self, checkpoints: Iterable[Checkpoint]) -> None:
-        """Delete the copies made for checkpoints that none of these needs."""
+        """Delete the copies that were made for checkpoints, except those that `checkpoints` need."""
         await asyncio.to_thread(self._keep_only, list(checkpoints))
 
     async def revert(self, path: Path) -> None:
@@ -149,7 +152,7 @@ class Baseline:
         await self.restore(path, None)
 
     async def restore(self, path: Path, checkpoint: Checkpoint | None) -> None:
-        """Restore one file as it was at a checkpoint, or when the session began (None).
+        """Restore one file as it was at a checkpoint; if that is None, when the session began.
 
         Raises `UserError`.
         """
@@ -374,7 +377,7 @@ class Baseline:
 
 
 def _real(path: Path | str) -> Path | None:
-    """Resolve a path; None if it is relative or invalid."""
+    """Return the path without links; None if it is relative or invalid."""
     try:
         return Path(os.path.realpath(path)) if Path(path).is_absolute() else None
     except (OSError, ValueError):

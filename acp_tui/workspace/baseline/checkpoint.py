@@ -39,7 +39,10 @@ class CheckpointCopies:
         return sum(self._sizes.values())
 
     def copy(self, paths: Iterable[Path]) -> Checkpoint:
-        """Copy these files, except those unchanged since the last call. Raises `GitError`."""
+        """Copy these files and return their checkpoint. Raises `GitError`.
+
+        Files that are unchanged since the last call are not copied again.
+        """
         signatures = {path: signature(bytes(path)) for path in paths}
         files = {
             path: self._last.files[path]
@@ -66,7 +69,7 @@ class CheckpointCopies:
         return FileState(existed=True, blob=blob, mode=content.mode)
 
     def keep_only(self, checkpoints: Iterable[Checkpoint], others: Collection[str | None]) -> None:
-        """Delete all contents except `others` and those that these checkpoints or the last one need."""
+        """Delete all contents except `others` and those that `checkpoints` or the latest checkpoint need."""
         needed = {*others}
         for checkpoint in (*checkpoints, self._last):
             needed.update(state.blob for state in checkpoint.files.values())

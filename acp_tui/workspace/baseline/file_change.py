@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 ChangeKind = Literal["added", "modified", "deleted", "mode", "unknown"]
 """`mode`: only the executable bit changed.
 
-`unknown`: the file was written during the session; whether it existed before is unknown."""
+`unknown`: the file was written during the session; whether it existed before is unknown.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 class NotCopiedError(Exception):
-    """A file that exists and was not read. The message is the reason."""
+    """A file exists but cannot be copied. The message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _read(path: bytes, max_size: int) -> FileContent:
 
 
 def signature(path: bytes) -> tuple[int, ...] | None:
-    """Return a value that changes whenever the file does, without reading it; None if there is no file."""
+    """Return a value that changes whenever the file does. The file is not read. None if there is none."""
     try:
         status = os.lstat(path)
     except OSError:

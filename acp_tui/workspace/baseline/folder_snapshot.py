@@ -88,7 +88,7 @@ class FolderSnapshot:
         self._skipped: dict[bytes, SkippedFile] = {}
         self._special: set[bytes] = set()  # control files that are pipes or the like: git must not open them
         self.uncopied = 0
-        """The number of untracked files that exceeded the limits."""
+        """The number of untracked files that were not copied because of the limits."""
         self._began = time.time()
         self._usual_modes: dict[bool, int] = {}  # the first mode found, for executable and other files
         self._unusual_modes: dict[bytes, int] = {}
@@ -96,7 +96,7 @@ class FolderSnapshot:
     def _find_top(self, number: int) -> Path:
         """Return the folder where ignore rules begin: the top of the repository, else the folder itself.
 
-        A folder that its repository ignores is treated as if it were in none.
+        A folder that its repository ignores is treated as if it were in no repository.
         """
         if self._repository is None or self._repository.top == self.root:
             return self.root
@@ -110,7 +110,10 @@ class FolderSnapshot:
 
     @property
     def _ignore_options(self) -> list[str]:
-        """Options of `ls-files` for what to ignore. If any `.gitignore` is a pipe, git must not read them."""
+        """The options that make `git ls-files` ignore files.
+
+        If any `.gitignore` is a pipe, they make git read no `.gitignore` at all.
+        """
         if IGNORE_FILE in self._special:
             return [f"--exclude-from={users_ignore_file()}", *self._excludes]
         return ["--exclude-standard", *self._excludes]
@@ -188,7 +191,10 @@ class FolderSnapshot:
         return self._git.records(*words, tree=self._tree, seconds=seconds)
 
     def _adopt_tracked(self, attributes: Iterable[bytes], totals: Totals) -> TrackedFiles | None:
-        """Use the contents that the user's repository has, instead of copying files; None if it has none."""
+        """Return the tracked files, to use the contents in the user's repository instead of copying files.
+
+        Return None if there is no repository, or it cannot be used.
+        """
         if self._repository is None or self._special:
             return None
         try:
@@ -241,7 +247,7 @@ class FolderSnapshot:
         progress(len(names), len(names))
 
     def _remember_mode(self, name: bytes, mode: int) -> None:
-        """Remember all permission bits for restoring a deleted file, because git stores only one."""
+        """Remember all permission bits to restore a deleted file. Git stores only the executable bit."""
         if stat.S_ISREG(mode) and self._usual_modes.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
             self._unusual_modes[name] = mode
 
@@ -256,7 +262,7 @@ class FolderSnapshot:
         return self.originals([path])[path]
 
     def originals(self, paths: Sequence[Path]) -> dict[Path, FileState | None]:
-        """Return the original states of many paths, as `original` does."""
+        """Return the original states of many paths, each as `original` returns it."""
         names = {path: os.fsencode(path.relative_to(self._top)) for path in paths}
         copied = self._copied(list(names.values()))
         return {path: copied.get(name) or self._not_copied(name) for path, name in names.items()}
@@ -320,7 +326,7 @@ class FolderSnapshot:
                 yield FileChange(self._path(name), "modified" if now else "deleted", skipped.why)
 
     def _forget_timestamps(self) -> None:
-        """Make git list all files as changed: comparing contents, it would open a `.gitattributes` pipe."""
+        """Make git list all files as changed. To compare contents, it would open a `.gitattributes` pipe."""
         entries = self._git.run("ls-files", "-z", "--stage", tree=self._index_only)
         self._git.run("update-index", "-z", "--index-info", tree=self._index_only, stdin=entries)
 
@@ -346,7 +352,7 @@ class FolderSnapshot:
             yield FileChange(path, "added", _UNKNOWN if path in older else None)
 
     def _nested(self, top: Path) -> Iterator[Path]:
-        """Yield the files of a repository that was created in this folder."""
+        """Yield the files of a repository at `top`, which is below this folder."""
         tree = GitWorkTree(top, top, self._git.directory / "none")
         for name in self._git.records("ls-files", "--others", *self._ignore_options, tree=tree):
             path = top / os.fsdecode(name)
@@ -377,7 +383,7 @@ class FolderSnapshot:
             return None
 
     def _current_blob(self, path: Path) -> str | None:
-        """Return git's name of the current content; None if it is missing or too large to be copied."""
+        """Return git's name of the current content; None if it is missing or cannot be copied."""
         try:
             now = read_content(bytes(path), self._limits.file_size)
         except NotCopiedError:
@@ -385,7 +391,7 @@ class FolderSnapshot:
         return blob_name(now.data) if now else None
 
     def _below_top(self) -> bytes:
-        """Return the folder relative to the top, with a slash at the end; empty if it is the top."""
+        """Return this folder's path below the top, with a slash at the end; empty for the top itself."""
         return b"" if self.root == self._top else os.fsencode(self.root.relative_to(self._top)) + b"/"
 
     def _path(self, name: bytes) -> Path:

@@ -1,4 +1,4 @@
-"""Files that a rewind has replaced, with their contents, so that it can be undone without the baseline."""
+"""The files that a rewind replaced, and their contents, to undo the rewind without the baseline."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def restore(path: Path, data: bytes, mode: int) -> None:
-    """Write the original content and mode of a file or link. Missing folders are created."""
+    """Write the original content (for a link: its target) and mode of a path. Create missing folders."""
     target = find_real_target(path)
     with target.directory, target.open_directory() as directory:
         try:
@@ -37,7 +37,7 @@ def restore(path: Path, data: bytes, mode: int) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or link that did not exist before. A missing file is not an error."""
+    """Remove a file or link that did not exist originally. It is not an error if it is missing."""
     target = find_real_target(path)
     with target.directory:
         if target.missing:
@@ -55,9 +55,10 @@ class ChangedMeanwhileError(Exception):
 def replace_if_unchanged(
     path: Path, wanted: FileContent | None, expected: FileContent | None, max_size: int
 ) -> None:
-    """Replace a file or link, or remove it if `wanted` is None. Raises `ChangedMeanwhileError`.
+    """Replace a file or link that has the `expected` content; remove it if `wanted` is None.
 
-    At any moment the path holds either the expected or the wanted content.
+    Raises `ChangedMeanwhileError` if the content is not `expected` (None: no file). At any moment the path
+    holds either the expected or the wanted content.
     """
     try:
         now = read_content(bytes(path), max_size)
@@ -87,7 +88,7 @@ def _remove_empty_folder(directory: int, name: str) -> None:
 
 
 def _has_files(folder: tuple[str, list[str], list[str], int]) -> bool:
-    """Return True if a folder from `os.fwalk` has files or links (it lists links to folders as folders)."""
+    """Return True if a folder from `os.fwalk` has files or links, also links that are listed as folders."""
     _, folders, files, descriptor = folder
     links = (stat.S_ISLNK(os.lstat(each, dir_fd=descriptor).st_mode) for each in folders)
     return bool(files) or any(links)

@@ -69,7 +69,7 @@ class RewindResult:
 
 
 class TurnHistory:
-    """Checkpoints around each turn of a conversation, the oldest dropped first."""
+    """Checkpoints before and after each turn of a conversation. The oldest are dropped at the limits."""
 
     def __init__(self, baseline: Baseline, limits: HistoryLimits) -> None:
         self._baseline = baseline
@@ -82,7 +82,7 @@ class TurnHistory:
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns before which the files can be restored, the oldest first."""
+        """The turns to whose beginning the files can be restored, the oldest first."""
         return [turn for turn in self._turns if turn.number]
 
     @property
@@ -112,7 +112,7 @@ class TurnHistory:
             self._ending = asyncio.create_task(self._end(self._turns[-1]))
 
     async def settled(self) -> None:
-        """Wait until the last turn has its checkpoint."""
+        """Wait until the checkpoint after the last turn has been taken."""
         if self._ending is not None:
             await asyncio.shield(self._ending)
 
@@ -135,7 +135,7 @@ class TurnHistory:
         return [TurnChange(*found) for found in await self._differences(turn.before, after)]
 
     async def _edited_between_turns(self, since: int, now: Checkpoint) -> set[Path]:
-        """Return the files that changed while no turn ran, after the turn with this number began."""
+        """Return the files that changed while no turn ran, from the beginning of turn `since` until `now`."""
         turns = self._since(since)
         starts = [*(turn.before for turn in turns[1:]), now]
         edited: set[Path] = set()
@@ -159,7 +159,7 @@ class TurnHistory:
     # ---- going back
 
     async def plan_rewind(self, number: int) -> list[RewindStep]:
-        """Return what restoring the files as they were before a turn would do. Raises `UserError`."""
+        """Return what a rewind to the time before a turn would do to each file. Raises `UserError`."""
         turns = self._since(number)
         if not turns:
             raise UserError(f"There are no copies of the files from before prompt {number}.")
@@ -208,7 +208,10 @@ class TurnHistory:
             return result
 
     async def replaced_files(self) -> list[ReplacedFile]:
-        """Return the files that the last rewind replaced. Raises `UserError` if too large or unreadable."""
+        """Return the files that the last rewind replaced.
+
+        Raises `UserError` if they are too large or cannot be read.
+        """
         if self._undo is None:
             return []
         before, paths, after = self._undo
@@ -249,7 +252,10 @@ class TurnHistory:
     async def _restore(
         self, now: Checkpoint, target: Checkpoint, paths: Collection[Path]
     ) -> tuple[RewindResult, Checkpoint]:
-        """Restore files. Return the result, and a checkpoint of the files after it."""
+        """Restore files as they were at `target`, except those that changed since `now`.
+
+        Return the result, and a checkpoint taken afterwards.
+        """
         result = RewindResult()
         states = await self._baseline.states_at(target, paths)
         # New files are removed first: folders may have been in their place.
@@ -293,7 +299,7 @@ def _untouched(path: Path, old: Checkpoint, new: Checkpoint) -> bool:
 
 
 def _differs_from(checkpoint: Checkpoint, path: Path) -> bool:
-    """Return True if a file was changed or created after it was copied for a checkpoint."""
+    """Return True if a file that a checkpoint lists was changed or created after the checkpoint."""
     state = checkpoint.files.get(path)
     if state is None:
         return False
@@ -303,7 +309,7 @@ def _differs_from(checkpoint: Checkpoint, path: Path) -> bool:
 
 
 def _obstacle(now: FileState, then: FileState) -> str | None:
-    """Return why a file cannot be restored, or why undoing that would fail; None if neither applies."""
+    """Return why restoring a file, or undoing that later, is impossible; None if both are possible."""
     if now.revert_obstacle is not None and then.revert_obstacle is None:
         return f"its current content could not be copied: {now.revert_obstacle}"
     return then.revert_obstacle

@@ -18,7 +18,7 @@ IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
 CONTROL_FILES = (IGNORE_FILE, ATTRIBUTES_FILE)
 """Files of the work tree that git reads by itself. If one of them is a pipe, git blocks forever."""
 WHOLE_FOLDER = b""
-"""The name of `top` itself, which `find_unlisted` returns if it cannot be read."""
+"""The name of `top` relative to itself, which `find_unlisted` returns if `top` cannot be read."""
 
 
 def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[bytes]:
@@ -50,7 +50,7 @@ def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[
 
 
 class ControlFilesFound(NamedTuple):
-    """The control files of a work tree."""
+    """The files of a work tree whose names are in `CONTROL_FILES`."""
 
     special: set[bytes]
     """The names in `CONTROL_FILES` under which a pipe or another special file was found."""

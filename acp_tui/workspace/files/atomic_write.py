@@ -106,7 +106,7 @@ def _write_all(file: int, data: bytes) -> None:
 
 
 def _copy_owner_and_mode(file: int, old: os.stat_result) -> None:
-    """Give the file the mode of `old`, and its owner and group as far as we are permitted to."""
+    """Give the file the mode of `old` and, if permitted, the owner and group of `old`."""
     mode = stat.S_IMODE(old.st_mode)
     new = os.fstat(file)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
@@ -118,7 +118,7 @@ def _copy_owner_and_mode(file: int, old: os.stat_result) -> None:
 
 
 def _sync(directory: int) -> None:
-    """Make the rename durable. Failure is not an error: the file is complete either way."""
+    """Make a rename in the directory durable. Failure is no error: the file is complete either way."""
     with suppress(OSError):
         file = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory)
         try:

@@ -33,7 +33,7 @@ class Descriptor:
 
     @contextmanager
     def borrow(self) -> Iterator[int]:
-        """Yield a duplicate, which stays valid even if another thread calls `close`."""
+        """Yield a duplicate of the descriptor, which stays valid even if another thread calls `close`."""
         with self._lock:
             if not self._finalizer.alive:
                 raise ValueError("the file has been closed")

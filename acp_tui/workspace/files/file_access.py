@@ -63,7 +63,10 @@ class FileAccess:
         return ReadHandle(path, real, file, inside=self.roots.contains(real), why=self._sensitive(path, real))
 
     def prepare_writing(self, path: str) -> WriteHandle:
-        """Find where a file is or will be, without creating anything. Blocks: call it in a thread."""
+        """Open the directory of a file to be written, without creating anything.
+
+        If that directory does not exist yet, open the innermost existing one. Blocks: call it in a thread.
+        """
         require_absolute(path)
         try:
             target = find_target(path)
@@ -81,12 +84,12 @@ class FileAccess:
     def sensitive(self, path: str | Path) -> str | None:
         """Return why the user should be asked about this path; None if there is no need.
 
-        Considers the built-in patterns and those of the settings.
+        Considers the built-in patterns, those of the settings, and whether git would run programs named in it.
         """
         return sensitive_reason(path, self._patterns) or git_directory_reason(path)
 
     def _sensitive(self, asked: str, real: Path) -> str | None:
-        """Check the path that the agent named, and its real path: either may be sensitive."""
+        """Return why the path that the agent sent or its real path is sensitive; None if neither is."""
         return self.sensitive(real) or self.sensitive(asked)
 
 
@@ -101,7 +104,7 @@ class ReadHandle:
         self.inside = inside
         """Whether the real path is below one of the roots."""
         self.sensitive = why
-        """Why the user should be asked, or None."""
+        """Why the user should be asked before the file is read; None if there is no need."""
         self._file = file
 
     def text(self, line: int | None = None, limit: int | None = None) -> str:
@@ -119,7 +122,7 @@ class ReadHandle:
             raise refusals.unreadable(self.path, refusals.describe(error), INTERNAL_ERROR) from None
 
     def data(self, max_bytes: int) -> bytes:
-        """Return the first bytes of the file. Blocks: call it in a thread."""
+        """Return the first `max_bytes` bytes of the file, or fewer. Blocks: call it in a thread."""
         parts: list[bytes] = []
         try:
             with self._file.borrow() as number:
@@ -163,16 +166,16 @@ class WriteHandle:
         self.inside = inside
         """Whether the real path is below one of the roots."""
         self.sensitive = why
-        """Why the user should be asked, or None."""
+        """Why the user should be asked before the file is written; None if there is no need."""
         self.exists = target.exists
-        """Whether the file existed when it was looked up."""
+        """Whether the file existed when the handle was created."""
         self.new_directories = target.new_directories
         """Directories that writing will create, outermost first."""
         self._target = target
         self._lock = lock
 
     def old_text(self) -> str | None:
-        """Return the current text, to show what changes; None if there is no file or no text. Blocks."""
+        """Return the current text, to show what changes; None if there is no text file. Blocks."""
         try:
             with self._target.open_file() as file, file.borrow() as number:
                 _require_regular(os.fstat(number), self.path)

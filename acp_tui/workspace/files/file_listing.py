@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 MAX_AGE_SECONDS = 5.0
 """A listing older than this is refreshed when it is next used."""
 MAX_FILES = 250_000
-"""Listing stops here: larger folders are home directories or whole disks."""
+"""Listing stops after this many files and folders: more are home directories or whole disks."""
 TIME_LIMIT_SECONDS = 20.0
-"""Listing stops after this time."""
+"""Listing stops after this many seconds."""
 BATCH_SIZE = 2000
 STOP_TIMEOUT_SECONDS = 2.0
 """Seconds that `close` waits for the thread to delete its temporary files."""
@@ -83,7 +83,7 @@ class ListedFiles:
 class FileListing:
     """The files below the roots, listed when they are needed.
 
-    The first folder must be the working directory.
+    The first of `folders` must be the working directory.
     """
 
     def __init__(
@@ -101,9 +101,9 @@ class FileListing:
         self._run: _ListingRun | None = None
 
     def current(self) -> ListedFiles:
-        """Return the files known so far.
+        """Return the last complete listing; before there is one, the files found so far.
 
-        Starts a new listing if there is none or it is too old. Until it is complete, the old one is returned.
+        If the last listing is too old or there is none, a new one is started in the background.
         """
         if self._run is not None and not self._run.running:
             self._found, self._ended, self._run = self._run.found, self._run.ended, None
@@ -186,7 +186,10 @@ class _ListingRun:
     # ---- with git
 
     def _list_repository(self, folder: Path, repository: Repository, prefix: str) -> bool:
-        """List with git, without the repository's configuration. Return False if git ignores the folder."""
+        """List a folder with git, without using the repository's configuration.
+
+        Return False, without listing anything, if git ignores the folder.
+        """
         with tempfile.TemporaryDirectory(prefix="acp-tui-") as scratch:
             self._git = git = PrivateGit(Path(scratch) / "git", self._reaper, seconds=TIME_LIMIT_SECONDS)
             git.create()
@@ -210,7 +213,10 @@ class _ListingRun:
 
     @staticmethod
     def _tracked(git: PrivateGit, tree: GitWorkTree, repository: Repository) -> Iterator[str]:
-        """Yield the files in a copy of the index; none if reading it needs the repository's configuration."""
+        """Yield the tracked files, which are read from a copy of the index.
+
+        Yield nothing if reading it needs the repository's configuration.
+        """
         try:
             if (index := repository.git_dir / "index").is_file():
                 tree.index.write_bytes(index.read_bytes())

@@ -24,7 +24,7 @@ class OpenFolder:
 
     def __init__(self, path: str, descriptor: Descriptor) -> None:
         self.path = path
-        """The path as it was given."""
+        """The path by which the folder was opened."""
         self._descriptor = descriptor
         with descriptor.borrow() as number:
             self.real = real_path(number)
@@ -36,7 +36,7 @@ class OpenFolder:
     def working_directory(self) -> Iterator[str]:
         """Yield a path of this folder that is valid within the block, also in a child process.
 
-        macOS has no path for an open folder. There it is the real path, if that still leads to this folder.
+        macOS has no such path. There the real path is used. Raises `Refusal` if that leads elsewhere by now.
         """
         with self._descriptor.borrow() as number:
             if _HAS_FD_DIRECTORY:
@@ -81,7 +81,7 @@ def open_folder(path: str) -> OpenFolder:
 
 
 def path_identity(path: str) -> tuple[int, int] | None:
-    """Return device and inode of what the path leads to now; None if it does not exist."""
+    """Return the device and inode number of the file or folder at a path; None if there is none."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):

@@ -24,12 +24,12 @@ class Roots:
         """All roots, the working directory first."""
 
     def contains(self, real: Path) -> bool:
-        """Return True if a path without links and `..` is a root or below one."""
+        """Return True if `real`, a path without links and `..`, is a root or below a root."""
         return any(real.is_relative_to(directory) for directory in self.directories)
 
 
 def require_absolute(path: str) -> str:
-    """Return the path. Raises `Refusal` unless it is absolute, as the protocol requires, and valid."""
+    """Return the path unchanged. Raises `Refusal` unless it is valid and, as ACP requires, absolute."""
     if not path.startswith("/"):
         raise Refusal(INVALID_PARAMS, f"{path!r} is not an absolute path", {"path": path})
     try:

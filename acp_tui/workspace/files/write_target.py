@@ -1,7 +1,7 @@
-"""Finding where a file will be written, and keeping its directory open until then.
+"""Finding where a file will be written, and keeping its directory open until it is written.
 
 Links are resolved here rather than by the kernel: the last name may be a link to a file that does not exist
-yet, and so may the directories before it. The innermost existing directory is the one that is kept open.
+yet, and directories before it may be missing, too. The innermost existing directory is kept open.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class UnwritableError(Exception):
 
 @dataclass(slots=True)
 class WriteTarget:
-    """A file to be written: an open directory, and the path from there."""
+    """A file to be written: an open directory, and the path of the file relative to it."""
 
     directory: Descriptor  # the innermost directory that exists
     directory_path: Path  # its real path when it was found
@@ -47,7 +47,7 @@ class WriteTarget:
         return [self.directory_path.joinpath(*self.missing[: end + 1]) for end in range(len(self.missing))]
 
     def open_file(self) -> Descriptor:
-        """Open the current file for reading."""
+        """Open the file for reading. Raises `FileNotFoundError` if it does not exist."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with self.directory.borrow() as number:
             return Descriptor(os.open("/".join([*self.missing, self.name]), flags, dir_fd=number))
@@ -74,7 +74,7 @@ class WriteTarget:
 
 
 def find_target(path: str) -> WriteTarget:
-    """Follow all links of an absolute path."""
+    """Return the target at an absolute path. Follows all links."""
     base, rest = Descriptor(os.open("/", DIRECTORY_FLAGS)), path
     for _ in range(_MAX_LINKS):
         *folders, name = rest.split("/")
@@ -122,7 +122,7 @@ def check_target(directory: int, name: str) -> bool:
 
 
 def _open_innermost(base: Descriptor, folders: list[str]) -> tuple[Descriptor, list[str]]:
-    """Open the innermost existing directory of a path below `base`; also return the names missing in it."""
+    """Open the innermost existing directory of a path below `base`. Also return the missing directories."""
     with base.borrow() as start:
         for count in range(len(folders), -1, -1):
             with suppress(FileNotFoundError):
@@ -143,7 +143,7 @@ def _open_innermost(base: Descriptor, folders: list[str]) -> tuple[Descriptor, l
 
 
 def _read_link(directory: int, name: str) -> str | None:
-    """Return the target of a link; None if this name is no link."""
+    """Return the target of a link; None if no link has this name."""
     try:
         return os.readlink(name, dir_fd=directory)
     except FileNotFoundError:

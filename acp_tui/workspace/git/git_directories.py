@@ -32,7 +32,7 @@ def is_git_directory(folder: Path) -> bool:
 
 
 def find_repository_folder(folder: str) -> str | None:
-    """Return the folder of the repository that git would find from here; None if there is none."""
+    """Return the folder in which git, run in `folder`, would find a repository; None if there is none."""
     start = Path(folder)
     for candidate in (start, *start.parents[:_MAX_DEPTH]):
         if os.path.lexists(candidate / ".git") or is_git_directory(candidate):
@@ -44,8 +44,8 @@ def git_directory_reason(path: str | PurePath) -> str | None:
     """Return why changing this file may change or create a git directory; None if it cannot.
 
     This applies to any file in a git directory. It also applies to names such as `objects` beside a file
-    called `HEAD`, since these could become a git directory.
-    The reason can follow the file's name.
+    called `HEAD`, since these could become a git directory. The reason has no subject: the file's name goes
+    before it.
     """
     try:
         whole = Path(path)

@@ -52,7 +52,7 @@ _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
 
 class GitError(Exception):
-    """A git command failed. The message is its last line of output or the system's error."""
+    """A git command failed. The message is the last line of its error output, or another reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class PrivateGit:
     def records(
         self, *words: str, tree: GitWorkTree | None = None, seconds: float | None = None
     ) -> Iterator[bytes]:
-        """Run a command with `-z` and yield its records as they come, for at most `seconds`."""
+        """Run a command with `-z`, for at most `seconds`. Yield its NUL-separated records as they come."""
         seconds = self._seconds if seconds is None else seconds
         with (
             self._start([words[0], "-z", *words[1:]], tree, subprocess.DEVNULL) as (process, errors),
@@ -139,7 +139,7 @@ class PrivateGit:
 
     @contextmanager
     def storing(self, *, removable: bool = False) -> Iterator[BlobWriter]:
-        """Yield a writer for file contents. They can be read when the context has ended.
+        """Yield a writer for file contents. The contents can be read after the `with` block.
 
         Contents stored as `removable` are separate files, so that they can be deleted again.
         """
@@ -163,7 +163,7 @@ class PrivateGit:
             unfinished.unlink(missing_ok=True)
 
     def blob(self, name: str) -> bytes:
-        """Return the stored content with this name. Raises `GitError` if it is damaged."""
+        """Return the stored content with this name. Raises `GitError` if it is missing or damaged."""
         data = self.run("cat-file", "blob", name)
         if blob_name(data) != name:  # it may come from the user's repository
             raise GitError("the stored copy is damaged")
@@ -186,15 +186,15 @@ class PrivateGit:
         return {name: data for name, data in found.items() if blob_name(data) == name}
 
     def loose_file(self, blob: str) -> Path:
-        """Return the path of a content that was stored as removable."""
+        """Return the path of the file that has this content, if the content was stored as removable."""
         return self.directory / "objects" / blob[:2] / blob[2:]
 
     def present(self, names: Sequence[str]) -> set[str]:
-        """Return which of these names have a stored content."""
+        """Return those of these names under which a content is stored."""
         return {name.decode() for name in self.blob_sizes([name.encode() for name in names])}
 
     def blob_sizes(self, names: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the size in bytes of each of these contents that is stored, by name."""
+        """Return the sizes in bytes of the stored contents with these names, by name."""
         output = self.run("cat-file", "--batch-check", "--buffer", stdin=b"\n".join(names)) if names else b""
         found = (line.split() for line in output.splitlines())
         return {words[0]: int(words[2]) for words in found if words[1:2] == [b"blob"]}
@@ -246,7 +246,7 @@ class PrivateGit:
             self._reaper.unregister(process.pid)
 
     def _environment(self, tree: GitWorkTree | None) -> dict[str, str]:
-        """Return our environment without git's variables, and with a home that holds no configuration."""
+        """Return acp-tui's environment without git's variables, and with a home that has no configuration."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment |= {
             "GIT_DIR": str(self.directory),
@@ -281,7 +281,7 @@ class BlobWriter:
         self._git = git
 
     def add(self, data: bytes) -> str:
-        """Store a file's content and return its name."""
+        """Store the content of a file, and return the name (object id) of the content."""
         name = blob_name(data)
         if self._git.loose_file(name).exists():  # git would change its time, also for the user's hard link
             return name
@@ -297,7 +297,10 @@ def blob_name(data: bytes) -> str:
 
 
 def users_ignore_file() -> Path:
-    """Return the user's global ignore file, the only part of their git configuration that is used."""
+    """Return the path of the user's global ignore file; the null device if there is none.
+
+    It is the only part of the user's git configuration that is used.
+    """
     home = os.environ.get("XDG_CONFIG_HOME")
     path = (Path(home) if home else Path.home() / ".config") / "git" / "ignore"
     return path if path.is_file() else Path(os.devnull)
@@ -305,7 +308,7 @@ def users_ignore_file() -> Path:
 
 @contextmanager
 def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[threading.Event]:
-    """Kill the process after `seconds`. The event is set if that happened."""
+    """Kill the process if the `with` block takes longer than `seconds`, and set the yielded event."""
     late = threading.Event()
 
     def kill() -> None:

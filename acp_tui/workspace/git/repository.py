@@ -23,7 +23,7 @@ class Repository:
 
 
 def find_repository(folder: Path) -> Repository | None:
-    """Return the repository that contains a folder: that of the nearest `.git` upwards; None without one."""
+    """Return the repository of the nearest `.git` in the folder or above it; None if there is none."""
     for top in [folder, *folder.parents]:
         git_dir = _git_dir(top)
         if git_dir is not None:
@@ -45,7 +45,10 @@ def branch_name(folder: Path) -> str | None:
 
 
 def _git_dir(top: Path) -> Path | None:
-    """Return the git directory of a folder: `.git`, or what a file `.git` names (submodules, worktrees)."""
+    """Return the git directory of a folder; None if there is none.
+
+    It is `.git` or, for a submodule or a linked worktree, the directory that a file `.git` points to.
+    """
     git_dir = top / ".git"
     if pointer := _read_line(git_dir):
         if not pointer.startswith("gitdir:"):

@@ -1,8 +1,8 @@
 """Unchanged tracked files of the user's repository, whose contents need not be copied into the snapshot.
 
 The user's index names the content of each tracked file, and the objects of the user's repository contain it.
-They are hard-linked into acp-tui's private repository, where no `git gc` of the user can delete them. No git
-command runs in the user's repository: its index is copied, and its settings are only read.
+These objects are hard-linked into acp-tui's private repository, where the user's `git gc` cannot delete them.
+No git command runs in the user's repository: its index is copied, and its settings are only read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MAX_FILE_BYTES = 1_000_000
 
 @dataclass(slots=True)
 class TrackedFiles:
-    """The files whose contents the repository has."""
+    """The tracked files, divided by whether the repository's objects contain what is on disk."""
 
     modes: dict[bytes, int] = field(default_factory=dict)  # permission bits and type, by name
     others: set[bytes] = field(default_factory=set)  # tracked files that have to be copied
@@ -91,7 +91,7 @@ def _copy_index(source: Path, target: Path) -> None:
 
 
 def _entries(git: PrivateGit, tree: GitWorkTree) -> Iterator[tuple[bytes, bytes]]:
-    """Yield name and blob of the usable entries below the folder.
+    """Yield the name and blob of each usable index entry below the folder of `tree`.
 
     Left out are conflicts, submodules, and files that git was told to consider unchanged or absent.
     Raises `GitError` if a name leads out of the work tree: git itself would not have added it.
@@ -147,7 +147,7 @@ def _share_objects(git: PrivateGit, objects: Path, blobs: Sequence[bytes]) -> di
 
 
 def _is_regular(path: Path) -> bool:
-    """Return True for a file that is neither a link nor a pipe, on which git would wait."""
+    """Return True for a regular file: not a link, and not a pipe, on which git would wait."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
@@ -161,7 +161,7 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _object_stores(objects: Path) -> Iterator[Path]:
-    """Yield the folder of objects, and those of other repositories that it refers to."""
+    """Yield a folder of objects, and those folders of other repositories to which it refers."""
     waiting, seen = [objects], set[Path]()
     while waiting and len(seen) < _MAX_ALTERNATES:
         store = waiting.pop(0)

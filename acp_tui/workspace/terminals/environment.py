@@ -21,6 +21,6 @@ _EXCLUDED = {
 
 
 def terminal_environment(requested: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment, adapted to the terminal, with the variables that the agent requested."""
+    """Return acp-tui's environment, adapted to its terminals, and the variables that the agent requested."""
     inherited = {name: value for name, value in os.environ.items() if name not in _EXCLUDED}
     return {**inherited, **_TERMINAL, **_NO_PAGER, **requested}

@@ -44,8 +44,8 @@ class ExitStatus:
 class PtyProcess:
     """A running program with its own session, process group and terminal.
 
-    `on_data` gets the output, `on_exit` the exit status, after all output of the program. Output of its
-    children may still follow until `dispose`.
+    `on_data` is called with the output. `on_exit` is called with the exit status, after all output of the
+    program. Output of its child processes may still follow, until `dispose` is called.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class PtyProcess:
         await self._process.close()
 
     def call_when_all_ended(self, callback: Callable[[], None]) -> None:
-        """Call back when the program and everything it started have ended."""
+        """Call `callback` when the program and everything that it started have ended."""
         self._process.call_when_all_ended(callback)
 
     def dispose(self) -> None:
@@ -160,7 +160,7 @@ class PtyProcess:
             pass
 
     def _read(self) -> bool:
-        """Pass on available output, at most `READ_SIZE` bytes. Return True if there may be more."""
+        """Pass available output to `on_data`, at most `READ_SIZE` bytes. Return True if there may be more."""
         blocks: list[bytes] = []
         room = READ_SIZE
         more = True
@@ -201,9 +201,10 @@ class PtyProcess:
 
 
 def _unusual_variables(env: Mapping[str, str]) -> list[str]:
-    """Return an `env` command that sets the variables that a shell does not pass on.
+    """Return the words of an `env` command that sets the variables that a shell does not pass on.
 
-    A shell drops variables whose names it could not use itself, such as exported functions of bash.
+    A shell drops variables whose names it could not use itself, such as exported functions of bash. Without
+    such variables the list is empty.
     """
     dropped = [
         f"{name}={value}" for name, value in env.items() if not (name.isascii() and name.isidentifier())

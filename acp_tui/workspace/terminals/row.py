@@ -11,7 +11,7 @@ from operator import itemgetter
 from acp_tui.workspace.terminals.sgr import PLAIN, Style
 
 Cell = tuple[str, Style]
-"""A character with its combining marks, and its style. An empty one continues a wide character or tab."""
+"""A character with its combining marks, and its style. An empty text continues a wide character or tab."""
 
 # Characters that are one column wide, so that most text need not be measured character by character.
 _NARROW = "[ -~\xa0-\xac\xae-\u02ff\u0370-\u0377\u0391-\u03a1\u03a3-\u0482\u2010-\u2027\u2030-\u205e"
@@ -21,19 +21,19 @@ _PIECES = re.compile(f"{_NARROW}+|.", re.DOTALL)
 
 TAB_WIDTH = 8
 MAX_MARKS = 16
-"""The maximum number of combining marks in one cell, so that it cannot grow forever.
+"""The maximum number of combining marks in one cell, so that no cell grows forever.
 
 Each further mark gets its own column.
 """
 
 
 def is_narrow(text: str) -> bool:
-    """Return True if every character is one column wide."""
+    """Return True if every character belongs to a fixed set of characters that are one column wide."""
     return _ALL_NARROW.fullmatch(text) is not None
 
 
 def split_runs(text: str) -> list[str]:
-    """Split the text into runs of narrow characters and single other characters."""
+    """Split a text into runs of narrow characters (see `is_narrow`) and single other characters."""
     return _PIECES.findall(text)
 
 
@@ -46,7 +46,7 @@ def column_width(character: str) -> int:
 
 
 class Row:
-    """A row of cells. As long as text is only appended, it is stored as pieces, which is cheaper."""
+    """A row of cells. Text that is only appended is stored as pieces, which is cheaper than as cells."""
 
     __slots__ = ("_cells", "_parts", "width", "wrapped")
 
@@ -60,7 +60,7 @@ class Row:
         """Whether the next row continues the same line."""
 
     def put(self, column: int, text: str, style: Style, width: int) -> None:
-        """Write narrow characters, or one character that is not of width 0, at a column."""
+        """Write text at a column: narrow characters, or one character of another width, but not 0."""
         if column >= self.width or (column == 0 and width >= self.width):
             if column < self.width:
                 self._parts.clear()
@@ -76,7 +76,7 @@ class Row:
         self.width = len(cells)
 
     def mark(self, column: int, character: str) -> bool:
-        """Add a combining mark to the character before a column. Return False if that is impossible."""
+        """Add a combining mark to the character before a column. Return False if it cannot take one."""
         cells = self._as_cells()
         at = min(column, len(cells)) - 1
         while at > 0 and not cells[at][0]:
@@ -122,7 +122,7 @@ class Row:
             self.wrapped = False
 
     def parts(self) -> list[Cell]:
-        """Return the text in pieces of one style."""
+        """Return the text as pieces, each of which has one style."""
         if self._cells is None:
             return [(text, style) for text, style, _ in self._parts]
         return [

@@ -66,7 +66,7 @@ class ScreenBuffer:
                     self._write_line(other)
 
     def _only_appends(self, parts: list[Part]) -> bool:
-        """Return True if the text is appended at the end, so that most lines just scroll off.
+        """Return True if writing the text would only append it, so that most of its lines scroll off.
 
         A part must not begin with a combining mark, which takes the style of the character before it.
         """
@@ -82,7 +82,7 @@ class ScreenBuffer:
         )
 
     def _append_to_scrollback(self, parts: list[Part]) -> list[Part]:
-        """Add what would scroll off immediately to the scrollback, and return the rest."""
+        """Add the text that would scroll off at once to the scrollback, and return the other parts."""
         assert self._scrollback is not None
         left: list[Part] = []
         lines = self.height
@@ -191,7 +191,7 @@ class ScreenBuffer:
             self.go_to_line(self.line - 1)
 
     def move(self, down: int = 0, right: int = 0) -> None:
-        """Move within the screen, and within the scroll region if the cursor is in it."""
+        """Move the cursor, but not out of the screen or scroll region. Negative numbers: up and left."""
         top = self._top if self.line >= self._top else 0
         bottom = self._bottom if self.line <= self._bottom else self.height - 1
         self.go_to_line(max(top, min(self.line + down, bottom)))
@@ -225,7 +225,7 @@ class ScreenBuffer:
     # ---- erasing, inserting, deleting
 
     def erase_line(self, mode: int) -> None:
-        """Erase part of the line: 0 from the cursor on, 1 up to and including it, 2 all."""
+        """Erase the line from the cursor on (mode 0), up to and including the cursor (1), or all of it (2)."""
         row = self.rows[self.line]
         if mode == 0:
             row.truncate(self.column)
@@ -235,9 +235,9 @@ class ScreenBuffer:
             row.truncate(0)
 
     def erase_display(self, mode: int) -> None:
-        """Erase part of the screen: 0 from the cursor on, 1 up to and including it, 2 all.
+        """Erase the screen from the cursor on (mode 0), up to and including the cursor (1), or all of it (2).
 
-        3, which would erase the scrollback, is ignored.
+        Mode 3, which would erase the scrollback, is ignored.
         """
         if mode == 0:
             self.erase_line(0)
@@ -281,7 +281,7 @@ class ScreenBuffer:
     # ---- scrolling
 
     def set_region(self, top: int, bottom: int) -> None:
-        """Set the lines that scroll. Invalid numbers mean the whole screen."""
+        """Set the scroll region, from line `top` to `bottom`. If they are invalid, it is the whole screen."""
         bottom = min(bottom, self.height - 1)
         self._top, self._bottom = (top, bottom) if 0 <= top < bottom else (0, self.height - 1)
         self.go_to(0, 0)

@@ -1,4 +1,7 @@
-"""The lines that have scrolled off a terminal's screen. They never change; a long middle part is dropped."""
+"""The lines that have scrolled off a terminal's screen.
+
+They never change. If there is too much text, only its beginning and its end are kept.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ PAGE_CHARACTERS = 8192
 
 
 class _Page:
-    """A few thousand characters with their counts, so that readers can skip them."""
+    """A few thousand characters, counted, so that a reader can skip the page without reading its text."""
 
     __slots__ = ("characters", "newlines", "parts")
 
@@ -116,7 +119,7 @@ class Scrollback:
         return self._head.parts()
 
     def tail(self) -> Iterator[Part]:
-        """Yield the last `tail` characters, with the first page cut to fit."""
+        """Yield the last `tail` characters, leaving out older ones in the first page."""
         hidden = self._tail.characters - self._tail_size
         for text, style in self._tail.parts():
             if hidden >= len(text):
@@ -128,10 +131,10 @@ class Scrollback:
                 yield text, style
 
     def since(self, line: int) -> tuple[int, Iterator[Part]]:
-        """Return the text from the page in which a line begins, and the number of that page's first line.
+        """Return the number of a page's first line, and the text from that page on.
 
-        If that page was dropped, the text begins with the first page after it. The head is included only if
-        nothing was dropped.
+        It is the page in which `line` begins or, if that was dropped, the first page after it. The head is
+        included only if nothing was dropped.
         """
         pages = [*self._tail.pages] if self.dropped else [*self._head.pages, *self._tail.pages]
         number = self.newlines - sum(page.newlines for page in pages)

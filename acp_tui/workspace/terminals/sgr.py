@@ -51,7 +51,7 @@ _EXTENDED = {38, 48, 58}  # 58: the colour of the underline, which is ignored
 
 @lru_cache(maxsize=4096)
 def apply_sgr(style: Style, parameters: str) -> Style:
-    """Return the style after an SGR sequence with these parameters. Unknown ones are ignored."""
+    """Return the style after an SGR sequence with these parameters. Unknown parameters are ignored."""
     codes = parameters.split(";")
     while codes:
         code, *details = codes.pop(0).split(":")
@@ -76,7 +76,10 @@ def _number(text: str) -> int:
 
 
 def _color(codes: list[str], *, with_space: bool) -> Color:
-    """Remove an extended colour from the front of the codes: `5;N` or `2;R;G;B` (`2::R:G:B` with colons)."""
+    """Remove an extended colour from the front of the codes, and return it; None if it is invalid.
+
+    It is `5;N` or `2;R;G;B`. With colons, a colour space may follow the 2 (`with_space`): `2::R:G:B`.
+    """
     kind = codes.pop(0) if codes else ""
     if kind == "5" and codes:
         number = _number(codes.pop(0))

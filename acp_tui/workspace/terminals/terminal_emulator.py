@@ -1,4 +1,4 @@
-"""A small terminal emulator: raw output in, lines of styled text out that are safe to display.
+"""A small terminal emulator: turns raw output into lines of styled text that are safe to display.
 
 It supports what line-oriented programs use (carriage return, backspace, erasing, cursor movement on the last
 screen, colours, insert and delete, a scroll region) and the alternate screen, and ignores all other
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Span = tuple[str, Style]
 Line = tuple[Span, ...]
-"""One line in pieces of one style, without control characters."""
+"""A line as pieces, each of which has one style. There are no control characters."""
 
 KEEP_CHARACTERS = 256 * 1024
 _OMISSION_STYLE = Style(dim=True)
@@ -81,7 +81,7 @@ class TerminalEmulator:
     # ---- writing
 
     def feed(self, raw: str) -> None:
-        """Process output, which may be split anywhere."""
+        """Process the next piece of output. Output may be split anywhere, even in an escape sequence."""
         if not raw:
             return
         self.version += 1
@@ -114,7 +114,7 @@ class TerminalEmulator:
                 screen.write(self._parts(piece))
 
     def _parts(self, text: str) -> list[Part]:
-        """Split text at SGR sequences into pieces of one style.
+        """Split text at SGR sequences into pieces, each of which has one style.
 
         The last piece may be empty; its style is that of the text to come.
         """
@@ -257,11 +257,11 @@ class TerminalEmulator:
         return [*head, omission, *_split_lines(self._chain(self._scrollback.tail()))]
 
     def lines_from(self, number: int) -> tuple[int, list[Line]]:
-        """Return the lines from a number on, and the number of the first one.
+        """Return the number of the first returned line, and the lines.
 
-        The first one has a higher number than requested if those before it were dropped. Readers keep the
-        first `final_lines` lines and request the lines from there next time: the cost is that of the new
-        lines and one screen.
+        These are the lines from `number` on, or from a higher number if lines were dropped. A reader keeps
+        the first `final_lines` lines, and next time requests the lines after them: this costs only as much as
+        the new lines and one screen.
         """
         first, parts = self._scrollback.since(number)
         lines = _split_lines(self._chain(parts))

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.pty_process import ExitStatus, PtyProcess
 
 DEFAULT_LIMIT = 1024 * 1024
-"""The number of bytes of output kept for the agent if it names no limit."""
+"""The number of bytes of output kept for the agent if the agent requests no limit."""
 MAX_LIMIT = 16 * 1024 * 1024
-"""Upper bound for the limit that the agent names."""
+"""A larger limit that the agent requests is reduced to this number of bytes."""
 KILL_GRACE_SECONDS = 1.0
 """Seconds between SIGTERM and SIGKILL."""
 
@@ -32,7 +32,7 @@ class Terminals:
     """Creates, reads and ends terminals for the agent or the user.
 
     `on_output` is called with a terminal's id and raw output (not safe to display), `on_exit` with its id,
-    exit code and signal. Methods raise `Refusal`.
+    exit code and signal. Methods raise `Refusal` if they fail.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class Terminals:
     ) -> str:
         """Start a command and return the id of its terminal.
 
-        If `is_line` is true, `command` is a command line, which the user's shell runs. None: decided by
-        `is_command_line`.
+        If `is_line` is true, `command` is a command line, which the user's shell runs. If it is None,
+        `is_command_line` decides.
         """
         self._require_open()
         limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, MAX_LIMIT)
@@ -144,7 +144,7 @@ class Terminals:
         return terminal
 
     def output(self, terminal_id: str) -> tuple[str, bool, ExitStatus | None]:
-        """Return the plain text, whether its beginning is missing, and the exit status if it has ended."""
+        """Return the plain text, whether its beginning is missing, and the exit status (None: running)."""
         terminal = self._find(terminal_id)
         text, truncated = terminal.output()
         return text, truncated, terminal.status
@@ -170,7 +170,7 @@ class Terminals:
         await asyncio.gather(*map(self._end, terminals))
 
     async def close(self) -> None:
-        """End all terminals and the daemons started in them. No more can be created."""
+        """End all terminals and the daemons started in them. No terminal can be created later."""
         self._closed = True
         await self.release_all()
         await asyncio.gather(*(process.end_descendants() for process in list(self._watched)))
@@ -202,7 +202,7 @@ class Terminals:
 
 
 class _Terminal:
-    """A terminal: its process and the end of its output."""
+    """A terminal: its process, and the last part of its output."""
 
     process: PtyProcess
 
@@ -256,7 +256,7 @@ def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
 def is_command_line(command: str, args: Sequence[str], cwd: str) -> bool:
     """Return True if the command is a line for the shell: it has spaces and no arguments.
 
-    Some agents send the path of a program that contains spaces. It is taken as a path if that file exists and
+    Some agents send the path of a program that contains spaces. A command is a path if that file exists and
     the first word alone is not a program: if `./tool` exists, `./tool test` never means a file "tool test".
     """
     if args or len(command.split()) < 2:
