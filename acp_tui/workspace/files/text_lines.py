@@ -16,7 +16,7 @@ _SNIFF_BYTES = 8000  # git, too, calls a file binary if it has a NUL in its firs
 
 
 class UnreadableError(Exception):
-    """A file is not text, or too much of its text was requested. The message can follow "cannot be read: "."""
+    """A file is not text, or too much text was requested. The message can follow "cannot be read: "."""
 
 
 def read_lines(descriptor: int, first: int, limit: int | None) -> str:

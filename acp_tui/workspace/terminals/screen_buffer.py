@@ -225,7 +225,7 @@ class ScreenBuffer:
     # ---- erasing, inserting, deleting
 
     def erase_line(self, mode: int) -> None:
-        """Erase the line from the cursor on (mode 0), up to and including the cursor (1), or all of it (2)."""
+        """Erase the line: from the cursor on (mode 0), up to and including the cursor (1), or all (2)."""
         row = self.rows[self.line]
         if mode == 0:
             row.truncate(self.column)
@@ -235,7 +235,7 @@ class ScreenBuffer:
             row.truncate(0)
 
     def erase_display(self, mode: int) -> None:
-        """Erase the screen from the cursor on (mode 0), up to and including the cursor (1), or all of it (2).
+        """Erase the screen: from the cursor on (mode 0), up to and including the cursor (1), or all (2).
 
         Mode 3, which would erase the scrollback, is ignored.
         """
