@@ -19,7 +19,7 @@ Rank = tuple[int, int]
 
 
 def word_rank(query: str, *fields: str) -> Rank | None:
-    """Return the rank of the worst match of a word of `query`; None if no field contains one of the words.
+    """Return the rank of the word of `query` that matches worst; None if any word is in none of the fields.
 
     The most important field must come first.
     """

@@ -88,7 +88,7 @@ def _remove_empty_folder(directory: int, name: str) -> None:
 
 
 def _has_files(folder: tuple[str, list[str], list[str], int]) -> bool:
-    """Return True if a folder from `os.fwalk` has files or links, also links that are listed as folders."""
+    """Return True if a folder yielded by `os.fwalk` contains files or links, including links to folders."""
     _, folders, files, descriptor = folder
     links = (stat.S_ISLNK(os.lstat(each, dir_fd=descriptor).st_mode) for each in folders)
     return bool(files) or any(links)

@@ -69,7 +69,7 @@ class RewindResult:
 
 
 class TurnHistory:
-    """Checkpoints before and after each turn of a conversation. The oldest are dropped at the limits."""
+    """Checkpoints before and after each turn of a conversation. Beyond the limits, the oldest are dropped."""
 
     def __init__(self, baseline: Baseline, limits: HistoryLimits) -> None:
         self._baseline = baseline

@@ -155,13 +155,13 @@ def _is_regular(path: Path) -> bool:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Make a hard link to a file of the repository. Raises `OSError` if it is on another disk."""
+    """Make a hard link to a file of the repository. Raises `OSError` if that is on another disk."""
     if not target.exists():
         os.link(source, target, follow_symlinks=False)
 
 
 def _object_stores(objects: Path) -> Iterator[Path]:
-    """Yield a folder of objects, and those folders of other repositories to which it refers."""
+    """Yield this folder of git objects, and the object folders of other repositories to which it refers."""
     waiting, seen = [objects], set[Path]()
     while waiting and len(seen) < _MAX_ALTERNATES:
         store = waiting.pop(0)
@@ -183,7 +183,7 @@ def _converted(
     names: Sequence[bytes],
     attributes: Iterable[bytes],
 ) -> set[bytes]:
-    """Return the files that a filter or an encoding may convert."""
+    """Return the names of the files that a filter or an encoding may convert."""
     global_files = _global_attribute_files(git, repository)
     own = repository.common_dir / "info" / "attributes"
     in_tree = [tree.top / os.fsdecode(name) for name in attributes]
