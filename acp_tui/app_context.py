@@ -54,7 +54,7 @@ class ProjectHistory:
         try:
             self._history.add(text, time.time())
         except OSError as error:
-            log.warning("A prompt is missing from the history: %s", error)
+            log.warning("A prompt could not be saved in the history: %s", error)
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class AppContext:
         return context
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
-        """Return the `Launch` of the agent given by name or by command line, or else of the default agent."""
+        """Return the `Launch` of an agent by its command line, else by its name, else of the default agent."""
         if program is not None:
             return launch_from_command(program)
         name = agent or self.settings.agent

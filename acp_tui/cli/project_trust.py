@@ -228,7 +228,7 @@ class ProjectTrust:
         if any(_shown(value) != value for value in values):
             yield "contains control or invisible characters, shown as symbols"
         if any(_GAP.search(value) for value in values):
-            yield "contains a long gap; check what follows it"
+            yield "contains a long run of blanks; check the text after it"
 
     def _own_files(self, server: Server) -> list[str]:
         """Return the files in the folder that the command of a server names."""

@@ -201,7 +201,7 @@ class BehaviourCheck:
         self._modes = {str(mode.get("id")) for mode in objects_in(modes.get("availableModes"))}
         self._mode(modes.get("currentModeId"))
         if result.get("models") is not None:
-            self._report("models-offered", "it offers `models`, which config options have replaced")
+            self._report("models-offered", "it offers `models`, which has been replaced by config options")
 
     # ---- turns
 

@@ -130,7 +130,10 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
 
 
 def _needs_files(subject: Subject) -> bool:
-    """Return True for kinds of requests whose files must be known to tell if they are in the workspace."""
+    """Return True if such a request is allowed only when all its files are known.
+
+    An unknown one could be outside the workspace.
+    """
     return subject.kind in PATH_KINDS
 
 

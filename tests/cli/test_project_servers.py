@@ -150,7 +150,7 @@ def test_hidden_characters_and_gaps_in_a_definition_are_shown(project: Path) -> 
     assert dict(question.facts)["command"] == f"/bin/sh 'a␊b␛[31m‹202e›' '{args[1]}'"
     assert question.warnings == (
         "contains control or invisible characters, shown as symbols",
-        "contains a long gap; check what follows it",
+        "contains a long run of blanks; check the text after it",
     )
 
 

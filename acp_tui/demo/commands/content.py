@@ -113,7 +113,8 @@ async def escape(turn: Turn) -> None:
     await turn.say("If your screen stays intact and you can read the sequences below, your client is safe.\n")
     for what, sequence in sample_texts.HOSTILE.items():
         await turn.say(f"- {what}: {sequence} (end)\n", chunking="character")
-    call = ToolCall(turn, f"A title {sample_texts.HOSTILE['clear the screen']} that clears it", "other")
+    title = f"A title with {sample_texts.HOSTILE['clear the screen']}, which must not clear the screen"
+    call = ToolCall(turn, title, "other")
     await call.start("in_progress")
     await call.complete(content=[tool_content(text_block("".join(sample_texts.HOSTILE.values())))])
 

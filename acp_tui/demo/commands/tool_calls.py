@@ -52,7 +52,7 @@ async def edit(turn: Turn) -> None:
 
 @slash_command("diff", "Six kinds of diff; nothing is written")
 async def diff(turn: Turn) -> None:
-    """Send a tool call with six diffs: files that are new, changed, emptied or long, and unusual texts."""
+    """Send a tool call with six diffs: new, changed, emptied and long files, and files with unusual texts."""
     long = [f"line {number} of a long file\n" for number in range(1, 201)]
     changed = [f"changed {line}" if index % 40 == 20 else line for index, line in enumerate(long)]
     content = [

@@ -48,7 +48,7 @@ class Part:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The words after the program, as written."""
+        """The words after the program, without quotes. Expansions such as `$HOME` are not replaced."""
         return tuple(word.text for word in self.words[1:])
 
 

@@ -182,7 +182,7 @@ def _decodes(step: Step) -> bool:
 
 
 def _files_from(step: Step) -> list[str]:
-    """Return the files to which a step writes its download or its input."""
+    """Return the files that a step writes: redirected output, operands of tee, and files of downloaders."""
     found = list(step.written)
     if step.name == "tee":
         found += step.operands

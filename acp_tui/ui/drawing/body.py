@@ -91,7 +91,7 @@ class LinesBody:
         return self._text
 
     def update(self) -> bool:
-        """Return False: the caller makes a new body, which is cheap."""
+        """Return False, so that the caller makes a new body: drawing a short entry again is cheap."""
         return False
 
 

@@ -68,7 +68,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
         "Panes", "Plan, files, terminals and session, beside the conversation. Letter keys work only here."
     ),
     "review": KeyScope(
-        "Review", "The changed files and their hunks. With the focus on the list, keys act on the whole file."
+        "Review", "The changed files and their hunks. With the focus on the files, keys act on the whole file."
     ),
     "comment": KeyScope("Comment", "A comment on changed lines. An empty text deletes it."),
     "find": KeyScope("Search", "Search the conversation."),

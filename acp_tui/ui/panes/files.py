@@ -146,7 +146,7 @@ class FilesPane(Pane):
 
     @property
     def _finds_all(self) -> bool:
-        """True if a comparison with the disk finds all changes. If not, those of tool calls are added."""
+        """False if a comparison with the disk may miss changes. Files in tool calls are then listed, too."""
         conversation = self.source.conversation
         return self._changes is None or conversation is None or conversation.finds_all_changes
 

@@ -200,7 +200,7 @@ def _missing(command: str) -> int:
 
 
 def _shortened_command(text: str) -> str:
-    """Return the command, without its middle if it is so long that drawing it would delay keys."""
+    """Return the command. In a very long one, a note replaces the middle: drawing it would delay keys."""
     if not (missing := _missing(text)):
         return text
     return f"{text[:MAX_COMMAND]}\n… {missing:,} characters are not shown here …\n{text[-MAX_COMMAND_END:]}"

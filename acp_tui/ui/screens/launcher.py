@@ -168,7 +168,7 @@ class LauncherScreen(BaseScreen):
         yield "Agents", [one for one in agents if one.is_ready]
         yield "Resume", self._choices.sessions[:MAX_RECENT_SESSIONS]
         downloaded = [one for one in agents if one.state == "downloaded" and not one.is_ready]
-        yield "Downloaded on first start", downloaded
+        yield "Will be downloaded on first start", downloaded
         yield "Not installed", [one for one in agents if one.state == "missing"]
 
     def _matches(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:

@@ -76,10 +76,10 @@ class Baseline:
         self._lock = threading.Lock()  # the index files allow only one thread at a time
 
     async def take_snapshot(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Take the snapshot. Must be called only once. The previous content of the directory is deleted.
+        """Copy the roots into the directory for copies, which is emptied first. Must be called only once.
 
         `progress` is called with the number of files copied from one folder, and the number of all files to
-        copy from it. If a root cannot be copied, a notice is added. All other calls wait for the snapshot.
+        copy from it. If a root cannot be copied, a notice is added. Other methods wait for the snapshot.
         """
         loop = asyncio.get_running_loop()
 
@@ -327,10 +327,10 @@ class Baseline:
     def _states_at(self, checkpoint: Checkpoint | None, paths: Sequence[Path]) -> dict[Path, FileState]:
         states = {path: checkpoint.files[path] for path in paths if checkpoint and path in checkpoint.files}
         by_snapshot: dict[FolderSnapshot | None, list[Path]] = {}
-        for path in paths:
-            if path not in states:
-                by_snapshot.setdefault(self._snapshot_of(path), []).append(path)
         with self._lock:
+            for path in paths:
+                if path not in states:
+                    by_snapshot.setdefault(self._snapshot_of(path), []).append(path)
             for snapshot, covered in by_snapshot.items():
                 originals = snapshot.originals(covered) if snapshot else {}
                 for path in covered:

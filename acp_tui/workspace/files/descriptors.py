@@ -62,7 +62,7 @@ def real_path(descriptor: int) -> Path:
     try:
         found = str(Path(f"/proc/self/fd/{descriptor}").readlink())
     except FileNotFoundError:
-        raise OSError(errno.ENOSYS, "/proc is not mounted, so its real path cannot be determined") from None
+        raise OSError(errno.ENOSYS, "/proc is not mounted, so the real path is unknown") from None
     if os.fstat(descriptor).st_nlink == 0:
         found = found.removesuffix(" (deleted)")
     return Path(found)

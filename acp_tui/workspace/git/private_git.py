@@ -186,7 +186,7 @@ class PrivateGit:
         return {name: data for name, data in found.items() if blob_name(data) == name}
 
     def loose_file(self, blob: str) -> Path:
-        """Return the path of the file that has this content, if the content was stored as removable."""
+        """Return the path of the loose object with this name. It exists if it was stored as removable."""
         return self.directory / "objects" / blob[:2] / blob[2:]
 
     def present(self, names: Sequence[str]) -> set[str]:

@@ -157,7 +157,7 @@ class StartQuestionScreen(Dialog[int | None]):
         self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:
-        """Ignore keys until the next pause, as after typing."""
+        """Restart the pause before keys work, because a paste shows that the user is still typing."""
         self._typing_guard.restart()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
