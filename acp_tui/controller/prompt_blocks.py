@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     """Asks the user a yes-or-no question."""
 
 TEXT_LIMIT = 1_000_000
+"""The maximum size of an attached text, in bytes."""
 IMAGE_LIMIT = 10_000_000
-"""The largest text and the largest image that can be attached, in bytes."""
+"""The maximum size of an attached image, in bytes."""
 
 _SNIFFED = 8000
 _TEXTS = frozenset({"application/json", "application/xml", "application/toml", "image/svg+xml"})

@@ -1,1 +1,1 @@
-"""The folder that the demo works in: the sample project, and what to do in any other folder."""
+"""The sample project that the demo works in, and how the demo works in any other folder."""

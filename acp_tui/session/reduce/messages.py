@@ -85,10 +85,11 @@ def _text_part(message: Message, annotations: Annotations | None) -> GrowingText
 def _message(
     session: Session, kind: type[Message], message_id: str | None, at: float
 ) -> tuple[Message, list[Change]]:
-    """Return the message that a chunk extends, and the changes: none if the message is already growing.
+    """Return the message that a chunk extends. It is added to the session if it is new.
 
-    An id identifies a message within the turn. A chunk without an id belongs to the growing message if that
-    is of the same kind, otherwise to a new message.
+    Also return the changes of the session; the list is empty if the last chunk extended the same message.
+    An id identifies a message within the turn. A chunk without an id belongs to the message of the last chunk
+    if that is of the same kind, otherwise to a new message.
     """
     memory = session.reducer_state
     message = memory.message

@@ -37,7 +37,10 @@ class OpenLine:
     style: Style  # of the paragraph
 
     def extend(self, lines: list[Spans], separator: str | None) -> tuple[list[Spans], OpenLine | None]:
-        """Wrap this line joined with `lines` of the next section. Return the rows and the new open line."""
+        """Append the `lines` of the next section to this line, and wrap the result.
+
+        Return the rows and the new open line.
+        """
         first, *others = lines or [[]]
         rows = [row for line in (_join(self.spans, first), *others) for row in wrap(line, self.width)]
         prefixes = [self.prefix, *[self.next_prefix] * (len(rows) - 1)]

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 CHROME_ROWS = 5
 """The rows that are neither content nor options: borders, heading, a blank row, key hints."""
 ROOMY_HEIGHT = 30
-"""The screen height that allows another blank row, and a quarter of the screen for the conversation."""
+"""The minimum screen height at which there is another blank row and a quarter is left to the conversation."""
 MIN_REQUEST_ROWS = 4
 """The minimum number of rows for the request while the rule editor is open."""
 MAX_SESSION_WIDTH = 24
