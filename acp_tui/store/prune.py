@@ -36,7 +36,10 @@ class PruneCandidate:
 
 
 def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
-    """Return the sessions to remove, oldest first: all but the newest `keep` that fit into `max_bytes`."""
+    """Return the sessions to remove, the oldest first.
+
+    The newest ones stay: at most `keep` sessions, and at most `max_bytes` together.
+    """
     found: list[PruneCandidate] = []
     total = 0
     for position, session in enumerate(list_sessions(data_dir)):

@@ -191,6 +191,6 @@ async def _ask_to_visit_page(turn: Turn) -> None:
     if isinstance(answer, AcceptElicitationResponse):
         await turn.pause(30)
         await turn.client.complete_elicitation(elicitation_id)
-        await turn.say("I reported that you finished with the page. As it is only an example, I could not check that.")
+        await turn.say("I reported that you are done with the page. I cannot check it: it is an example.")
     else:
         await turn.say(f"The page was not visited: `{answer.action}`.")

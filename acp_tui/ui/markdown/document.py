@@ -111,7 +111,7 @@ class Document:
         return layout.strip(row - layout.section.gap)
 
     def position_at(self, line: int) -> tuple[int, int]:
-        """Return the position of a line. A position stays valid when heights above it change; a number does not."""
+        """Return the position of a line, which stays valid when the height of something above it changes."""
         return self._heights.at(line)
 
     def line_at(self, place: tuple[int, int]) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_OPEN_LINE_LENGTH = 1000
-"""The maximum length of an open line. Only zero-width characters can make one longer."""
+"""An open line (see `OpenLine`) with more characters than this counts as complete."""
 
 
 @dataclass(slots=True, frozen=True)

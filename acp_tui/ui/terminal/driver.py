@@ -103,7 +103,7 @@ class TerminalDriver(LinuxDriver):
         self._writer.discards_blocked_output = True
 
     def _terminal_closed(self) -> None:
-        """End the app. The terminal's SIGHUP may have reached only other processes."""
+        """End the app, which may not have received the SIGHUP of the closed terminal."""
         self._call_in_loop(cast("SignalledApp", self._app).shut_down, signal.SIGHUP)
 
     def _call_in_loop(self, call: Callable[..., object], *arguments: object) -> None:

@@ -151,10 +151,10 @@ if TYPE_CHECKING:
 
 
 def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
-    """Return the base of a user's theme, with the user's `dark` and `ansi` if they are set.
+    """Return the theme on which a user's theme is based, with the user's `dark` and `ansi` if they are set.
 
-    The base is the built-in theme that `base` names. Without `base`, it is the built-in theme of the same
-    name if `dark` and `ansi` are not set, else "dark" or "light".
+    `base` names it. Without `base`, it is the built-in theme with the name of the user's theme; if there is
+    none, or if `dark` or `ansi` is set, it is "dark" or "light".
     """
     switches = {}
     for key in _SWITCHES:

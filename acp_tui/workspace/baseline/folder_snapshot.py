@@ -326,7 +326,10 @@ class FolderSnapshot:
                 yield FileChange(self._path(name), "modified" if now else "deleted", skipped.why)
 
     def _forget_timestamps(self) -> None:
-        """Make git list all files as changed. To compare contents, it would open a `.gitattributes` pipe."""
+        """Make git list all files as changed, without comparing their contents.
+
+        A comparison would open `.gitattributes`, which blocks if that is a pipe.
+        """
         entries = self._git.run("ls-files", "-z", "--stage", tree=self._index_only)
         self._git.run("update-index", "-z", "--index-info", tree=self._index_only, stdin=entries)
 

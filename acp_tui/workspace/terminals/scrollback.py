@@ -131,10 +131,10 @@ class Scrollback:
                 yield text, style
 
     def since(self, line: int) -> tuple[int, Iterator[Part]]:
-        """Return the number of a page's first line, and the text from that page on.
+        """Return the text from the page in which `line` begins, and before it the number of its first line.
 
-        It is the page in which `line` begins or, if that was dropped, the first page after it. The head is
-        included only if nothing was dropped.
+        If that page was dropped, the text begins with the first page after it. The head is included only if
+        nothing was dropped.
         """
         pages = [*self._tail.pages] if self.dropped else [*self._head.pages, *self._tail.pages]
         number = self.newlines - sum(page.newlines for page in pages)
