@@ -193,7 +193,7 @@ class Document:
         return line
 
     def _lay_out(self, index: int, line: OpenLine | None) -> OpenLine | None:
-        """Return the open line at the end of a section, which the next section continues."""
+        """Lay out a section that continues the open `line`. Return the open line at its own end, if any."""
         layout = self._layouts[index]
         return layout.last_line(self._all_references, line) if isinstance(layout, TextLayout) else None
 

@@ -57,7 +57,7 @@ class RewindStep:
     obstacle: str | None = None
     """Why the file cannot be restored, in words that follow a colon; None if it can."""
     edited_between_turns: bool = False
-    """Whether the file was also changed while no turn ran. These edits would be lost."""
+    """Whether the file was also changed while no turn ran. Restoring it loses these edits."""
 
 
 @dataclass(slots=True)

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 UPDATE_SECONDS = 0.1
 """Seconds between two updates of the page while the entry grows."""
-STEP_SECONDS, STEP_LINES = 0.05, 100
-"""Each update measures `STEP_LINES` lines at a time for `STEP_SECONDS`, so that keys are not delayed."""
+STEP_SECONDS = 0.05
+"""The maximum duration of one update, so that keys are not delayed."""
+STEP_LINES = 100
+"""The number of lines that an update measures before it looks at the time again."""
 
 
 class FullEntryScreen(DetailScreen):

@@ -145,7 +145,7 @@ class SidePanes:
             self._focus_back()
 
     def close_overlay(self) -> bool:
-        """Close panes that cover the transcript, or end their full screen; return False if none cover it."""
+        """Close the panes or leave full size if they cover the transcript. Return False if they do not."""
         is_overlay = self.is_overlay
         if is_overlay:
             self.leave()
