@@ -92,7 +92,7 @@ async def annotated(turn: Turn) -> None:
     for text, audience, priority in (
         ("This is for you.", ["user"], 1.0),
         ("This is for the agent only, so a client may fold it.", ["assistant"], 0.2),
-        ("This is for both and not important.", ["user", "assistant"], 0.0),
+        ("This is for you and the agent, and not important.", ["user", "assistant"], 0.0),
     ):
         await turn.send_content(
             TextContentBlock(

@@ -83,7 +83,7 @@ class Settings:
                 type="select",
                 id="model",
                 name="Model",
-                description="Made up: the demo has no language model. Affects the usage numbers only",
+                description="Made up, because the demo has no language model: changes only the usage numbers",
                 category="model",
                 current_value=self.model,
                 options=[

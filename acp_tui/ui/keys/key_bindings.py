@@ -68,7 +68,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
         "Panes", "Plan, files, terminals and session, beside the conversation. Letter keys work only here."
     ),
     "review": KeyScope(
-        "Review", "The changed files and their hunks. With the focus on the files, keys act on a whole one."
+        "Review", "The changed files and their hunks. With the focus on a file, keys act on all its hunks."
     ),
     "comment": KeyScope("Comment", "A comment on changed lines. An empty text deletes it."),
     "find": KeyScope("Search", "Search the conversation."),
@@ -479,8 +479,8 @@ TABLE: tuple[Key, ...] = (
     # -- rules
     Key("rule.before", "left", "part(-1)", "part", "rule", "Previous / next part of the rule"),
     Key("rule.after", "right", "part(1)", "part", "rule", "Previous / next part of the rule"),
-    Key("rule.up", "up", "change(-1)", "change", "rule", "Previous / next value of the part"),
-    Key("rule.down", "down", "change(1)", "change", "rule", "Previous / next value of the part"),
+    Key("rule.up", "up", "change(-1)", "change", "rule", "Previous / next value of this part"),
+    Key("rule.down", "down", "change(1)", "change", "rule", "Previous / next value of this part"),
     Key("rule.take", "enter", "confirm", "remember", "rule", "Answer, and remember the rule", 1),
     Key("rule.close", "escape", "cancel", "back", "rule", "Close without a rule", 2),
     # -- permission rules: before the filter input

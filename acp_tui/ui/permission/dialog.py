@@ -216,7 +216,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:
-        """Restart the pause before keys work, because a paste shows that the user is still typing."""
+        """Ignore keys until the next pause: a paste shows that the user is still writing."""
         self._typing_guard.restart()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
