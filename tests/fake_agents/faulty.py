@@ -334,7 +334,7 @@ def leave_processes() -> None:
     assert stubborn.stdout is not None
     stubborn.stdout.readline()
     subprocess.Popen(["sleep", "3600"])
-    subprocess.run([sys.executable, "-c", DAEMON + "print('ready', flush=True); signal.pause()"], check=True)
+    subprocess.run([sys.executable, "-c", DAEMON + "signal.pause()"], check=True)
     # This one has a new environment, so the mark by which tests find it is an argument.
     command = [sys.executable, "-c", DAEMON + "signal.pause()", os.environ["ACP_TUI_TEST_MARK"]]
     subprocess.run(command, check=True, env={"PATH": os.environ["PATH"]})
