@@ -195,7 +195,9 @@ class AgentConnection(RpcConnection):
             raise RequestFailed(self.title, "session/prompt", self.session.last_error, self.stderr_tail())
         return self.session.stop_reason or "end_turn"
 
-    async def steer(self, session_id: str, blocks: Sequence[Mapping[str, Any]]) -> str:
+    async def steer(
+        self, session_id: str, blocks: Sequence[Mapping[str, Any]], *, timeout: float | None = None
+    ) -> str:
         """Send a message into the running turn, and return what the agent did with it.
 
         The outcomes in the protocol are "injected", "promptRequired" (no turn is running) and "failed".
@@ -204,7 +206,8 @@ class AgentConnection(RpcConnection):
             raise NotSupported(f"{self.title} does not take messages during a turn.")
         content = prompt_blocks(blocks, self.session.agent, self.title)
         meta = {"steering": {"idleBehavior": "promptRequired"}}
-        result = await self.call(STEERING, {"sessionId": session_id, "prompt": content, "_meta": meta})
+        params = {"sessionId": session_id, "prompt": content, "_meta": meta}
+        result = await self.call(STEERING, params, timeout=timeout)
         return str(_object(result).get("outcome"))
 
     async def cancel(self, session_id: str) -> None:

@@ -291,9 +291,11 @@ class Conversation:
             self.rewind.end_turn()
             self.folder.update_meta(title=self.session.title, stop=self.session.stop_reason)
 
-    async def steer(self, blocks: Sequence[dict[str, Any]]) -> str:
+    async def steer(self, blocks: Sequence[dict[str, Any]], *, timeout: float) -> str:
         """Send a message into the running turn. Returns the outcome: see `AgentConnection.steer`."""
-        return await self._connection.steer(self._session_id, adapt_blocks(blocks, self.session.agent))
+        return await self._connection.steer(
+            self._session_id, adapt_blocks(blocks, self.session.agent), timeout=timeout
+        )
 
     async def cancel(self) -> None:
         """Ask the agent to stop, and answer its pending requests. The agent then ends the turn."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.connection.errors import AgentTimeout
 from acp_tui.errors import UserError
 from acp_tui.protocol.client_calls import TAKEN_OUTCOMES
 from acp_tui.session.events import Noticed, Unqueued
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from acp_tui.controller.conversation import Conversation
+
+ANSWER_SECONDS = 10.0
+"""Seconds to wait for the agent's answer, because no other prompt is sent meanwhile."""
 
 
 class Steering:
@@ -40,12 +43,15 @@ class Steering:
             session = self._conversation.session
             if not session.working or all(prompt.id != prompt_id for prompt in session.queue):
                 return  # the turn has ended, or the prompt was removed, while this waited for another prompt
-            outcome = ""
-            with suppress(UserError):  # the transcript shows a call that failed, and an agent that died
-                outcome = await self._conversation.steer(blocks)
+            try:
+                outcome = await self._conversation.steer(blocks, timeout=ANSWER_SECONDS)
+            except AgentTimeout:
+                outcome = "no answer"
+            except UserError:  # the transcript shows a call that failed, and an agent that died
+                return
             if outcome in TAKEN_OUTCOMES:
                 self._conversation.note(Unqueued(prompt_id))
-            elif outcome and outcome != "promptRequired":
+            elif outcome != "promptRequired":
                 title = self._conversation.launch.title
                 text = f"{title} did not take the prompt into the running turn. It stays in the queue."
                 self._conversation.note(Noticed("warning", text))

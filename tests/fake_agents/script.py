@@ -7,7 +7,7 @@ other prompt is sent back. OFFERS is a JSON object:
 - `history`: updates before the answer to `session/load`; `late_history`: updates after it
 - `loading`: steps before the answer to `session/load`
 - `turns`: the steps for certain prompts
-- `steering`: the outcome of every message sent into a running turn
+- `steering`: the outcome of every message sent into a running turn; null: no answer
 - `refuses`: methods that are answered with an error; `refuses_once`: the first time only
 """
 
@@ -182,7 +182,8 @@ def main() -> None:
         agent.end_turn(request, turn.stop_reason)
 
     def steered(agent: ScriptedAgent, request: dict[str, Any]) -> None:
-        agent.answer(request, {"outcome": offers["steering"]})
+        if offers["steering"] is not None:
+            agent.answer(request, {"outcome": offers["steering"]})
 
     if "steering" in offers:
         agent.meta = {"steering": {"supported": True}}

@@ -209,6 +209,20 @@ async def test_a_steering_call_that_fails_keeps_the_prompt(open_ui: Open) -> Non
         assert ui.queue == ["at once"]
 
 
+async def test_an_agent_that_does_not_answer_a_steering_call_does_not_hold_up_the_queue(
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_tui.controller.steering.ANSWER_SECONDS", 0.1)
+    async with open_ui("script", offers(steering=None)) as ui:
+        await ui.send(["say", "begun. "], ["wait_for_steering"], ["wait_for_file", "go"])
+        await ui.until(lambda: ui.said())
+        ui.prompt.load("at once")
+        await ui.press("alt+s")
+        await ui.sees("did not take the prompt into the running turn")
+        (ui.made[0].conversation.cwd / "go").touch()
+        await ui.until(lambda: ui.said()[1:] == ["at once"])
+
+
 async def test_an_agent_that_dies_before_it_takes_a_prompt_leaves_it_in_the_queue(open_ui: Open) -> None:
     async with open_ui("script", offers(steering="injected")) as ui:
         await ui.send(["say", "begun. "], ["wait_for_file", "go"], ["exit", 3])
