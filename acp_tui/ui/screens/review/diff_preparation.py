@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import DrawContext
     from acp_tui.ui.screens.review.review_state import ReviewState
 
+MAX_LINES_TO_PREPARE = 2_000
+"""The diff of a file with more changed lines is made only when it is chosen: it takes more than 10 ms."""
+
 
 class DiffPreparation:
     """Makes the diffs of files. A prepared diff is kept, and used if nothing that it shows has changed."""
@@ -51,7 +54,7 @@ class DiffPreparation:
         paths = self._state.open_paths()
         at = paths.index(path) + 1 if path in paths else len(paths)
         file = self._state.loaded(paths[at]) if at < len(paths) else None
-        if file is None:
+        if file is None or file.text is None or file.text.added + file.text.removed > MAX_LINES_TO_PREPARE:
             return
         diff = self.diff(file, drawing)
         for index in range(min(height, len(diff.rows))):
