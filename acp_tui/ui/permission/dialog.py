@@ -258,7 +258,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             self._typing_guard.update_hints()
 
     def action_move(self, step: int) -> None:
-        """Move the selection."""
+        """Move the selection among the options by `step` rows."""
         self._option_list.move(step)
 
     def action_close(self) -> None:

@@ -145,7 +145,7 @@ class RulesScreen(Dialog[None]):
     # ------------------------------------------------------------------------- messages and keys
 
     def on_input_changed(self, _: Input.Changed) -> None:
-        """Filter the rules."""
+        """Show only the rules that match the typed text."""
         self._message = ""
         self._show()
 

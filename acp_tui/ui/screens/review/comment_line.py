@@ -40,7 +40,7 @@ class CommentLine(Horizontal):
         self.screen.set_focus(line)
 
     def take_focus(self) -> None:
-        """Focus the input."""
+        """Pass the focus on to the input."""
         self.screen.set_focus(self.query_one(InputLine))
 
     @property

@@ -152,11 +152,11 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
     # ------------------------------------------------------------------------- drawing
 
     def on_focus(self) -> None:
-        """Show the cursor."""
+        """Draw the cursor, which only shows with the focus."""
         self.refresh()
 
     def on_blur(self) -> None:
-        """Hide the cursor."""
+        """Draw without the cursor."""
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
