@@ -252,15 +252,21 @@ async def test_an_always_answer_becomes_a_rule_that_answers_next_time(open_ui: O
         assert answers(ui) == [{"outcome": "selected", "optionId": "allow_once"}]
 
 
+async def reject_with_reason(ui: ConversationUi) -> str:
+    """Reject the request while a prompt is queued. Return what is sent ahead of that prompt."""
+    await ui.asked()
+    ui.screen.runner.prompts.submit("later")
+    await ui.press("t")
+    await ui.press(*"use uv", "enter")
+    reason = "I rejected your request (run `pytest -q`): use uv"
+    await ui.until(lambda: ui.prompts()[1:] == [reason, "later"])
+    return reason
+
+
 async def test_the_reason_of_a_rejection_is_the_next_prompt(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(*asks())
-        await ui.asked()
-        ui.screen.runner.prompts.submit("later")
-        await ui.press("t")
-        await ui.press(*"use uv", "enter")
-        reason = "I rejected your request (run `pytest -q`): use uv"
-        await ui.until(lambda: ui.prompts()[1:] == [reason, "later"])
+        await reject_with_reason(ui)
         await ui.ready()
         assert answers(ui)[0] == {"outcome": "selected", "optionId": "reject_once"}
         await ui.sees('you: "use uv"')
@@ -271,12 +277,7 @@ async def test_the_reason_of_a_rejection_goes_into_the_turn_of_an_agent_that_can
 ) -> None:
     async with open_ui("script", offers(steering="injected")) as ui:
         await ui.send(*asks(), ["wait_for_steering"])
-        await ui.asked()
-        ui.screen.runner.prompts.submit("later")
-        await ui.press("t")
-        await ui.press(*"use uv", "enter")
-        reason = "I rejected your request (run `pytest -q`): use uv"
-        await ui.until(lambda: ui.prompts()[1:] == [reason, "later"])
+        reason = await reject_with_reason(ui)
         assert reason in ui.said()[0]
         assert [prompt.text for prompt in ui.session.prompts][1:] == ["later"]
         await ui.sees('you: "use uv"')
