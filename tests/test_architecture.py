@@ -82,6 +82,8 @@ def test_the_sdk_and_textual_are_imported_only_in_their_packages(path: Path) -> 
             assert room(path) in ("connection", "demo", "doctor")
         if is_of(module, "textual") or is_of(module, "rich"):
             assert room(path) == "ui"
+        if is_of(module, "mcp") or is_of(module, "mcp_types"):
+            assert room(path) in ("mcp", "demo")
     if room(path) == "connection" or path == PACKAGE / "demo" / "__init__.py":
         lazily = [module for module in imports(tree, when_loaded=True) if is_of(module, "acp")]
         assert lazily == [], "it costs half a second: import it inside a function"
@@ -149,6 +151,8 @@ def test_quick_commands_load_nothing_heavy(words: list[str]) -> None:
     }
     assert "acp_tui" in loaded
     heavy = {
-        module for module in loaded if module.partition(".")[0] in ("acp", "textual", "rich", "pydantic")
+        module
+        for module in loaded
+        if module.partition(".")[0] in ("acp", "mcp", "textual", "rich", "pydantic")
     }
     assert heavy == set()

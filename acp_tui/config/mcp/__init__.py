@@ -5,10 +5,12 @@ from acp_tui.config.mcp.agent_servers import (
     UnsentServer,
     check_sendable,
     environment_names,
+    resolve_server,
     resolved_program,
     servers_for_agent,
 )
 from acp_tui.config.mcp.project_files import PROJECT_FILES, ProjectServers, read_project_servers
+from acp_tui.config.mcp.resolved_server import ResolvedServer
 from acp_tui.config.mcp.server import Server
 from acp_tui.config.mcp.sources import from_document, from_json_file
 
@@ -16,6 +18,7 @@ __all__ = [
     "PROJECT_FILES",
     "CannotSendError",
     "ProjectServers",
+    "ResolvedServer",
     "Server",
     "UnsentServer",
     "check_sendable",
@@ -23,6 +26,7 @@ __all__ = [
     "from_document",
     "from_json_file",
     "read_project_servers",
+    "resolve_server",
     "resolved_program",
     "servers_for_agent",
 ]

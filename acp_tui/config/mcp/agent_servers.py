@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.config import validators
+from acp_tui.config.mcp.resolved_server import ResolvedServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,7 +60,7 @@ def servers_for_agent(
         try:
             supported = {"stdio": True, "http": http, "sse": sse}
             _require_sendable(server, agent, last[server.name], supported)
-            sent.append(_as_sent(server, environment))
+            sent.append(resolve_server(server, environment).for_agent())
         except CannotSendError as reason:
             left_out.append(UnsentServer(server, str(reason), intended=isinstance(reason, _NotWantedError)))
     return sent, left_out
@@ -91,7 +92,29 @@ def resolved_program(server: Server, environ: Mapping[str, str] | None = None) -
 def check_sendable(server: Server, agent: str) -> None:
     """Raise `CannotSendError` if this agent would not get the server even if it supported all transports."""
     _require_sendable(server, agent, server, {"stdio": True, "http": True, "sse": True})
-    _as_sent(server, os.environ)
+    resolve_server(server)
+
+
+def resolve_server(server: Server, environ: Mapping[str, str] | None = None) -> ResolvedServer:
+    """Return a server with its variables expanded and its program found. Raises `CannotSendError`."""
+    environment = os.environ if environ is None else environ
+    editor_values = _editor_values(server)
+
+    def expand(text: str) -> str:
+        return _expand(text, environment, editor_values)
+
+    if server.transport == "stdio":
+        env = {name: expand(value) for name, value in server.env.items()}
+        program = resolved_program(server, environment)
+        return ResolvedServer(server.name, "stdio", program, tuple(map(expand, server.args)), env)
+    url = expand(server.url)
+    if not url.lower().startswith(("http://", "https://")):
+        raise CannotSendError("its URL does not begin with http:// or https://")
+    headers = {name: expand(value) for name, value in server.headers.items()}
+    for name, value in headers.items():
+        if not name or _CONTROL.search(name + value):
+            raise CannotSendError(f"its header {name!r} contains a control character")
+    return ResolvedServer(server.name, server.transport, url=url, headers=headers)
 
 
 def _texts(server: Server) -> list[str]:
@@ -135,34 +158,6 @@ def _require_sendable(server: Server, agent: str, last: Server, supported: dict[
         raise CannotSendError("it contains a NUL or an invalid character")
     if not supported[server.transport]:
         raise CannotSendError(f"the agent does not support {server.transport} servers")
-
-
-def _as_sent(server: Server, environ: Mapping[str, str]) -> dict[str, Any]:
-    editor_values = _editor_values(server)
-
-    def expand(text: str) -> str:
-        return _expand(text, environ, editor_values)
-
-    if server.transport == "stdio":
-        env = {name: expand(value) for name, value in server.env.items()}
-        return {
-            "name": server.name,
-            "command": resolved_program(server, environ),
-            "args": [expand(word) for word in server.args],
-            "env": _pairs(env),
-        }
-    url = expand(server.url)
-    if not url.lower().startswith(("http://", "https://")):
-        raise CannotSendError("its URL does not begin with http:// or https://")
-    headers = {name: expand(value) for name, value in server.headers.items()}
-    for name, value in headers.items():
-        if not name or _CONTROL.search(name + value):
-            raise CannotSendError(f"its header {name!r} contains a control character")
-    return {"type": server.transport, "name": server.name, "url": url, "headers": _pairs(headers)}
-
-
-def _pairs(values: dict[str, str]) -> list[dict[str, str]]:
-    return [{"name": name, "value": value} for name, value in values.items()]
 
 
 def _expand(text: str, environ: Mapping[str, str], editor_values: Mapping[str, str]) -> str:
