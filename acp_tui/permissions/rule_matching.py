@@ -5,16 +5,16 @@ Matching is not symmetric:
 * An **allow** rule is read narrowly. It matches only if it is clear what the request does, and must match
   every file of the request.
 
-  - A composite command is matched only by a rule for any command. With other rules, `decision` judges each
-    part of the command by itself.
+  - A composite command as a whole is matched only by a rule that allows every command. With other rules,
+    `decision` judges each part of it separately.
   - A rule for leading words matches only plain commands (see `plain_command`), whatever words follow: `npm
     test` also allows `npm test -- --x`. An exact rule allows no further words. Neither matches a command that
     sets variables, unless they are harmless, or a command with risky arguments (see `risky_arguments`),
     unless these are among the rule's own words.
   - A file outside the workspace is allowed only by an absolute pattern, a sensitive file only by its own
     path.
-  - A delete, a move or a command with a diff also edits a file. No allow rule matches it, because a rule is
-    for one kind of request only.
+  - No allow rule matches a delete, a move or a command that comes with a diff: it also edits a file, and a
+    rule is for one kind of request only.
   - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
     workspace.
 

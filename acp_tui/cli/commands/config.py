@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    add_action(actions, "show", "show every value and where it comes from (default)")
+    add_action(actions, "show", "show all settings with their origins (the default action)")
     add_action(actions, "path", "print the path of the settings file")
     add_action(actions, "keys", "list all actions and their keys")
     add_action(actions, "check", "report problems in the settings files; exit with 1 if there are any")

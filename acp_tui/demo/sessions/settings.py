@@ -83,7 +83,7 @@ class Settings:
                 type="select",
                 id="model",
                 name="Model",
-                description="Made up, because the demo has no language model: changes only the usage numbers",
+                description="An invented model: the demo has none, so only the usage numbers change",
                 category="model",
                 current_value=self.model,
                 options=[

@@ -71,12 +71,12 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
     shell_changed = False
     for at, joined in enumerate(joined_commands):
         if shell_changed:
-            joined.make_unclear("a command before it changes the shell")
+            joined.make_unclear("an earlier command changes the shell")
         elif any(_may_place_files(other.words) for other in _run_before(joined_commands, at)):
             if _uses_git_elsewhere(joined.words, command.cwd, context):
-                joined.make_unclear("a command before it may create another repository in its folder")
+                joined.make_unclear("an earlier command may create a git repository in its folder")
             elif _may_follow_links(joined.words):
-                joined.make_unclear("a command before it may replace its paths with links")
+                joined.make_unclear("an earlier command may replace the files it names with links")
         part = _read_part(joined, command, context)
         if part.written and not all(_only_reads(other.words) for other in _run_before(joined_commands, at)):
             part = replace(part, paths_may_change=True)

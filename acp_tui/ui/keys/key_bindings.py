@@ -177,7 +177,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "prompt",
-        "Send now, into the turn or after stopping it; an empty prompt sends the first queued one",
+        "Send now: into the running turn, else stop it; an empty prompt sends the first queued one",
         8,
     ),
     Key(
@@ -246,7 +246,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "queue",
-        "Send the prompt now, into the turn or after stopping it",
+        "Send the prompt now: into the running turn if the agent can take it, else stop the turn",
         1,
     ),
     Key(
@@ -298,7 +298,7 @@ TABLE: tuple[Key, ...] = (
         "open",
         "open",
         "transcript",
-        "Open the link or image, or the permission rule that decided",
+        "Open the link, the image, or the rule that gave this permission",
     ),
     Key("transcript.kill", "x", "kill", "stop", "transcript", "Stop your running command"),
     Key("transcript.attach", "a", "attach", "attach", "transcript", "Attach a command's output"),

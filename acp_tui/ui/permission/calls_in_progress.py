@@ -1,4 +1,4 @@
-"""Finds the tool calls behind a permission request that does not say what it is about.
+"""Finds the tool calls behind a permission request that does not say what will be done.
 
 OpenHands asks "Confirm Agent Actions" with the id of an otherwise unknown tool call. It announces the calls
 to be confirmed separately, shortly before or after.

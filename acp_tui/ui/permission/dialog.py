@@ -153,7 +153,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         )
 
     def follow(self, changes: Sequence[Change]) -> None:
-        """Update the calls in progress if the question does not say what it is about.
+        """Show the tool calls that are running, if the question itself does not say what will be done.
 
         A new call restarts the pause before keys work, because the user has not read it yet.
         """

@@ -276,7 +276,7 @@ class Prompt(AttachingPrompt):
     # ------------------------------------------------------------------------- history
 
     def add_to_history(self, text: str) -> None:
-        """Add a prompt that was sent to the history."""
+        """Add a prompt to the history, after it was sent."""
         if self.history is not None:
             self.history.add(text)
 

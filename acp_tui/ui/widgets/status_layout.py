@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from acp_tui.ui.drawing.wrap import shorten
 
 SILENCE_SECONDS = 60.0
-"""Seconds without a message from the agent until the status line shows the agent's last message."""
+"""After this many seconds without a message, the status line says what the agent sent last."""
 CANCEL_GRACE_SECONDS = 5.0
 """Seconds that an agent has to end its turn after the user has cancelled it."""
 MIN_AGENT_CELLS = 12

@@ -191,7 +191,7 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- drawing
 
     def show_changes(self, changes: list[Change]) -> None:
-        """Draw the changes of one frame."""
+        """Draw the changes that were collected since the last frame."""
         session = self.session
         facts = {change.fact for change in changes if change.kind == "fact"}
         if facts & {"process", "session_id"}:

@@ -97,7 +97,7 @@ class ReplayScreen(SessionScreen):
         self.query_one(PlayerBar).show(paused=self.paused)
 
     def show_changes(self, changes: list[Change]) -> None:
-        """Draw the changes of one frame."""
+        """Draw the changes that were collected since the last frame."""
         if any(change.fact == "cwd" for change in changes):
             self._use_folder(self.session.cwd or self.player.cwd)
         super().show_changes(changes)

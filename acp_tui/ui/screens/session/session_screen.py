@@ -124,7 +124,7 @@ class SessionScreen(BaseScreen):
         self.panes.resize()
 
     def show_changes(self, changes: list[Change]) -> None:
-        """Draw the changes of one frame."""
+        """Draw the changes that were collected since the last frame."""
         with contain_errors(self.app):
             self.transcript.show_changes(changes)
         with contain_errors(self.app):
