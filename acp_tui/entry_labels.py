@@ -82,7 +82,20 @@ _LITERAL_TITLES = frozenset({"read", "edit", "delete", "move", "execute"})
 
 
 def call_title(call: ToolCall, cwd: str) -> str:
-    """Return the title of a call, with paths below the session's directory made relative to it."""
+    """Return the title of a call, with paths below the session's directory made relative to it.
+
+    A call of an MCP tool begins with the server and the tool.
+    """
+    if (tool := call.mcp_tool) is None:
+        return _agents_title(call, cwd)
+    label = visible_line(tool.label)
+    if tool.is_title:
+        return label
+    title = _agents_title(call, cwd)
+    return title if call.kind == "execute" else f"{label}: {title}"
+
+
+def _agents_title(call: ToolCall, cwd: str) -> str:
     make_safe = reveal_line if call.kind in _LITERAL_TITLES else visible_line
     title = make_safe(call.title).strip()
     if len(title) > 2 and title[0] == title[-1] == "`" and "`" not in title[1:-1]:

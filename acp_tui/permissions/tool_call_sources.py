@@ -18,6 +18,7 @@ from acp_tui.protocol.raw_input_keys import (
     PATH_KEYS,
     PATH_LIST_KEYS,
 )
+from acp_tui.session.mcp_tool import tool_names
 from acp_tui.session.state import Content, Diff
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def paths_of(call: ToolCall) -> list[list[str]]:
 
 def mcp_tool_of(call: ToolCall) -> FoundTool:
     """Return the MCP server and tool in the call's name or `_meta`."""
-    names = {name for name in (call.name, *_names_in(call.meta)) if name}
+    names = set(tool_names(call.name, call.meta))
     found = {name for name in names if name.startswith("mcp__")}
     if not found:
         return FoundTool()
@@ -237,10 +238,3 @@ def _paths(source: Mapping[str, Any]) -> Iterator[str]:
                 yield item
             elif isinstance(item, dict):
                 yield from (item[key] for key in PATH_KEYS if isinstance(item.get(key), str) and item[key])
-
-
-def _names_in(meta: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the tool names in `_meta`: the values of `toolName` and `AGENT.toolName`."""
-    for source in (meta, *meta.values()):
-        if isinstance(source, dict) and isinstance(source.get("toolName"), str):
-            yield source["toolName"]

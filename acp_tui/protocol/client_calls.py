@@ -42,9 +42,10 @@ def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
     if how is None:
         return []
     directories = values.strings(params.get("additionalDirectories"))
-    return [
-        ev.SessionOpening(how, values.raw(params, "cwd") or "", directories, values.raw(params, "sessionId"))
-    ]
+    names = (values.line(values.obj(server), "name") for server in values.items(params.get("mcpServers")))
+    session_id = values.raw(params, "sessionId")
+    servers = [name for name in names if name]
+    return [ev.SessionOpening(how, values.raw(params, "cwd") or "", directories, session_id, servers)]
 
 
 def _prompt(params: dict[str, Any]) -> tuple[list[Content], str]:

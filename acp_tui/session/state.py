@@ -8,9 +8,12 @@ Only `reduce` changes it. All texts for display have been made safe by `protocol
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.session.text import GrowingText, TerminalText
+
+if TYPE_CHECKING:
+    from acp_tui.session.mcp_tool import McpTool
 
 RequestId = int | str | None
 Phase = Literal["connecting", "idle", "loading", "prompting", "dead"]
@@ -185,6 +188,7 @@ class ToolCall(Entry):
     raw_content: Content | None = None  # the item of `content` that was read from the raw output
     has_result: bool = False  # its result came as content, outside a permission request
     meta: dict[str, Any] = field(default_factory=dict)  # all its `_meta`, merged; as sent
+    mcp_tool: McpTool | None = None  # of one of `Session.mcp_servers`, if the agent names one
     announced: bool = False  # a `tool_call` announced it, not only an update or a permission request
     served: bool = False  # stands for a file that acp-tui read or wrote at the agent's request
     ended_at: float | None = None
@@ -543,6 +547,7 @@ class Session:
     session_id: str | None = None
     cwd: str | None = None
     directories: list[str] = field(default_factory=list)
+    mcp_servers: list[str] = field(default_factory=list)  # the names of those that the agent was given
     agent: Agent | None = None
     process: Process | None = None
     dialect: Literal["v1", "0.1.0"] = "v1"

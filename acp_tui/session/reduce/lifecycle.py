@@ -122,7 +122,8 @@ def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> l
     changes: list[Change] = []
     if event.how != "fork":
         session.cwd, session.directories = event.cwd or session.cwd, event.directories
-        changes += [fact_changed("cwd"), fact_changed("directories")]
+        session.mcp_servers = event.mcp_servers
+        changes += [fact_changed("cwd"), fact_changed("directories"), fact_changed("mcp_servers")]
     if event.how != "fork":
         changes += begin_restore(session)
     if event.how == "new" and session.session_id is not None:

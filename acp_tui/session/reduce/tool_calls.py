@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.ansi_text import strip_colours
 from acp_tui.session.diff_position import line_by_hunks
+from acp_tui.session.mcp_tool import find_mcp_tool, tool_names
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.reduce.terminals import set_agent_command
 from acp_tui.session.state import Content, Diff, TerminalRef, ToolCall
@@ -30,6 +31,9 @@ def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> li
     else:
         changes = [touch(call)]
     _apply(call, event)
+    if session.mcp_servers:
+        names = tool_names(call.name, call.meta)
+        call.mcp_tool = find_mcp_tool(names, call.title, call.kind, session.mcp_servers)
     changes += _show_raw_output(session, call, event)
     _set_status(session, call, event.status, at)
     changes += _link_terminals(session, call, event)

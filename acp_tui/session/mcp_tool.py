@@ -1,0 +1,76 @@
+"""The MCP server and tool in the names that agents give to tool calls."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+_UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")
+"""The characters of a server's name that agents replace by `_`."""
+_PREFIX = "Tool: "
+"""Codex puts this before the name of a tool in a title."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpTool:
+    """A tool of an MCP server, as an agent names it."""
+
+    server: str
+    name: str
+    source: Literal["name", "title"]  # what of the tool call the agent put it into
+    is_title: bool = False  # the title says nothing else
+
+    @property
+    def label(self) -> str:
+        """The server and the tool, for display."""
+        return f"{self.server} › {self.name}"
+
+
+def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence[str]) -> McpTool | None:
+    """Return the tool of one of these servers that a tool call names; None if it names none.
+
+    Args:
+        names: The names of the tool, from fields that contain nothing else.
+        title: The title of the call, which may be such a name or a sentence.
+        kind: The kind of the call.
+        servers: The names of the MCP servers that the agent was given.
+    """
+    bare = title.strip().strip("`")
+    # The title of another call may be a path, such as `server/file.py`.
+    may_have_slash = kind == "other" or bare.startswith(_PREFIX)
+    titled = _split(bare.removeprefix(_PREFIX), servers, slash=may_have_slash)
+    for name in names:
+        if found := _split(name, servers, slash=True):
+            is_title = titled is not None or bare in (name, found[1], "")
+            return McpTool(*found, source="name", is_title=is_title)
+    return McpTool(*titled, source="title", is_title=True) if titled is not None else None
+
+
+def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the name of a tool, and those in its `_meta`: the values of `toolName` and `AGENT.toolName`."""
+    if name:
+        yield name
+    for source in (meta, *meta.values()):
+        if isinstance(source, dict) and isinstance(found := source.get("toolName"), str) and found:
+            yield found
+
+
+def _split(name: str, servers: Sequence[str], *, slash: bool) -> tuple[str, str] | None:
+    """Return the server and the tool in a name such as `mcp__server__tool`, `server__tool` or `server/tool`.
+
+    If the names of several servers match, the longest is used.
+    """
+    if not name or any(character.isspace() for character in name):
+        return None
+    rest = name.removeprefix("mcp__")
+    for server in sorted(servers, key=len, reverse=True):
+        for written in dict.fromkeys((server, _UNSAFE.sub("_", server))):
+            for separator in ("__", "/") if slash else ("__",):
+                tool = rest.removeprefix(f"{written}{separator}")
+                if tool not in ("", rest):
+                    return server, tool
+    return None
