@@ -9,11 +9,11 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 from acp_tui.connection.errors import AgentGone, AgentTimeout, RequestFailed
-from acp_tui.connection.line_splitter import MAX_LINE_BYTES
 from acp_tui.connection.params import trace_context
 from acp_tui.connection.pending_requests import PendingRequests
 from acp_tui.connection.process import AgentProcess
 from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTransport
+from acp_tui.processes.line_splitter import MAX_LINE_BYTES
 from acp_tui.protocol.errors import read_error
 
 if TYPE_CHECKING:

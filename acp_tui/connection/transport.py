@@ -16,7 +16,7 @@ from collections import deque
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.line_splitter import MAX_LINE_BYTES, LineSplitter
+from acp_tui.processes.line_splitter import MAX_LINE_BYTES, LineSplitter
 from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_REQUEST
 from acp_tui.session.record import Record
 

@@ -1,6 +1,6 @@
 """Child processes that never outlive acp-tui, not even when it is killed with SIGKILL.
 
-A separate watcher process ends what is left. Imports nothing else of acp-tui, so that both `connection` and
+A separate watcher process ends what is left. Imports only `session`, so that `connection`, `mcp` and
 `workspace` can use it.
 """
 

@@ -1,0 +1,252 @@
+"""A program that talks over stdin and stdout: start, streams, exit, and end with all its child processes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import signal
+import socket
+from typing import TYPE_CHECKING, Self
+
+from acp_tui.processes.line_ring import MAX_LINES, LineRing
+from acp_tui.processes.reaper import watcher_command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+READ_BYTES = 1 << 18
+"""Bytes per read; a pipe rarely holds more."""
+EXIT_GRACE_SECONDS = 1.5
+"""Seconds a program has to exit after its stdin was closed, before it gets SIGTERM."""
+LAST_OUTPUT_SECONDS = 3.0
+"""Seconds to wait for the rest of an ended program's output: another process may hold its pipes open."""
+WATCHER_SECONDS = 6.0
+"""Seconds the watcher has to end all processes, with SIGTERM and then SIGKILL."""
+
+log = logging.getLogger(__name__)
+
+
+class PipedProcess:
+    """One running program, created by `start`. A watcher process ends it if acp-tui dies."""
+
+    def __init__(
+        self,
+        watcher: asyncio.subprocess.Process,
+        reader: asyncio.StreamReader,
+        control: asyncio.StreamWriter,
+        on_stderr: Callable[[bytes], None] | None,
+    ) -> None:
+        self._watcher = watcher
+        self._control = control
+        self._on_stderr = on_stderr
+        self._ring = LineRing()
+        self._started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._ended = asyncio.Event()
+        self._watcher_killed = False  # by us: it did not end the program in time
+        self.pid = 0
+        """The id of the program's process, which is also the id of its process group and session."""
+        self.returncode: int | None = None
+        """The exit code, or the negated signal number; None while it runs, and with `watcher_lost`."""
+        self.watcher_lost = False
+        """Whether the program was ended because its watcher process was killed by somebody else."""
+        self._stderr_task = asyncio.create_task(self._drain_stderr())
+        self._status_task = asyncio.create_task(self._read_status(reader))
+
+    # ----------------------------------------------------------------- start
+
+    @classmethod
+    async def start(
+        cls,
+        program: str,
+        command: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        on_stderr: Callable[[bytes], None] | None = None,
+    ) -> Self:
+        """Start a program in `cwd` and return when it runs. Raises `StartError`.
+
+        Args:
+            program: The absolute path of the program.
+            command: Its arguments, beginning with the name by which it is called.
+            cwd: The folder in which it starts.
+            env: Its whole environment.
+            on_stderr: Called with each unmodified block that the program writes to stderr.
+        """
+        starting = asyncio.create_task(cls._start_watcher(program, command, cwd, env, on_stderr))
+        try:
+            process = await asyncio.shield(starting)
+        except asyncio.CancelledError:  # let the start finish, so that the process can be ended
+            with contextlib.suppress(OSError, ValueError):
+                await (await starting).end(grace_seconds=0)
+            raise
+        except (OSError, ValueError) as error:  # e.g. arguments too long, or with a NUL
+            raise StartError(f"{getattr(error, 'strerror', None) or error}") from error
+        try:
+            process.pid = await asyncio.shield(process._started)  # shielded: the watcher reports in any case
+        except OSError as error:
+            await process.end()
+            raise ExecError(f"{program}: {_exec_error(error)}") from None
+        except BaseException:
+            await process.end(grace_seconds=0)
+            raise
+        return process
+
+    @classmethod
+    async def _start_watcher(
+        cls,
+        program: str,
+        command: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        on_stderr: Callable[[bytes], None] | None,
+    ) -> Self:
+        """Start the watcher, which then starts the program."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                watcher = await asyncio.create_subprocess_exec(
+                    *watcher_command(theirs.fileno(), program, *command),
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.PIPE,
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,  # so that Ctrl+C in our terminal does not reach the program
+                    limit=4 * READ_BYTES,
+                    cwd=cwd,
+                    env=env,
+                )
+            reader, control = await asyncio.open_connection(sock=ours)
+        except BaseException:
+            ours.close()
+            raise
+        return cls(watcher, reader, control, on_stderr)
+
+    # ----------------------------------------------------------------- streams
+
+    async def read(self) -> bytes:
+        """Return the next block of stdout; empty at the end."""
+        assert self._watcher.stdout is not None
+        return await self._watcher.stdout.read(READ_BYTES)
+
+    @property
+    def writable(self) -> bool:
+        """True while stdin is open and the program runs."""
+        stdin = self._watcher.stdin
+        return stdin is not None and not stdin.is_closing() and not self.ended
+
+    def write(self, data: bytes) -> None:
+        """Write to stdin without waiting."""
+        assert self._watcher.stdin is not None
+        self._watcher.stdin.write(data)
+
+    async def drain(self) -> None:
+        """Wait while the pipe to stdin is full."""
+        assert self._watcher.stdin is not None
+        await self._watcher.stdin.drain()
+
+    def stderr_tail(self, count: int = MAX_LINES) -> list[str]:
+        """Return the last lines of stderr, safe to display."""
+        return self._ring.tail(count)
+
+    async def _drain_stderr(self) -> None:
+        stderr = self._watcher.stderr
+        assert stderr is not None
+        while block := await stderr.read(READ_BYTES):
+            self._ring.add(block)
+            if self._on_stderr is not None:
+                try:
+                    self._on_stderr(block)
+                except Exception:  # keep reading: a program blocks when its stderr pipe is full
+                    log.exception("Storing a program's stderr failed")
+
+    # ----------------------------------------------------------------- exit
+
+    @property
+    def ended(self) -> bool:
+        """True once the program has ended."""
+        return self._ended.is_set()
+
+    async def wait_for_end(self) -> None:
+        """Wait for the exit and for the rest of stderr."""
+        await self._ended.wait()
+        await asyncio.wait([self._stderr_task], timeout=LAST_OUTPUT_SECONDS)
+
+    async def _read_status(self, reader: asyncio.StreamReader) -> None:
+        """Read the watcher's reports: started or failed, then exit code or signal."""
+        try:
+            while line := await reader.readline():
+                word, _, number = line.decode().strip().partition(" ")
+                if word == "started":
+                    self._started.set_result(int(number))
+                elif word == "failed":
+                    self._started.set_exception(OSError(int(number), os.strerror(int(number))))
+                elif word in ("exit", "signal"):
+                    self._set_ended(int(number) if word == "exit" else -int(number))
+        except ConnectionError:
+            pass
+        finally:
+            if not self._started.done():
+                self._started.set_exception(OSError(errno.ECHILD, "its watcher process was killed"))
+            if not self.ended:  # the watcher was killed, so the program has to be ended here
+                self._kill_group()
+                self.watcher_lost = not self._watcher_killed
+                self._set_ended(-signal.SIGKILL if self._watcher_killed else None)
+
+    def _set_ended(self, returncode: int | None) -> None:
+        self.returncode = returncode
+        self._ended.set()
+        stdout = self._watcher.stdout
+        if stdout is not None:
+            asyncio.get_running_loop().call_later(LAST_OUTPUT_SECONDS, stdout.feed_eof)
+
+    def _kill_group(self) -> None:
+        if self.pid:
+            with contextlib.suppress(OSError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+    async def end(self, *, grace_seconds: float = EXIT_GRACE_SECONDS) -> None:
+        """End the program and all processes it started: close stdin, then SIGTERM, then SIGKILL."""
+        if self._watcher.stdin is not None:
+            self._watcher.stdin.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), grace_seconds)
+        with contextlib.suppress(OSError):
+            self._control.write_eof()
+        done, _ = await asyncio.wait([self._status_task], timeout=WATCHER_SECONDS)
+        if not done:
+            self._watcher_killed = True
+            self._kill_group()
+            with contextlib.suppress(ProcessLookupError):
+                self._watcher.kill()
+        await self._watcher.wait()
+        await self._status_task
+        self._control.close()
+        await self.wait_for_end()
+        self._stderr_task.cancel()  # still runs if an unrelated process holds the pipe
+
+
+class StartError(Exception):
+    """A program could not be started. The message is a clause with the reason."""
+
+
+class ExecError(StartError):
+    """The system could not execute the program."""
+
+
+def signal_name(number: int) -> str:
+    """Return the name of a signal, such as "SIGTERM"."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _exec_error(error: OSError) -> str:
+    return {
+        errno.ENOENT: "the interpreter in its #! line does not exist",
+        errno.ENOEXEC: "neither a binary for this machine nor a script with a #! line",
+    }.get(error.errno or 0, error.strerror or "unknown reason")
