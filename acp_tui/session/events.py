@@ -523,6 +523,22 @@ class Noticed(Event):
 
 
 @dataclass(slots=True)
+class McpCalled(Event):
+    """Client: a call of an MCP tool that acp-tui carried has ended, or was refused.
+
+    The record comes at the end of the call. Long values are shortened before they are recorded.
+    """
+
+    server: str
+    tool: str
+    arguments: Any = None  # raw
+    result: Any = None  # raw: the server's result object; None if there is none
+    error: str | None = None  # why there is no result, as a sentence
+    seconds: float = 0.0  # from the request to the answer, without the wait for a permission
+    by: str = "agent"  # who called: "agent" or "you"
+
+
+@dataclass(slots=True)
 class SettingsRestored(Event):
     """Client: the settings of a reopened session were restored, except those whose keys are in `failed`."""
 

@@ -463,6 +463,26 @@ class Usage:
 
 
 @dataclass(slots=True)
+class McpCall:
+    """A finished call of an MCP tool that acp-tui carried. The arguments and the result are as sent."""
+
+    at: float  # when it ended
+    server: str
+    tool: str
+    raw_arguments: Any = None
+    raw_result: Any = None  # the server's result object; None if there is none
+    error: str | None = None  # why there is no result, as a sentence
+    seconds: float = 0.0
+    by: str = "agent"  # who called: "agent" or "you"
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no result, or the result reports an error of the tool."""
+        result = self.raw_result
+        return self.error is not None or (isinstance(result, dict) and result.get("isError") is True)
+
+
+@dataclass(slots=True)
 class QueuedPrompt:
     """A prompt in the queue."""
 
@@ -578,6 +598,7 @@ class Session:
     commands: list[SlashCommand] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     plan: Plan | None = None  # the current one
+    mcp_calls: list[McpCall] = field(default_factory=list)  # the last ones; see `facts.MAX_MCP_CALLS`
     queue: list[QueuedPrompt] = field(default_factory=list)
     queue_paused: bool = False
 

@@ -18,6 +18,8 @@ from acp_tui.session.state import Content
         ev.AgentExited(3, None, ["line"], expected=True, reason="why"),
         ev.Decided("p", "rule", "rule 3", allowed=False, subject="run ls"),
         ev.Decided(None, "you", "", allowed=None, waited=1.25),
+        ev.McpCalled("files", "read", {"path": "a\x1b"}, {"content": [{"type": "text"}]}, seconds=0.5),
+        ev.McpCalled("files", "read", [], error="It was refused.", by="you"),
         ev.Noticed("error", "text", "detail", "store"),
         ev.Queued("q", "raw \x1b text", [{"type": "text", "text": "x"}], first=True),
         ev.Unqueued("q"),

@@ -57,6 +57,7 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.ConfigOptionsChanged: EventRule(facts.config_options_changed, "its options"),
     ev.ConfigOptionSet: EventRule(facts.config_option_set, "its options"),
     ev.ModelChanged: EventRule(facts.model_changed, "its model"),
+    ev.McpCalled: EventRule(facts.mcp_called),
     ev.SettingsRestored: EventRule(stored_settings.settings_restored),
     ev.UsageChanged: EventRule(facts.usage_changed, "its usage"),
     ev.InfoChanged: EventRule(facts.info_changed, "the session's title"),

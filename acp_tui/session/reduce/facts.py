@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 from acp_tui.session.reduce.entries import add_notice, fact_changed
 from acp_tui.session.reduce.stored_settings import update_settings
 from acp_tui.session.settings import value_name
-from acp_tui.session.state import Mode, QueuedPrompt, Usage
+from acp_tui.session.state import McpCall, Mode, QueuedPrompt, Usage
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.change import Change
     from acp_tui.session.state import ConfigOption, Session
+
+MAX_MCP_CALLS = 200
+"""The number of calls of MCP tools that a session keeps."""
 
 
 def commands_changed(session: Session, event: ev.CommandsChanged, _at: float) -> list[Change]:
@@ -41,6 +44,22 @@ def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[
         tokens=before.tokens,
     )
     return [fact_changed("usage")]
+
+
+def mcp_called(session: Session, event: ev.McpCalled, at: float) -> list[Change]:
+    """Add a call of an MCP tool, and forget the oldest one beyond the limit."""
+    call = McpCall(
+        at=at,
+        server=event.server,
+        tool=event.tool,
+        raw_arguments=event.arguments,
+        raw_result=event.result,
+        error=event.error,
+        seconds=event.seconds,
+        by=event.by,
+    )
+    session.mcp_calls = [*session.mcp_calls[1 - MAX_MCP_CALLS :], call]
+    return [fact_changed("mcp_calls")]
 
 
 # --------------------------------------------------------------------------- modes, options, models
