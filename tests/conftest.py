@@ -12,6 +12,8 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.mcp_servers import ServerLog
+
 
 # `nohup` ignores SIGHUP, and child processes inherit that: they would survive the end of their terminal.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -37,3 +39,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("TMUX", "STY", *hooks):
         monkeypatch.delenv(name, raising=False)
     return directory
+
+
+@pytest.fixture
+def server_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ServerLog:
+    """Return the log to which the stdio MCP servers of this test write what they receive."""
+    from tests.support.mcp_servers import ServerLog
+
+    path = tmp_path / "mcp-servers.jsonl"
+    monkeypatch.setenv("MCP_SERVER_LOG", str(path))
+    return ServerLog(path)
