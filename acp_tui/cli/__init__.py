@@ -47,7 +47,7 @@ COMMANDS = {
     "sessions": "list, show and prune recorded sessions",
     "permissions": "list, revoke and explain remembered permission answers",
     "trust": "list and forget the folders you trust",
-    "mcp": "list the MCP servers given to agents",
+    "mcp": "manage the MCP servers given to agents",
     "export": "export a recorded session as Markdown, HTML or JSON",
     "config": "show and check the settings",
     "replay": "replay a recorded session",
@@ -119,16 +119,22 @@ def _cwd_exists() -> bool:
 
 
 def _with_command(words: list[str]) -> list[str]:
-    """Return the words with the default command `run` inserted if they name no command.
+    """Return the words with the default command `run`, or the default action of `mcp`, inserted if needed.
 
-    An example is `acp-tui claude-code`. If there are no words, `run` is inserted only on a terminal;
-    otherwise the help is printed.
+    Examples are `acp-tui claude-code` and `acp-tui mcp --agent codex`. If there are no words, `run` is
+    inserted only on a terminal; otherwise the help is printed.
     """
     if not words and sys.stdin.isatty() and sys.stdout.isatty():
         return ["run"]
     first = next((word for word in words if not word.startswith("-")), None)
     general = not words or words[0] in ("-h", "--help", "--version")
+    if words[:1] == ["mcp"] and (len(words) == 1 or _is_option(words[1])):
+        return ["mcp", "list", *words[1:]]
     return words if general or first in COMMANDS else ["run", *words]
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word not in ("-h", "--help")
 
 
 class _Parser(argparse.ArgumentParser):

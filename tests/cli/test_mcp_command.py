@@ -82,7 +82,8 @@ def test_servers_of_mcp_config_files_are_listed_and_replace_those_of_the_same_na
     assert out.endswith(
         f"files  {file}:2\n"
         "    command  sh\n"
-        "    unused   cwd, trust: not part of the protocol\n"
+        "    folder   /\n"
+        "    unused   trust: not part of the protocol\n"
         "    sent     to every agent\n"
     )
 

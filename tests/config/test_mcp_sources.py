@@ -120,7 +120,7 @@ def test_a_settings_file_of_gemini_is_read(tmp_path: Path) -> None:
       "cwd": "/x",
       "trust": true,
     },
-    "stream": {"httpUrl": "https://example.org/a", "headers": {"X": "y"}, "timeout": 5},
+    "stream": {"httpUrl": "https://example.org/a", "headers": {"X": "y"}, "timeout": 5000},
     "events": {"url": "https://example.org/sse?x=1"},
     "typed": {"url": "https://example.org/b", "transportType": "streamable-http", "disabled": true},
     "odd \\"name\\" // no comment": {"type": "stdio", "command": ["npx", "-y"], "args": ["z"]}
@@ -130,9 +130,9 @@ def test_a_settings_file_of_gemini_is_read(tmp_path: Path) -> None:
     )
     local, stream, events, typed, odd = mcp.from_json_file(file)
     assert (local.transport, local.command, local.args) == ("stdio", "./server", ["--port", "80"])
-    assert (local.env, local.extra) == ({"PORT": "80"}, {"cwd": "/x", "trust": True})
+    assert (local.env, local.cwd, local.extra) == ({"PORT": "80"}, "/x", {"trust": True})
     assert (stream.transport, stream.url) == ("http", "https://example.org/a")
-    assert (stream.headers, stream.extra) == ({"X": "y"}, {"timeout": 5})
+    assert (stream.headers, stream.timeout, stream.extra) == ({"X": "y"}, 5.0, {})
     assert (events.transport, typed.transport) == ("sse", "http")
     assert (events.enabled, typed.enabled) == (True, False)
     assert (odd.name, odd.command, odd.args) == ('odd "name" // no comment', "npx", ["-y", "z"])

@@ -1,118 +1,34 @@
-"""`acp-tui mcp`: lists the MCP servers, where each is defined, and which agents get it."""
+"""`acp-tui mcp`: the MCP servers given to agents. Each action is a module in `acp_tui/cli/mcp/`."""
 
 from __future__ import annotations
 
-import re
-import shlex
-from pathlib import Path
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, cast
 
-from acp_tui.agents import catalogue
-from acp_tui.cli.project_trust import NOT_AGREED, ProjectTrust
-from acp_tui.cli.settings_problems import print_problem_count
-from acp_tui.config import mcp
-from acp_tui.config import settings as config
-from acp_tui.config.problems import closest_match
-from acp_tui.console.messages import print_message
-from acp_tui.console.tables import labelled
-from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
-from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
+from acp_tui.cli.options import add_action
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
 
-    from acp_tui.config.mcp import Server
-    from acp_tui.config.settings import Settings
+    from acp_tui.cli import CommandModule
 
-# What may remain of a header value without its ${…} references.
-_NOT_SECRET = re.compile(r"\s*(?:bearer|basic|token)?\s*", re.IGNORECASE)
-_REFERENCE = re.compile(r"\$\{[\w:]+\}")
+ACTIONS = {
+    "list": "list the servers, where each is defined, and which agents get it (default)",
+}
+"""The actions with their summaries. `acp_tui/cli/mcp/ACTION.py` has `configure` and `run`."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
-    parser.add_argument("action", nargs="?", choices=["list"], default="list", help="list servers (default)")
-    parser.add_argument(
-        "--mcp-config",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="JSON file with mcpServers (repeatable)",
-    )
-    parser.add_argument("--agent", metavar="NAME", help="show only the servers given to this agent")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, summary in ACTIONS.items():
+        _module(name).configure(add_action(actions, name, summary))
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the servers and where each is configured."""
-    settings = config.load(Path.cwd())
-    of_files = [server for file in args.mcp_config for server in mcp.from_json_file(file)]
-    project = ProjectTrust(Path.cwd(), None, [*settings.mcp_servers, *of_files])
-    for server in project.use_saved_answers():
-        project.withheld.append(mcp.UnsentServer(server, NOT_AGREED))
-    servers = [*settings.mcp_servers, *project.servers, *of_files]
-    if args.agent is not None:
-        _require_known(args.agent, settings, servers)
-    if not servers and not project.withheld:
-        print(
-            f"No MCP servers: none in {config.config_file()} or this folder, and no --mcp-config was given."
-        )
-    for server in servers:
-        print("\n".join(_server_lines(server, _recipients(server, servers, args.agent))))
-    for unsent in project.withheld:
-        print("\n".join(_server_lines(unsent.server, ("left out", unsent.reason))))
-    for problem in project.problems:
-        print_message(problem)
-    print_problem_count(settings)
-    return 0
+    """Run the chosen action and return the exit code."""
+    return _module(args.action).run(args)
 
 
-def _require_known(agent: str, settings: Settings, servers: list[Server]) -> None:
-    """Raise `UserError` if an agent is neither known nor named in the definition of a server."""
-    names = {*catalogue.known_agents(settings), *(name for server in servers for name in server.agents or [])}
-    if agent not in names:
-        guess = closest_match(agent, names)
-        raise UserError(
-            f'Unknown agent "{agent}"' + (f"; did you mean {guess}?" if guess else "."), exit_code=2
-        )
-
-
-def _server_lines(server: Server, recipients: tuple[str, str]) -> list[str]:
-    if server.transport == "stdio":
-        fields = [("command", redact_text(shlex.join([server.command, *server.args])))]
-    else:
-        fields = [(server.transport, redact_text(server.url))]
-    fields += [("env", pair) for pair in _mask_secrets(server.env, "=")]
-    fields += [("header", pair) for pair in _mask_secrets(server.headers, ": ")]
-    if server.extra:
-        fields.append(("unused", f"{', '.join(server.extra)}: not part of the protocol"))
-    fields.append(recipients)
-    return [visible_line(f"{server.name}  {server.origin}"), *labelled(fields, "    ", commands=("command",))]
-
-
-def _mask_secrets(values: Mapping[str, str], separator: str) -> list[str]:
-    """Return lines such as `NAME=VALUE`, with possible secrets masked. References to variables are shown."""
-    return [
-        f"{name}{separator}{MASK if is_secret_name(name) and not _is_harmless(value) else redact_text(value)}"
-        for name, value in values.items()
-    ]
-
-
-def _is_harmless(value: str) -> bool:
-    return _NOT_SECRET.fullmatch(_REFERENCE.sub("", value)) is not None
-
-
-def _recipients(server: Server, servers: list[Server], agent: str | None) -> tuple[str, str]:
-    """Return "sent" and the agents that get the server, or "left out" and the reason.
-
-    Which transports an agent supports is unknown until it runs, hence texts such as "if it supports sse".
-    """
-    recipient = agent or (server.agents[0] if server.agents else "")
-    _, left_out = mcp.servers_for_agent(servers, recipient, http=True, sse=True)
-    reason = next((left.reason for left in left_out if left.server is server), None)
-    if reason:
-        return "left out", reason
-    condition = "" if server.transport == "stdio" else f", if it supports {server.transport}"
-    return "sent", f"to {agent or ', '.join(server.agents or ['every agent'])}{condition}"
+def _module(action: str) -> CommandModule:
+    return cast("CommandModule", importlib.import_module(f"acp_tui.cli.mcp.{action}"))

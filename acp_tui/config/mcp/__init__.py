@@ -4,6 +4,7 @@ from acp_tui.config.mcp.agent_servers import (
     CannotSendError,
     UnsentServer,
     check_sendable,
+    connection_for,
     environment_names,
     resolve_server,
     resolved_program,
@@ -11,17 +12,21 @@ from acp_tui.config.mcp.agent_servers import (
 )
 from acp_tui.config.mcp.project_files import PROJECT_FILES, ProjectServers, read_project_servers
 from acp_tui.config.mcp.resolved_server import ResolvedServer
-from acp_tui.config.mcp.server import Server
+from acp_tui.config.mcp.server import Connection, Server
+from acp_tui.config.mcp.sign_in_settings import SignInSettings
 from acp_tui.config.mcp.sources import from_document, from_json_file
 
 __all__ = [
     "PROJECT_FILES",
     "CannotSendError",
+    "Connection",
     "ProjectServers",
     "ResolvedServer",
     "Server",
+    "SignInSettings",
     "UnsentServer",
     "check_sendable",
+    "connection_for",
     "environment_names",
     "from_document",
     "from_json_file",

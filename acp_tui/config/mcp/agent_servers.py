@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,9 +13,9 @@ from acp_tui.config import validators
 from acp_tui.config.mcp.resolved_server import ResolvedServer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from acp_tui.config.mcp.server import Server
+    from acp_tui.config.mcp.server import Connection, Server
 
 _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
 _VARIABLE = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
@@ -97,6 +98,7 @@ def check_sendable(server: Server, agent: str) -> None:
 
 def resolve_server(server: Server, environ: Mapping[str, str] | None = None) -> ResolvedServer:
     """Return a server with its variables expanded and its program found. Raises `CannotSendError`."""
+    _require_valid(server)
     environment = os.environ if environ is None else environ
     editor_values = _editor_values(server)
 
@@ -105,8 +107,13 @@ def resolve_server(server: Server, environ: Mapping[str, str] | None = None) -> 
 
     if server.transport == "stdio":
         env = {name: expand(value) for name, value in server.env.items()}
+        cwd = validators.resolve_path(server.folder, expand(server.cwd)) if server.cwd else None
+        args = [expand(word) for word in server.args]
+        if cwd is None:
+            args = [_absolute_file(word, server.folder) for word in args]
         program = resolved_program(server, environment)
-        return ResolvedServer(server.name, "stdio", program, tuple(map(expand, server.args)), env)
+        resolved = ResolvedServer(server.name, "stdio", program, tuple(args), env, cwd=cwd)
+        return replace(resolved, **_options(server, expand))
     url = expand(server.url)
     if not url.lower().startswith(("http://", "https://")):
         raise CannotSendError("its URL does not begin with http:// or https://")
@@ -114,14 +121,56 @@ def resolve_server(server: Server, environ: Mapping[str, str] | None = None) -> 
     for name, value in headers.items():
         if not name or _CONTROL.search(name + value):
             raise CannotSendError(f"its header {name!r} contains a control character")
-    return ResolvedServer(server.name, server.transport, url=url, headers=headers)
+    resolved = ResolvedServer(server.name, server.transport, url=url, headers=headers)
+    return replace(resolved, **_options(server, expand))
+
+
+def connection_for(server: Server) -> Connection:
+    """Return how an agent is given a server: as configured, or through the bridge if only that can do it.
+
+    An agent cannot be told a working directory, a timeout or a choice of tools, and it has no access to
+    acp-tui's sign-in.
+    """
+    if server.connection is not None:
+        return server.connection
+    filtered = server.include_tools is not None or server.exclude_tools
+    needs_bridge = server.cwd or server.timeout is not None or filtered or server.sign_in is not None
+    return "bridge" if needs_bridge else "direct"
+
+
+def _options(server: Server, expand: Callable[[str], str]) -> dict[str, Any]:
+    """Return the fields of a `ResolvedServer` that do not depend on the transport."""
+    sign_in = server.sign_in
+    if sign_in is not None:
+        client_id, client_secret, scope = map(expand, sign_in.texts())
+        sign_in = replace(sign_in, client_id=client_id, client_secret=client_secret, scope=scope)
+    return {
+        "timeout": server.timeout,
+        "include_tools": None if server.include_tools is None else tuple(server.include_tools),
+        "exclude_tools": tuple(server.exclude_tools),
+        "sign_in": sign_in,
+        "connection": connection_for(server),
+        "digest": server.digest(),
+    }
+
+
+def _absolute_file(word: str, folder: Path) -> str:
+    """Return an argument that names a file relative to `folder` as an absolute path, any other unchanged."""
+    if not word or word.startswith(("-", "/")):
+        return word
+    path = folder / word
+    try:
+        return str(path.absolute()) if path.is_file() else word
+    except (OSError, ValueError):  # too long for a path, or with a NUL
+        return word
 
 
 def _texts(server: Server) -> list[str]:
     """Return the parts of a definition that may contain references such as `${VAR}`."""
+    texts = server.sign_in.texts() if server.sign_in is not None else []
     if server.transport == "stdio":
-        return [server.command, *server.args, *server.env.values()]
-    return [server.url, *server.headers.values()]
+        return [server.command, *server.args, *server.env.values(), server.cwd, *texts]
+    return [server.url, *server.headers.values(), *texts]
 
 
 def _editor_values(server: Server) -> dict[str, str]:
@@ -151,13 +200,18 @@ def _require_sendable(server: Server, agent: str, last: Server, supported: dict[
     if server.agents is not None and agent not in server.agents:
         whom = f"only for {', '.join(server.agents)}" if server.agents else "for no agent"
         raise _NotWantedError(f"it is {whom}")
+    _require_valid(server)
+    if not supported[server.transport]:
+        raise CannotSendError(f"the agent does not support {server.transport} servers")
+
+
+def _require_valid(server: Server) -> None:
+    """Raise `CannotSendError` if the definition itself is wrong."""
     if server.problems:
         raise CannotSendError("; ".join(server.problems))
     names = [*server.env, *server.headers]
     if any(_UNSENDABLE.search(text) for text in (server.name, *_texts(server), *names)):
         raise CannotSendError("it contains a NUL or an invalid character")
-    if not supported[server.transport]:
-        raise CannotSendError(f"the agent does not support {server.transport} servers")
 
 
 def _expand(text: str, environ: Mapping[str, str], editor_values: Mapping[str, str]) -> str:

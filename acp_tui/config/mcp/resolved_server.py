@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.mcp.sign_in_settings import SignInSettings
+
 if TYPE_CHECKING:
-    from acp_tui.config.mcp.server import Transport
+    from acp_tui.config.mcp.server import Connection, Transport
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,19 @@ class ResolvedServer:
     env: dict[str, str] = field(default_factory=dict)
     url: str = ""
     headers: dict[str, str] = field(default_factory=dict)
+    cwd: Path | None = None  # the folder in which the program is started; None: the workspace
+    timeout: float | None = None  # seconds for a call of a tool; None: the default
+    include_tools: tuple[str, ...] | None = None  # None: all tools
+    exclude_tools: tuple[str, ...] = ()
+    sign_in: SignInSettings | None = None
+    connection: Connection = "direct"
+    digest: str = ""  # of the definition as the user wrote it
+
+    def allows_tool(self, name: str) -> bool:
+        """Return whether the tool filters let a tool pass. Excluding wins over including."""
+        if name in self.exclude_tools:
+            return False
+        return self.include_tools is None or name in self.include_tools
 
     def for_agent(self) -> dict[str, Any]:
         """Return the server as the object that ACP sends to an agent."""
@@ -28,6 +44,23 @@ class ResolvedServer:
             return {"name": self.name, **program}
         address = {"url": self.url, "headers": _pairs(self.headers)}
         return {"type": self.transport, "name": self.name, **address}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the server as a JSON object. It contains the secrets."""
+        return asdict(self) | {"cwd": None if self.cwd is None else str(self.cwd)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> ResolvedServer:
+        """Return the server of an object made by `to_json`."""
+        include, cwd, sign_in = data["include_tools"], data["cwd"], data["sign_in"]
+        converted = {
+            "args": tuple(data["args"]),
+            "cwd": None if cwd is None else Path(cwd),
+            "include_tools": None if include is None else tuple(include),
+            "exclude_tools": tuple(data["exclude_tools"]),
+            "sign_in": None if sign_in is None else SignInSettings(**sign_in),
+        }
+        return cls(**(data | converted))
 
 
 def _pairs(values: dict[str, str]) -> list[dict[str, str]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.config import validators
+from acp_tui.config.mcp.sign_in_settings import SignInSettings, sign_in_settings
 from acp_tui.config.problems import format_value
 from acp_tui.config.validators import InvalidValueError
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Transport = Literal["stdio", "http", "sse"]
+Connection = Literal["direct", "bridge"]
+"""Whether the agent is given the server itself, or acp-tui's bridge to it."""
 
 TRANSPORTS: dict[str, Transport] = {
     "stdio": "stdio",
@@ -27,6 +30,7 @@ TRANSPORTS: dict[str, Transport] = {
     "sse": "sse",
 }
 """The transports by their usual names, which are in lower case."""
+NO_WEBSOCKET = "MCP has no WebSocket transport; use http or sse"
 
 
 @dataclass(slots=True)
@@ -42,6 +46,12 @@ class Server:
     env: dict[str, str] = field(default_factory=dict)
     url: str = ""
     headers: dict[str, str] = field(default_factory=dict)
+    cwd: str = ""  # the folder in which the program is started; "": the workspace
+    timeout: float | None = None  # seconds for a call of a tool
+    include_tools: list[str] | None = None  # None: all tools
+    exclude_tools: list[str] = field(default_factory=list)
+    sign_in: SignInSettings | None = None
+    connection: Connection | None = None  # None: chosen by `connection_for`
     enabled: bool = True
     agents: list[str] | None = None  # None: every agent
     extra: dict[str, Any] = field(default_factory=dict)  # keys that only other programs use
@@ -67,7 +77,18 @@ class Server:
     def definition(self) -> str:
         """Return the definition as one text, without its location and `enabled`."""
         parts = [self.name, self.transport, self.command, self.args, self.env, self.url, self.headers]
-        return json.dumps([*parts, self.agents, self.extra], sort_keys=True, default=str)  # TOML has dates
+        options = {
+            "cwd": self.cwd,
+            "timeout": self.timeout,
+            "include_tools": self.include_tools,
+            "exclude_tools": self.exclude_tools,
+            "sign_in": None if self.sign_in is None else asdict(self.sign_in),
+            "connection": self.connection,
+        }
+        # Options that are not set are left out, so that new ones do not change the digest of old definitions.
+        given = {name: value for name, value in options.items() if value not in (None, "", [])}
+        # TOML has dates
+        return json.dumps([*parts, self.agents, self.extra | given], sort_keys=True, default=str)
 
     def digest(self) -> str:
         """Return a digest of the definition."""
@@ -87,7 +108,24 @@ def _agents(value: Any) -> list[str]:
 def _transport(value: Any) -> Transport:
     if isinstance(value, str) and (known := TRANSPORTS.get(value.lower())):
         return known
+    if isinstance(value, str) and value.lower() in ("ws", "websocket"):
+        raise InvalidValueError(NO_WEBSOCKET)
     raise validators.invalid_value("stdio, http or sse", value)
+
+
+def _connection(value: Any) -> Connection:
+    return "bridge" if validators.one_of("direct", "bridge")(value) == "bridge" else "direct"
+
+
+def _milliseconds(value: Any) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e12:
+        return value / 1000
+    raise validators.invalid_value("a number of milliseconds above 0", value)
+
+
+def _tool_names(value: Any) -> list[str]:
+    """Validate names of tools. Gemini also accepts `name(…)`, of which it uses the name."""
+    return [name.partition("(")[0] for name in validators.strings(value)]
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
@@ -103,23 +141,34 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "type": _transport,
     "transportType": _transport,
     "transport": _transport,
+    "cwd": validators.text,
+    "timeout": validators.seconds,
+    "include_tools": _tool_names,
+    "includeTools": _tool_names,
+    "exclude_tools": _tool_names,
+    "excludeTools": _tool_names,
+    "sign_in": sign_in_settings,
+    "connection": _connection,
 }
+_JSON_CHECKS = _CHECKS | {"timeout": _milliseconds}
+"""In JSON files, `timeout` is in milliseconds, as in those of Gemini CLI and Claude Code."""
 
 
-def parse(name: str, entry: Any, file: Path, line: int | None) -> Server:
+def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool = False) -> Server:
     """Return the server that an entry of a settings file defines. Errors are stored in its `faults`."""
     server = Server(name, file, line)
+    checks = _JSON_CHECKS if is_json else _CHECKS
     if not isinstance(entry, dict):
         server.faults.append(("", f"expected a table, got {format_value(entry)}"))
         return server
     values: dict[str, Any] = {}
     for key, value in entry.items():
-        if key not in _CHECKS:
+        if key not in checks:
             server.extra[key] = value
             continue
         try:
             # A command with spaces is a single program: other clients do not split it either.
-            values[key] = [value] if key == "command" and isinstance(value, str) else _CHECKS[key](value)
+            values[key] = [value] if key == "command" and isinstance(value, str) else checks[key](value)
         except InvalidValueError as error:
             server.faults.append((key, str(error)))
     _fill(server, values)
@@ -135,6 +184,14 @@ def _fill(server: Server, values: dict[str, Any]) -> None:
     server.headers = values.get("headers", {})
     server.enabled = values.get("enabled", True) and not values.get("disabled", False)
     server.agents = values.get("agents")
+    server.cwd = values.get("cwd", "")
+    server.timeout = values.get("timeout")
+    server.include_tools = values.get("include_tools", values.get("includeTools"))
+    server.exclude_tools = values.get("exclude_tools") or values.get("excludeTools", [])
+    server.sign_in = values.get("sign_in")
+    server.connection = values.get("connection")
+    if server.url.lower().startswith(("ws://", "wss://")):
+        server.faults.append(("url", NO_WEBSOCKET))
     transports = [values[key] for key in ("type", "transportType", "transport") if key in values]
     if transports:
         server.transport = transports[0]

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 ROOTS = ("mcpServers", "servers")
 """The key that contains the servers: the first in most programs, the second in VS Code."""
 
-_OWN_KEYS = ("command", "args", "env", "url", "type", "headers", "enabled", "agents")
+_OWN_KEYS = (
+    *("command", "args", "env", "cwd", "url", "type", "headers", "sign_in"),
+    *("enabled", "agents", "timeout", "include_tools", "exclude_tools", "connection"),
+)
 
 
 def from_document(config: TomlDocument) -> list[Server]:
@@ -73,4 +76,6 @@ def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Serv
     if root is None or not isinstance(data[root], dict):
         return None
     entries: dict[str, Any] = data[root]
-    return [parse(name, entry, file, lines.get((root, name))) for name, entry in entries.items()]
+    return [
+        parse(name, entry, file, lines.get((root, name)), is_json=True) for name, entry in entries.items()
+    ]

@@ -1,0 +1,81 @@
+"""Which MCP servers there are in the current folder, and the one that a user names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.cli.project_trust import NOT_AGREED, ProjectTrust
+from acp_tui.config import mcp
+from acp_tui.config import settings as config
+from acp_tui.config.problems import closest_match
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from acp_tui.config.mcp import ResolvedServer, Server, UnsentServer
+    from acp_tui.config.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ServersHere:
+    """The servers of the settings, of the current folder and of `--mcp-config`."""
+
+    settings: Settings
+    servers: list[Server]
+    """Those that may be started. Of several with the same name, the last one counts."""
+    withheld: list[UnsentServer]
+    """Servers of the folder that may not be started, because the user has not agreed to them."""
+    problems: list[str]
+    """Sentences about files of the folder that cannot be read."""
+
+    def named(self, name: str) -> Server:
+        """Return the server of this name. Raises `UserError` if there is none or it may not be started."""
+        for server in reversed(self.servers):
+            if server.name == name:
+                return server
+        for unsent in self.withheld:
+            if unsent.server.name == name:
+                origin = unsent.server.origin
+                raise UserError(f'The MCP server "{name}" ({origin}) is not used: {unsent.reason}.')
+        names = [server.name for server in self.servers]
+        guess = closest_match(name, names)
+        hint = f"; did you mean {guess}?" if guess else ". `acp-tui mcp list` shows all."
+        raise UserError(f'There is no MCP server "{name}"{hint}', exit_code=2)
+
+
+def servers_here(mcp_config_files: Sequence[Path] = ()) -> ServersHere:
+    """Return the servers of the current folder. Nothing is asked: only saved answers count."""
+    cwd = Path.cwd()
+    settings = config.load(cwd)
+    of_files = [server for file in mcp_config_files for server in mcp.from_json_file(file)]
+    project = ProjectTrust(cwd, None, [*settings.mcp_servers, *of_files])
+    for server in project.use_saved_answers():
+        project.withheld.append(mcp.UnsentServer(server, NOT_AGREED))
+    servers = [*settings.mcp_servers, *project.servers, *of_files]
+    return ServersHere(settings, servers, project.withheld, project.problems)
+
+
+def server_named(name: str, mcp_config_files: Sequence[Path] = ()) -> ResolvedServer:
+    """Return the server of this name, ready to be started. Raises `UserError`."""
+    server = servers_here(mcp_config_files).named(name)
+    try:
+        return mcp.resolve_server(server)
+    except mcp.CannotSendError as error:
+        reason = f'The MCP server "{name}" ({server.origin}) cannot be started: {error}.'
+        raise UserError(reason) from None
+
+
+def add_file_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--mcp-config`, whose files are `args.mcp_config`."""
+    parser.add_argument(
+        "--mcp-config",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="JSON file with mcpServers (repeatable)",
+    )
