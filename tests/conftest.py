@@ -10,9 +10,10 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.support.mcp_servers import ServerLog
+    from tests.support.mcp_servers import HttpServers, ServerLog
 
 
 # `nohup` ignores SIGHUP, and child processes inherit that: they would survive the end of their terminal.
@@ -49,3 +50,20 @@ def server_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ServerLog:
     path = tmp_path / "mcp-servers.jsonl"
     monkeypatch.setenv("MCP_SERVER_LOG", str(path))
     return ServerLog(path)
+
+
+@pytest.fixture(scope="session")
+def http_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServers]:
+    """Return the MCP servers over HTTP, which the tests of one worker share."""
+    from tests.support.mcp_servers import run_http_servers
+
+    with run_http_servers(tmp_path_factory.mktemp("mcp")) as servers:
+        yield servers
+
+
+@pytest.fixture
+def http_log(http_servers: HttpServers) -> ServerLog:
+    """Return the part of the HTTP servers' log that this test writes."""
+    from tests.support.mcp_servers import ServerLog
+
+    return ServerLog(http_servers.log, http_servers.log.stat().st_size if http_servers.log.exists() else 0)
