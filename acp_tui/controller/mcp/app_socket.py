@@ -1,0 +1,149 @@
+"""The socket of a conversation, on which bridges and acp-tui's own MCP server reach it.
+
+The protocol is JSON-RPC in lines of JSON. Each request names the session's key, so that processes of an
+earlier agent are refused. The methods, each with `session` and further parameters:
+
+    server   {name}                             the definition of an MCP server, and the workspace's roots
+    call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
+    called   {name, tool, arguments, result, error, seconds}    a call has ended
+    log      {name, kind, text}                 output of the server, for its log
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import socket
+import struct
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import UserError
+from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcPeer, RpcError, SocketStream
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    Handler = Callable[[dict[str, Any]], Awaitable[Any]]
+    """Called with the parameters of a request; returns the result or raises `RpcError`."""
+
+MAX_LINE_BYTES = 32 * 1024 * 1024
+"""The maximum length of a message. Results with several images have some megabytes."""
+MAX_CONNECTIONS = 64
+MAX_PATH_BYTES = 100
+"""The length of a socket's path is limited to 104 bytes on macOS and 108 on Linux."""
+
+
+class AppSocket:
+    """A unix socket that only the user can connect to. It is opened when it is first needed."""
+
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
+        """`handlers` contains the methods. It may be extended later."""
+        self._handlers = handlers
+        self._server: asyncio.Server | None = None
+        self._folder: Path | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+        self._opening = asyncio.Lock()
+        self.session_key = ""
+        """The key that requests have to name. `renew` replaces it."""
+
+    @property
+    def path(self) -> Path:
+        """The path of the open socket."""
+        assert self._folder is not None
+        return self._folder / "app.sock"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the socket is open."""
+        return self._server is not None
+
+    async def open(self) -> Path:
+        """Open the socket, unless it is open, and return its path. Raises `UserError`."""
+        async with self._opening:
+            if self._server is None:
+                self.session_key = self.session_key or secrets.token_hex(8)
+                try:
+                    self._folder = _private_folder()
+                    self._server = await asyncio.start_unix_server(self._connected, path=str(self.path))
+                    self.path.chmod(0o600)
+                except OSError as error:
+                    await self.close()
+                    raise UserError(
+                        f"The socket for MCP servers cannot be opened: {error.strerror or error}."
+                    ) from None
+        return self.path
+
+    async def renew(self) -> None:
+        """Choose a new key, and end the connections of the processes that have the old one."""
+        self.session_key = secrets.token_hex(8)
+        await self._end_connections()
+
+    async def close(self) -> None:
+        """Close the socket and all connections, and delete it."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        await self._end_connections()
+        if self._folder is not None:
+            with contextlib.suppress(OSError):
+                self.path.unlink(missing_ok=True)
+                self._folder.rmdir()
+            self._folder = None
+
+    async def _end_connections(self) -> None:
+        connections = list(self._connections)
+        for connection in connections:
+            connection.cancel()
+        await asyncio.gather(*connections, return_exceptions=True)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._connections) >= MAX_CONNECTIONS or not _is_same_user(writer):
+            writer.close()
+            return
+        connection = asyncio.create_task(self._serve(SocketStream(reader, writer)))
+        self._connections.add(connection)
+        connection.add_done_callback(self._connections.discard)
+
+    async def _serve(self, stream: SocketStream) -> None:
+        async def request(method: str, params: Any, _request_id: int | str) -> Any:
+            return await self._answer(method, params)
+
+        try:
+            await JsonRpcPeer(stream, on_request=request, max_line_bytes=MAX_LINE_BYTES).run()
+        finally:
+            await stream.close()
+
+    async def _answer(self, method: str, params: Any) -> Any:
+        handler = self._handlers.get(method)
+        if handler is None:
+            raise RpcError(METHOD_NOT_FOUND, f"acp-tui does not know the method {method!r}.")
+        key = params.get("session") if isinstance(params, dict) else None
+        if not isinstance(key, str) or not secrets.compare_digest(key.encode(), self.session_key.encode()):
+            raise RpcError(INVALID_PARAMS, "The session is no longer open in acp-tui.")
+        return await handler(params)
+
+
+def _private_folder() -> Path:
+    """Create a folder for the socket that only the user can enter, with a path that is short enough."""
+    places = [os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"]  # noqa: S108
+    for place in filter(None, places):
+        if len(os.fsencode(place)) + len("/acp-tui-12345678/app.sock") > MAX_PATH_BYTES:
+            continue
+        with contextlib.suppress(OSError):
+            return Path(tempfile.mkdtemp(prefix="acp-tui-", dir=place))  # mode 0700
+    raise OSError("no folder for it has a path that is short enough and can be written to")
+
+
+def _is_same_user(writer: asyncio.StreamWriter) -> bool:
+    """Return False if another user has connected. The folder's mode already prevents that."""
+    option = getattr(socket, "SO_PEERCRED", None)  # only on Linux
+    connection = writer.get_extra_info("socket")
+    if option is None or connection is None:
+        return True
+    credentials = connection.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i"))
+    _pid, uid, _gid = struct.unpack("3i", credentials)
+    return bool(uid == os.getuid())
