@@ -115,8 +115,9 @@ def _problem(error: Any) -> str:
         known = error.schema.get("properties", {})
         return f"must not have {_names(name for name in error.instance if name not in known)}"
     sentence = _PROBLEMS.get(error.validator, f"does not match {error.validator} of its schema")
-    is_name = isinstance(wanted, str) and error.validator != "const"
-    return sentence.format(visible_line(wanted[:MAX_QUOTED]) if is_name else visible_excerpt(wanted, MAX_QUOTED))
+    if isinstance(wanted, str) and error.validator != "const":  # a pattern or the name of a format
+        return sentence.format(visible_line(wanted[:MAX_QUOTED]))
+    return sentence.format(visible_excerpt(wanted, MAX_QUOTED))
 
 
 def _names(names: Iterable[str]) -> str:
