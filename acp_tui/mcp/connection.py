@@ -1,0 +1,302 @@
+"""Connects to an MCP server over stdio, streamable HTTP or SSE."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import mcp_types as types
+from mcp import Client, MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from acp_tui import __version__
+from acp_tui.mcp import diagnosis
+from acp_tui.mcp.failures import FailureCause, ServerFailure
+from acp_tui.mcp.handlers import (
+    ElicitationAnswer,
+    ElicitationRequest,
+    ListKind,
+    ServerHandlers,
+    ServerLogMessage,
+)
+from acp_tui.mcp.http_transport import HttpEvidence, open_http
+from acp_tui.mcp.sampling import decline_sampling
+from acp_tui.mcp.stdio_process import StdioProcess
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    import httpx2
+    from mcp.client._transport import TransportStreams
+    from mcp.client.client import ConnectMode
+    from mcp.client.session import ClientRequestContext, IncomingMessage
+
+    from acp_tui.config.mcp import ResolvedServer
+
+__all__ = ["McpConnection", "ServerHandlers", "connect"]
+
+CONNECT_TIMEOUT_SECONDS = 30.0
+WAITING_SECONDS = 3.0
+"""After this time of connecting, `ServerHandlers.on_waiting` is called."""
+END_SECONDS = 0.5
+"""Seconds to wait for the reason of a connection that has just closed."""
+
+_LIST_KINDS: dict[type[Any], ListKind] = {
+    types.ToolListChangedNotification: "tools",
+    types.PromptListChangedNotification: "prompts",
+    types.ResourceListChangedNotification: "resources",
+}
+
+
+class McpConnection:
+    """A connection to a server, created by `connect`.
+
+    A task of its own holds the SDK's task groups. A broken transport therefore does not cancel the task that
+    uses the connection: its requests fail, and `failure` says why.
+    """
+
+    def __init__(
+        self,
+        server: ResolvedServer,
+        mode: ConnectMode,
+        *,
+        roots: Sequence[Path],
+        auth: httpx2.Auth | None,
+        handlers: ServerHandlers,
+    ) -> None:
+        self.server = server
+        self._mode = mode
+        self._roots = roots
+        self._auth = auth
+        self._handlers = handlers
+        self._process = StdioProcess(server, handlers) if server.transport == "stdio" else None
+        self._http = HttpEvidence() if server.transport != "stdio" else None
+        self._client: Client | None = None
+        self._ready = asyncio.Event()
+        self._stop = asyncio.Event()
+        self._task = asyncio.create_task(self._run(), name=f"mcp {server.name}")
+
+    # ----------------------------------------------------------------- the server
+
+    @property
+    def client(self) -> Client:
+        """The SDK's client."""
+        assert self._client is not None
+        return self._client
+
+    @property
+    def protocol_version(self) -> str:
+        """The protocol revision that was agreed on."""
+        return self.client.protocol_version
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether the revision is 2026-07-28 or later, which has no handshake and no session."""
+        return self.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+    @property
+    def server_info(self) -> types.Implementation | None:
+        """The server's name and version; None if it does not tell."""
+        return self.client.server_info
+
+    @property
+    def instructions(self) -> str | None:
+        """The server's instructions for the model."""
+        return self.client.instructions
+
+    @property
+    def capabilities(self) -> types.ServerCapabilities:
+        """What the server offers."""
+        return self.client.server_capabilities
+
+    @property
+    def noise(self) -> list[str]:
+        """The first lines on stdout that were not messages, safe to display."""
+        return self._process.noise if self._process is not None else []
+
+    @property
+    def noise_count(self) -> int:
+        """The number of lines on stdout that were not messages."""
+        return self._process.noise_count if self._process is not None else 0
+
+    @property
+    def stderr_tail(self) -> list[str]:
+        """The last lines of stderr, safe to display."""
+        return self._process.stderr_tail() if self._process is not None else []
+
+    async def failure(self, error: BaseException, action: str) -> ServerFailure:
+        """Return why a request failed.
+
+        `action` says what was asked of the server, as an infinitive such as "list its tools".
+        """
+        closed = isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED
+        if closed:
+            await asyncio.wait([self._task], timeout=END_SECONDS if self._http is not None else 0)
+            if self._task.done() and not self._task.cancelled() and (reason := self._task.exception()):
+                error = reason
+        process = self._process if closed else None
+        return diagnosis.explain(self.server, error, action=action, process=process, http=self._http)
+
+    # ----------------------------------------------------------------- life
+
+    async def _run(self) -> None:
+        """Hold the connection open until it is stopped."""
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(self._make_client())
+            if (
+                self._handlers.on_list_changed is not None
+                and client.protocol_version in MODERN_PROTOCOL_VERSIONS
+            ):
+                await self._follow_lists(client, stack)
+            self._client = client
+            self._ready.set()
+            await self._wait_for_stop()
+
+    def _make_client(self) -> Client:
+        transport: AbstractAsyncContextManager[TransportStreams]
+        if self._process is not None:
+            transport = self._process.open()
+        else:
+            assert self._http is not None
+            transport = open_http(self.server, self._auth, self._http)
+        handlers = self._handlers
+        return Client(
+            decline_sampling(transport),
+            mode=self._mode,
+            client_info=types.Implementation(name="acp-tui", version=__version__),
+            list_roots_callback=self._list_roots if self._roots else None,
+            elicitation_callback=self._elicit if handlers.on_elicitation is not None else None,
+            logging_callback=self._log if handlers.on_log is not None else None,
+            log_level="info" if handlers.on_log is not None else None,
+            message_handler=self._handle_message if handlers.on_list_changed is not None else None,
+            cache=None,  # what is shown must be what the server says now
+        )
+
+    async def _wait_for_stop(self) -> None:
+        if self._http is None:
+            await self._stop.wait()
+            return
+        async with asyncio.TaskGroup() as tasks:  # ends with the first of the two
+            waits = [tasks.create_task(event.wait()) for event in (self._stop, self._http.broken)]
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()
+
+    async def open(self, timeout: float | None) -> None:
+        """Wait until the server can be used. Raises `ServerFailure`."""
+        ready = asyncio.create_task(self._ready.wait())
+        waits = {ready, self._task}
+        if self._http is not None:
+            waits.add(broken := asyncio.create_task(self._http.broken.wait()))
+        try:
+            first = WAITING_SECONDS if timeout is None else min(WAITING_SECONDS, timeout)
+            done, _ = await asyncio.wait(waits, timeout=first, return_when=asyncio.FIRST_COMPLETED)
+            if not done and (timeout is None or timeout > first):
+                if self._handlers.on_waiting is not None:
+                    self._handlers.on_waiting(diagnosis.waiting_sentence(self.server, timeout, self._process))
+                rest = None if timeout is None else timeout - first
+                done, _ = await asyncio.wait(waits, timeout=rest, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+            if self._http is not None:
+                broken.cancel()
+        if self._client is not None and not self._task.done():
+            return
+        failure = None
+        if not done:
+            assert timeout is not None
+            failure = diagnosis.connect_timeout(self.server, timeout, self._process)
+        error = await self.close()
+        raise failure or diagnosis.explain(self.server, error, process=self._process, http=self._http)
+
+    async def close(self) -> BaseException | None:
+        """End the connection and the server's process. Return the error that had ended it before, if any."""
+        self._stop.set()
+        if not self._ready.is_set():
+            self._task.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([self._task])
+        return None if self._task.cancelled() else self._task.exception()
+
+    # ----------------------------------------------------------------- requests and notifications
+
+    async def _list_roots(self, context: ClientRequestContext) -> types.ListRootsResult:  # noqa: ARG002
+        roots = [types.Root.model_validate({"uri": path.as_uri(), "name": path.name}) for path in self._roots]
+        return types.ListRootsResult(roots=roots)
+
+    async def _elicit(
+        self,
+        context: ClientRequestContext,  # noqa: ARG002  # the SDK passes it by name
+        params: types.ElicitRequestParams,
+    ) -> types.ElicitResult:
+        ask = self._handlers.on_elicitation
+        assert ask is not None
+        if isinstance(params, types.ElicitRequestURLParams):
+            request = ElicitationRequest(self.server.name, params.message, "url", url=params.url)
+        else:
+            schema = dict(params.requested_schema)
+            request = ElicitationRequest(self.server.name, params.message, schema=schema)
+        answer: ElicitationAnswer = await ask(request)
+        return types.ElicitResult(action=answer.action, content=answer.content)
+
+    async def _log(self, params: types.LoggingMessageNotificationParams) -> None:
+        assert self._handlers.on_log is not None
+        self._handlers.on_log(ServerLogMessage(params.level, params.logger or "", params.data))
+
+    async def _handle_message(self, message: IncomingMessage) -> None:
+        kind = _LIST_KINDS.get(type(message))
+        if kind is not None and self._handlers.on_list_changed is not None:
+            self._handlers.on_list_changed(kind)
+
+    async def _follow_lists(self, client: Client, stack: AsyncExitStack) -> None:
+        """Ask a server of revision 2026-07-28 to report changes. They arrive at `_handle_message`."""
+        offered = client.server_capabilities
+        tools = bool(offered.tools and offered.tools.list_changed)
+        prompts = bool(offered.prompts and offered.prompts.list_changed)
+        resources = bool(offered.resources and offered.resources.list_changed)
+        if tools or prompts or resources:
+            changes = client.listen(
+                tools_list_changed=tools, prompts_list_changed=prompts, resources_list_changed=resources
+            )
+            await stack.enter_async_context(changes)
+
+
+@asynccontextmanager
+async def connect(
+    server: ResolvedServer,
+    *,
+    roots: Sequence[Path] = (),
+    auth: httpx2.Auth | None = None,
+    handlers: ServerHandlers = ServerHandlers(),  # noqa: B008  # frozen
+    timeout: float | None = CONNECT_TIMEOUT_SECONDS,
+) -> AsyncGenerator[McpConnection]:
+    """Connect to a server, and end the connection and the server's process afterwards.
+
+    Args:
+        server: The server, with variables expanded.
+        roots: The folders that the server is told about.
+        auth: Adds credentials to the requests of an http or sse server. It may raise a `ServerFailure`.
+        handlers: What the server may ask and report.
+        timeout: Seconds for starting and connecting; None while the user signs in.
+
+    Raises:
+        ServerFailure: The server cannot be used.
+    """
+    modes: list[ConnectMode] = ["legacy", "auto"] if server.transport != "http" else ["auto"]
+    for mode in modes:
+        connection = McpConnection(server, mode, roots=roots, auth=auth, handlers=handlers)
+        try:
+            try:
+                await connection.open(timeout)
+            except ServerFailure as failure:
+                if failure.cause is not FailureCause.HANDSHAKE or mode == modes[-1]:
+                    raise
+                continue
+            yield connection
+            return
+        finally:
+            await connection.close()

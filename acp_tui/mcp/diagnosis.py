@@ -1,0 +1,357 @@
+"""Recognizes why a server cannot be used, and says it in one sentence with what to do."""
+
+from __future__ import annotations
+
+import errno
+import re
+import ssl
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx2
+from mcp import MCPError
+from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+from pydantic import ValidationError
+
+from acp_tui.mcp.failures import FailureCause, ServerFailure
+from acp_tui.mcp.sampling import SAMPLING_DECLINED
+from acp_tui.mcp.secrets import mask_secrets, secret_values
+from acp_tui.processes.piped_process import signal_name
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.mcp.http_transport import HttpEvidence
+    from acp_tui.mcp.stdio_process import StdioProcess
+
+MAX_QUOTE = 300
+STDERR_LINES = 3
+DOWNLOADERS = ("npx", "uvx", "uv", "pnpm", "bunx", "pipx", "docker")
+"""Programs that may download the server before they start it."""
+
+_WRONG_RUNTIME = {
+    "Node.js": re.compile(
+        r"unsupported engine|EBADENGINE|requires node|node(?:\.js)? (?:version|v?\d+).*required"
+        r"|SyntaxError: Unexpected token|ERR_UNKNOWN_BUILTIN_MODULE|ERR_REQUIRE_ESM"
+        r"|ReferenceError: \w+ is not defined",
+        re.IGNORECASE,
+    ),
+    "Python": re.compile(
+        r"requires[- ]python|python_requires|requires a different python|no interpreter found",
+        re.IGNORECASE,
+    ),
+    "uv": re.compile(r"required (?:uv )?version .* does not match|uv.*required-version", re.IGNORECASE),
+}
+"""What other programs write to stderr when their own version or that of their runtime is too old."""
+
+
+def explain(
+    server: ResolvedServer,
+    error: BaseException | None,
+    *,
+    action: str = "",
+    process: StdioProcess | None = None,
+    http: HttpEvidence | None = None,
+) -> ServerFailure:
+    """Return the failure behind an error.
+
+    Args:
+        server: The server that failed.
+        error: What was raised, possibly a group of exceptions; None if only the evidence is known.
+        action: What was being done, as an infinitive such as "call read_file"; empty while connecting.
+        process: The process of a stdio server.
+        http: What an http or sse server answered.
+    """
+    leaves = list(_leaves(error))
+    for leaf in leaves:
+        if isinstance(leaf, ServerFailure):
+            return leaf
+    name = visible_line(server.name)
+    cause, clause = (
+        (_of_process(process, connecting=not action) if process is not None else None)
+        or (_of_http(server, http) if http is not None and _may_be_http(leaves) else None)
+        or _of_errors(leaves, connecting=not action)
+    )
+    prefix = f"{name}: " if cause is FailureCause.COMMAND_NOT_FOUND else f"{name} "
+    if action and cause in (FailureCause.ANSWER, FailureCause.INVALID_ANSWER, FailureCause.CLOSED):
+        prefix = f"{name} could not {visible_line(action)}: it "
+    return _failure(server, cause, prefix + clause)
+
+
+def connect_timeout(server: ResolvedServer, seconds: float, process: StdioProcess | None) -> ServerFailure:
+    """Return the failure of a server that did not answer in time while connecting."""
+    if process is not None and (found := _of_process(process, connecting=True)):
+        cause, clause = found
+        sentence = f"{visible_line(server.name)} {clause}"
+    else:
+        cause = FailureCause.TIMEOUT
+        sentence = (
+            f"{visible_line(server.name)} did not answer within {seconds:g} s (the connect timeout)"
+            f"{_last_line(process)}. {_timeout_advice(server)}"
+        )
+    return _failure(server, cause, sentence)
+
+
+def call_timeout(server: ResolvedServer, action: str, seconds: float) -> ServerFailure:
+    """Return the failure of a request that took too long."""
+    name = visible_line(server.name)
+    sentence = (
+        f"{name} did not {visible_line(action)} within {seconds:g} s (the call timeout); "
+        "set `timeout` in its definition to allow more."
+    )
+    return _failure(server, FailureCause.TIMEOUT, sentence)
+
+
+def waiting_sentence(server: ResolvedServer, seconds: float | None, process: StdioProcess | None) -> str:
+    """Return what to say when connecting takes longer than usual."""
+    limit = f" for up to {seconds:g} s" if seconds is not None else ""
+    name = visible_line(server.name)
+    program = _program(server)
+    if program in DOWNLOADERS:
+        what = f"{name} does not answer yet: {program} may be downloading it; waiting{limit}"
+    else:
+        what = f"{name} does not answer yet; waiting{limit}"
+    return mask_secrets(f"{what}{_last_line(process)}.", secret_values(server))
+
+
+def _failure(server: ResolvedServer, cause: FailureCause, sentence: str) -> ServerFailure:
+    sentence = mask_secrets(sentence, secret_values(server))
+    return ServerFailure(cause, sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}.")
+
+
+# --------------------------------------------------------------------------- stdio
+
+
+def _of_process(process: StdioProcess, *, connecting: bool) -> tuple[FailureCause, str] | None:
+    """Return the failure that shows in the process, if any."""
+    stderr = process.stderr_tail(20)
+    if connecting and (runtime := _wrong_runtime(stderr)):
+        line, program = runtime
+        clause = f"needs another version of {program}: {_quote(line)}; install that version"
+        return FailureCause.WRONG_RUNTIME, f"{clause}, or put it first in the PATH of the server's `env`"
+    if process.exited:
+        return FailureCause.EXITED, _exit_clause(process, stderr, connecting=connecting)
+    if connecting and process.noise_count:
+        return FailureCause.NOISE, _noise_clause(process)
+    return None
+
+
+def _wrong_runtime(stderr: list[str]) -> tuple[str, str] | None:
+    for line in stderr:
+        for program, pattern in _WRONG_RUNTIME.items():
+            if pattern.search(line):
+                return line, program
+    return None
+
+
+def _exit_clause(process: StdioProcess, stderr: list[str], *, connecting: bool) -> str:
+    code = process.returncode
+    if code is None:
+        how = "was ended because its watcher process was killed"
+    elif code < 0:
+        how = f"was killed by {signal_name(-code)}"
+    else:
+        how = f"exited with code {code}"
+    when = " before it answered" if connecting else ""
+    if stderr:
+        last = " / ".join(_shorten(line) for line in stderr[-STDERR_LINES:])
+        return f"{how}{when}; last on stderr: {last}"
+    if process.noise_count:
+        quote = _quote(process.noise[-1])
+        return f"{how}{when}; on stdout it wrote {quote} instead of messages. Check its arguments"
+    return f"{how}{when} and wrote nothing to stderr; check its command and arguments"
+
+
+def _noise_clause(process: StdioProcess) -> str:
+    count = process.noise_count
+    lines = (
+        "a line that is not an MCP message" if count == 1 else f"{count:,} lines that are not MCP messages"
+    )
+    first = "" if count == 1 else "the first "
+    return (
+        f"wrote {lines} to stdout: {first}{_quote(process.noise[0])}. "
+        "Check that the command starts an MCP server over stdio; its log belongs on stderr"
+    )
+
+
+# --------------------------------------------------------------------------- http
+
+
+def _may_be_http(leaves: list[BaseException]) -> bool:
+    """Whether an error may come from an HTTP status, and not from the network or from JSON-RPC."""
+    return all(
+        isinstance(leaf, httpx2.HTTPStatusError | MCPError | TimeoutError)
+        or not isinstance(leaf, httpx2.HTTPError)
+        for leaf in leaves
+    )
+
+
+def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, str] | None:
+    if http.status == httpx2.codes.UNAUTHORIZED:
+        if any(header.lower() == "authorization" for header in server.headers):
+            what = "refused the Authorization header you set (HTTP 401); renew it, or remove it to sign in"
+        elif http.challenge.lower().startswith("bearer"):
+            what = f"asks you to sign in (HTTP 401); run: acp-tui mcp sign-in {visible_line(server.name)}"
+        else:
+            what = "wants credentials (HTTP 401); add the header it expects to `headers`, or sign in"
+        return FailureCause.SIGN_IN_REQUIRED, what
+    if http.status == httpx2.codes.FORBIDDEN:
+        return FailureCause.FORBIDDEN, (
+            "refused access (HTTP 403); check that your account or token may use it"
+        )
+    if http.redirect:
+        target = visible_line(http.redirect)
+        if http.redirects_away:
+            return FailureCause.REDIRECT, (
+                f"redirects to another origin, {target}, which is not followed because it would get your "
+                "credentials; if you trust it, use it as the `url`"
+            )
+        return FailureCause.REDIRECT, f"redirects to {target}; use it as the `url`"
+    if http.status is None:
+        return None
+    advice = {
+        404: "check its `url`",
+        405: 'check its `url`; if it is an older server, set `type = "sse"`',
+        406: "check its `url` and `type`",
+    }.get(http.status, "try again later" if http.status >= 500 else "check its `url` and headers")
+    phrase = httpx2.codes.get_reason_phrase(http.status)
+    return FailureCause.HTTP_STATUS, f"answered HTTP {http.status} {phrase}".rstrip() + f"; {advice}"
+
+
+# --------------------------------------------------------------------------- exceptions
+
+
+def _leaves(error: BaseException | None) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _leaves(part)
+    elif error is not None:
+        yield error
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and those that led to it."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def _of_errors(leaves: list[BaseException], *, connecting: bool) -> tuple[FailureCause, str]:
+    for leaf in leaves:
+        if isinstance(leaf, httpx2.TransportError | OSError):
+            return _of_network(leaf)
+    for leaf in leaves:
+        if isinstance(leaf, MCPError):
+            return _of_answer(leaf, connecting=connecting)
+    for leaf in leaves:
+        if isinstance(leaf, ValidationError):
+            first = leaf.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, first["loc"])) or "its answer"
+            what = f"does not follow the protocol: {visible_line(place)}: {first['msg']}"
+            if connecting:
+                clause = f"did not complete the MCP handshake: its answer {what}"
+                return FailureCause.HANDSHAKE, clause
+            return FailureCause.INVALID_ANSWER, f"sent an answer that {what}"
+    if connecting:
+        reason = _quote(str(leaves[0])) if leaves else "the connection was closed"
+        return FailureCause.HANDSHAKE, f"did not complete the MCP handshake: {reason}"
+    if leaves:
+        return FailureCause.INVALID_ANSWER, f"sent an answer that cannot be used: {_quote(str(leaves[0]))}"
+    return FailureCause.CLOSED, "closed the connection; test it, then try again"
+
+
+def _of_network(error: BaseException) -> tuple[FailureCause, str]:
+    chain = list(_causes(error))
+    text = " ".join(str(each) for each in chain)
+    for each in chain:
+        if isinstance(each, ssl.SSLCertVerificationError):
+            return FailureCause.TLS, (
+                f"has a certificate that is not trusted: {each.verify_message}; "
+                "for a private authority, set SSL_CERT_FILE to its certificate"
+            )
+    if any(isinstance(each, ssl.SSLError) for each in chain) or "CERTIFICATE_VERIFY_FAILED" in text:
+        return (
+            FailureCause.TLS,
+            f"could not be reached over TLS: {_quote(str(error))}; check https:// and the port in its `url`",
+        )
+    if isinstance(error, httpx2.TimeoutException | TimeoutError):
+        return (
+            FailureCause.TIMEOUT,
+            "could not be reached within 30 s (the connect timeout); check its `url` and your network",
+        )
+    if any(
+        isinstance(each, ConnectionRefusedError) or getattr(each, "errno", 0) == errno.ECONNREFUSED
+        for each in chain
+    ):
+        return (
+            FailureCause.UNREACHABLE,
+            "refused the connection; check that it runs, and the port in its `url`",
+        )
+    if isinstance(error, httpx2.ConnectError):
+        return (
+            FailureCause.UNREACHABLE,
+            f"could not be reached: {_quote(str(error))}; check its `url` and your network",
+        )
+    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
+        return (
+            FailureCause.UNREACHABLE,
+            f"could not be reached: {_quote(str(error))}; check its `url` and headers",
+        )
+    return (
+        FailureCause.CLOSED,
+        f"broke the connection: {_quote(str(error) or type(error).__name__)}; test it, then try again",
+    )
+
+
+def _of_answer(error: MCPError, *, connecting: bool) -> tuple[FailureCause, str]:
+    code, message = error.error.code, error.error.message
+    if code == CONNECTION_CLOSED:
+        if connecting:
+            return (
+                FailureCause.HANDSHAKE,
+                "closed the connection during the MCP handshake; check its command or `url`",
+            )
+        return FailureCause.CLOSED, "closed the connection; test it, then try again"
+    if code == REQUEST_TIMEOUT:
+        return FailureCause.TIMEOUT, f"did not answer in time: {_quote(message)}"
+    if message == "Sampling not supported":
+        message = SAMPLING_DECLINED
+    if connecting:
+        return FailureCause.HANDSHAKE, (
+            f"refused the MCP handshake: {_quote(message)} ({code}); "
+            "check that it is an MCP server and up to date"
+        )
+    return FailureCause.ANSWER, f"answered with an error: {_quote(message)} ({code})"
+
+
+# --------------------------------------------------------------------------- text
+
+
+def _program(server: ResolvedServer) -> str:
+    return Path(server.command).stem
+
+
+def _timeout_advice(server: ResolvedServer) -> str:
+    if server.transport != "stdio":
+        return "Check its `url`."
+    if _program(server) in DOWNLOADERS:
+        return f"If {_program(server)} is still downloading it, run the command once by hand."
+    return "Check that its command starts an MCP server over stdio."
+
+
+def _last_line(process: StdioProcess | None) -> str:
+    tail = process.stderr_tail(1) if process is not None else []
+    return f"; last on stderr: {_shorten(tail[0])}" if tail else ""
+
+
+def _quote(text: str) -> str:
+    return _shorten(visible_line(text.strip())).rstrip(".")
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 1] + "…"

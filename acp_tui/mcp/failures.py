@@ -1,0 +1,44 @@
+"""Why a server cannot be used: the causes in the order in which they are looked for, one sentence each.
+
+Does not import the SDK; `diagnosis` recognizes the causes.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from acp_tui.errors import UserError
+
+
+class FailureCause(StrEnum):
+    """The causes, in the order in which they are looked for."""
+
+    COMMAND_NOT_FOUND = "command-not-found"
+    WRONG_RUNTIME = "wrong-runtime"  # the version of Node, Python or uv
+    EXITED = "exited"
+    NOISE = "noise-on-stdout"
+    HANDSHAKE = "handshake"
+    SIGN_IN_REQUIRED = "sign-in-required"  # HTTP 401
+    FORBIDDEN = "forbidden"  # HTTP 403
+    HTTP_STATUS = "http-status"  # any other status that is an error
+    REDIRECT = "redirect"  # to another origin
+    TLS = "tls"
+    UNREACHABLE = "unreachable"  # no connection to the host
+    TIMEOUT = "timeout"
+    CLOSED = "closed"  # the server ended an established connection
+    ANSWER = "error-answer"  # a request was answered with an error
+    INVALID_ANSWER = "invalid-answer"  # an answer that does not follow the protocol
+
+
+class ServerFailure(UserError):  # noqa: N818  # named after what failed
+    """A server that cannot be used, or a request that failed. The message is a sentence for the user."""
+
+    def __init__(self, cause: FailureCause, sentence: str) -> None:
+        super().__init__(sentence)
+        self.cause = cause
+        self.sentence = sentence
+
+    @property
+    def needs_sign_in(self) -> bool:
+        """Whether signing in may help."""
+        return self.cause is FailureCause.SIGN_IN_REQUIRED

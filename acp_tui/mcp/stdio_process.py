@@ -1,0 +1,173 @@
+"""Talks to a server process over stdin and stdout.
+
+Why not the SDK's `stdio_client`: it hides the exit code, drops lines on stdout that are not messages, passes
+on only six environment variables, and leaves the process running if acp-tui is killed.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from acp_tui.mcp.failures import FailureCause, ServerFailure
+from acp_tui.processes.line_splitter import LineSplitter
+from acp_tui.processes.piped_process import ExecError, PipedProcess, StartError
+from acp_tui.session.text import visible_line
+from acp_tui.store.secret_patterns import redact_text
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from mcp.client._transport import TransportStreams
+
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.mcp.handlers import ServerHandlers
+
+
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+MAX_NOISE_LINES = 50
+"""The noise lines that are kept; all are counted."""
+MAX_NOISE_CHARACTERS = 500
+EXIT_SECONDS = 0.5
+"""Seconds to wait for the exit of a process that has closed its stdout."""
+
+
+class StdioProcess:
+    """A server process and what it wrote besides messages."""
+
+    def __init__(self, server: ResolvedServer, handlers: ServerHandlers) -> None:
+        self._server = server
+        self._handlers = handlers
+        self._process: PipedProcess | None = None
+        self._ended_by_us = False
+        self._stderr_lines = LineSplitter(MAX_NOISE_CHARACTERS * 4)
+        self.noise: list[str] = []
+        """The first lines on stdout that were not messages, safe to display."""
+        self.noise_count = 0
+
+    # ----------------------------------------------------------------- state
+
+    @property
+    def exited(self) -> bool:
+        """True once the process has ended by itself."""
+        return self._process is not None and self._process.ended and not self._ended_by_us
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, or the negated signal number; None while the process runs."""
+        return self._process.returncode if self._process is not None else None
+
+    def stderr_tail(self, count: int = 200) -> list[str]:
+        """Return the last lines of stderr, safe to display."""
+        return self._process.stderr_tail(count) if self._process is not None else []
+
+    # ----------------------------------------------------------------- transport
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[TransportStreams]:
+        """Start the process and yield the streams of the SDK. Raises `ServerFailure`."""
+        process = self._process = await self._start()
+        received_writer, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        to_send, to_send_reader = anyio.create_memory_object_stream[SessionMessage](0)
+        try:
+            async with received_writer, received, to_send, to_send_reader, anyio.create_task_group() as tasks:
+                tasks.start_soon(self._receive, process, received_writer)
+                tasks.start_soon(self._send, process, to_send_reader)
+                yield received, to_send
+                tasks.cancel_scope.cancel()
+        finally:
+            self._ended_by_us = not process.ended
+            with anyio.CancelScope(shield=True):
+                await process.end()
+
+    async def _start(self) -> PipedProcess:
+        server = self._server
+        folder = str(working_directory(server))
+        if not Path(folder).is_dir():
+            sentence = f"{server.name} was not started: its folder {visible_line(folder)} does not exist."
+            raise ServerFailure(FailureCause.COMMAND_NOT_FOUND, sentence)
+        env = {**os.environ, **server.env}
+        try:
+            return await PipedProcess.start(
+                server.command,
+                [server.command, *server.args],
+                cwd=folder,
+                env=env,
+                on_stderr=self._on_stderr,
+            )
+        except StartError as error:
+            reason = visible_line(str(error))
+            if isinstance(error, ExecError):
+                search = visible_line(env.get("PATH", os.defpath))
+                reason += f". Check its command; the PATH is {search}"
+            sentence = f"{server.name} could not be started: {reason}."
+            raise ServerFailure(FailureCause.COMMAND_NOT_FOUND, sentence) from None
+
+    async def _receive(
+        self, process: PipedProcess, received: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        lines = LineSplitter(MAX_MESSAGE_BYTES)
+        async with received:
+            while block := await process.read():
+                for line in lines.feed(block):
+                    await self._receive_line(line, received)
+            await self._receive_line(lines.rest(), received)
+            # Pending requests fail when the stream closes; the exit code is wanted for their errors.
+            with anyio.move_on_after(EXIT_SECONDS):
+                await process.wait_for_end()
+
+    async def _receive_line(
+        self, line: bytes, received: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        if not line or line.isspace():
+            return
+        try:
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            self._add_noise(line)
+            return
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # keep reading until it ends
+            await received.send(SessionMessage(message))
+
+    def _add_noise(self, line: bytes) -> None:
+        text = _display(line)
+        self.noise_count += 1
+        if len(self.noise) < MAX_NOISE_LINES:
+            self.noise.append(text)
+        if self._handlers.on_noise is not None:
+            self._handlers.on_noise(text)
+
+    async def _send(self, process: PipedProcess, messages: MemoryObjectReceiveStream[SessionMessage]) -> None:
+        async with messages:
+            async for message in messages:
+                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                if not process.writable:
+                    break
+                try:
+                    process.write(text.encode() + b"\n")
+                    await process.drain()
+                except OSError:  # the process has ended; `_receive` sees the end of its stdout
+                    break
+
+    def _on_stderr(self, block: bytes) -> None:
+        if self._handlers.on_stderr is not None:
+            for line in self._stderr_lines.feed(block):
+                if line.strip():
+                    self._handlers.on_stderr(_display(line))
+
+
+def working_directory(server: ResolvedServer) -> Path:
+    """Return the folder in which a server starts."""
+    return server.cwd or Path.cwd()
+
+
+def _display(line: bytes) -> str:
+    text = redact_text(visible_line(line[: MAX_NOISE_CHARACTERS * 4].decode("utf-8", "replace").rstrip()))
+    return text if len(text) <= MAX_NOISE_CHARACTERS else text[: MAX_NOISE_CHARACTERS - 1] + "…"

@@ -1,1 +1,0 @@
-"""Forms made from JSON schemas, without a screen."""
