@@ -66,10 +66,10 @@ def name(path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in MODULES if room(path) in ("session", "protocol")], ids=name
+    "path", [path for path in MODULES if room(path) in ("session", "protocol", "schema_form")], ids=name
 )
-def test_the_session_and_the_protocol_are_pure(path: Path) -> None:
-    below = {"session": ["acp_tui.session"], "protocol": ["acp_tui.session", "acp_tui.protocol"]}[room(path)]
+def test_the_session_the_protocol_and_forms_are_pure(path: Path) -> None:
+    below = {"acp_tui.session", f"acp_tui.{room(path)}"}
     for module in imports(parsed(path)):
         assert module.partition(".")[0] in PURE or any(is_of(module, known) for known in below), module
 

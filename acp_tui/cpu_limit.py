@@ -1,0 +1,56 @@
+"""A limit for the CPU time of one computation, such as a regular expression that somebody else wrote."""
+
+from __future__ import annotations
+
+import re
+import signal
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATTERN_SECONDS = 0.05
+"""The CPU time for one search with a foreign pattern: short enough to be repeated at every key press."""
+MAX_PATTERN_LENGTH = 2_000
+"""The maximum length of a foreign pattern. Compiling a longer one may take noticeable time."""
+
+
+class CpuLimitError(Exception):
+    """The computation took too long."""
+
+
+@contextmanager
+def cpu_limit(seconds: float) -> Iterator[None]:
+    """Raise `CpuLimitError` in the block once this process has used so much CPU time.
+
+    Call this in the main thread and not within itself. Regular expressions check for signals while they
+    search, so this also ends one that would take years.
+    """
+    active = True
+
+    def stop(*_: object) -> None:
+        if active:
+            raise CpuLimitError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)  # again, should somebody catch the first
+        yield
+    finally:
+        active = False
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def pattern_found(pattern: str, text: str) -> bool | None:
+    """Return whether a foreign pattern is found in a text; None if it is not valid or takes too long."""
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        return None
+    try:
+        with warnings.catch_warnings(), cpu_limit(PATTERN_SECONDS):
+            warnings.simplefilter("ignore")  # about sets such as [[a]
+            return re.search(pattern, text) is not None
+    except (re.error, CpuLimitError, OverflowError, RecursionError):
+        return None

@@ -1,0 +1,124 @@
+"""Checks a JSON value against a JSON schema, such as the arguments of a tool against its input schema."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.cpu_limit import CpuLimitError, cpu_limit
+from acp_tui.schema_form.answer import SchemaFault
+from acp_tui.session.nesting import exceeds_depth
+from acp_tui.session.text import visible_excerpt, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_SECONDS = 0.3
+"""The CPU time for one check. Schemas can be written so that a check takes years."""
+MAX_QUOTED = 60
+"""The maximum length of a value that is quoted in a sentence."""
+MAX_NAMES = 3
+"""The maximum number of names of fields in a sentence."""
+
+_TYPE_NAMES = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+    "array": "an array",
+    "object": "an object",
+}
+
+
+class SchemaValidator:
+    """Checks values against one schema. References are only followed within it; nothing is downloaded."""
+
+    def __init__(self, schema: object) -> None:
+        self._schema = schema
+        self._too_slow = False  # a check took too long
+
+    def fault(self, value: object) -> SchemaFault | None:
+        """Return what is wrong with a value, or None.
+
+        None is also returned if the schema is wrong, or if the check takes too long: it is the receiver that
+        decides in the end. Call this in the main thread.
+        """
+        if self._too_slow or exceeds_depth(value) or exceeds_depth(self._schema):
+            return None
+        try:
+            with cpu_limit(MAX_SECONDS):
+                return self._fault(value)
+        except CpuLimitError:
+            self._too_slow = True
+        except Exception:  # a wrong schema makes jsonschema fail in many ways
+            return None
+        return None
+
+    def _fault(self, value: object) -> SchemaFault | None:
+        from jsonschema.exceptions import best_match  # type: ignore[import-untyped]
+
+        if self._validator is None:
+            return None
+        error = best_match(self._validator.iter_errors(value))
+        return None if error is None else SchemaFault(tuple(error.absolute_path), _problem(error))
+
+    @cached_property
+    def _validator(self) -> Any:
+        """The validator for the schema's dialect, by default 2020-12; None if the schema is no schema."""
+        from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+        from jsonschema.exceptions import SchemaError
+        from jsonschema.validators import validator_for  # type: ignore[import-untyped]
+        from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+        if not isinstance(self._schema, dict | bool):
+            return None
+        kind = validator_for(self._schema, default=Draft202012Validator)
+        try:
+            kind.check_schema(self._schema)
+        except SchemaError:
+            return None
+        return kind(self._schema, registry=REGISTRY)  # jsonschema's own registry would download references
+
+
+_PROBLEMS = {
+    "enum": "must be one of {0}",
+    "const": "must be {0}",
+    "pattern": "must match the pattern {0}",
+    "format": "must have the format {0}",
+    "minLength": "needs at least {0} characters",
+    "minItems": "needs at least {0} items",
+    "minProperties": "needs at least {0} fields",
+    "maxLength": "can have at most {0} characters",
+    "maxItems": "can have at most {0} items",
+    "maxProperties": "can have at most {0} fields",
+    "minimum": "must be at least {0}",
+    "maximum": "must be at most {0}",
+    "exclusiveMinimum": "must be more than {0}",
+    "exclusiveMaximum": "must be less than {0}",
+    "multipleOf": "must be a multiple of {0}",
+    "uniqueItems": "has an item twice",
+}
+"""What is wrong, by the keyword of the schema. `{0}` is the keyword's value."""
+
+
+def _problem(error: Any) -> str:
+    """Return what is wrong, without the value that was checked, which may be large."""
+    wanted = error.validator_value
+    if error.validator == "type":
+        kinds = wanted if isinstance(wanted, list) else [wanted]
+        return f"must be {' or '.join(_TYPE_NAMES.get(kind, str(kind)) for kind in kinds)}"
+    if error.validator == "required":
+        return f"lacks {_names(name for name in wanted if name not in error.instance)}"
+    if error.validator in ("additionalProperties", "unevaluatedProperties"):
+        known = error.schema.get("properties", {})
+        return f"must not have {_names(name for name in error.instance if name not in known)}"
+    sentence = _PROBLEMS.get(error.validator, f"does not match {error.validator} of its schema")
+    if isinstance(wanted, str) and error.validator != "const":  # a pattern or the name of a format
+        return sentence.format(visible_line(wanted[:MAX_QUOTED]))
+    return sentence.format(visible_excerpt(wanted, MAX_QUOTED))
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(islice(names, MAX_NAMES))

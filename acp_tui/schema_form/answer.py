@@ -1,0 +1,40 @@
+"""The result of a form, and what is wrong with a value that does not match its schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class FormAnswer:
+    """The user's answer, in the words of `elicitation/create` of both MCP and ACP.
+
+    `accept` comes with the content. `decline` is an explicit no. `cancel` means closed without an answer.
+    """
+
+    action: Literal["accept", "decline", "cancel"]
+    content: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFault:
+    """A part of a value that does not match the schema."""
+
+    path: tuple[str | int, ...]
+    """Where the part is: keys of objects and indexes of arrays, from the outside in."""
+    problem: str
+    """What is wrong with it, such as "must be a number"."""
+
+    @property
+    def sentence(self) -> str:
+        """The path and the problem: "filters[0].size must be a number"."""
+        return f"{path_text(self.path) or 'The value'} {self.problem}"
+
+
+def path_text(path: tuple[str | int, ...]) -> str:
+    """Return a path as programmers write it: `filters[0].size`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text

@@ -1,0 +1,41 @@
+"""Resolves references inside one schema, and merges a schema with the only part of an `allOf`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MAX_HOPS = 16
+"""The maximum number of references from one schema to the next. A longer chain may be a circle."""
+
+Schema = dict[str, Any]
+
+
+def resolved(schema: object, root: Schema) -> Schema | None:
+    """Return a schema without `$ref` at its top; None if it is not an object or cannot be resolved.
+
+    Only references such as `#/$defs/Colour` are followed. Keywords beside a reference are kept.
+    """
+    beside: Schema = {}
+    for _ in range(MAX_HOPS):
+        if not isinstance(schema, dict):
+            return None
+        parts = schema.get("allOf")
+        beside = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")} | beside
+        if "$ref" in schema and parts is None:
+            schema = _target(schema["$ref"], root)
+        elif isinstance(parts, list) and len(parts) == 1 and "$ref" not in schema:
+            schema = parts[0]
+        else:
+            return beside if parts is None else None
+    return None
+
+
+def _target(reference: object, root: Schema) -> object:
+    """Return what a JSON pointer points to; None if that does not exist."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    target: object = root
+    for step in reference.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        target = target.get(key) if isinstance(target, dict) else None
+    return target

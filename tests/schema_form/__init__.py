@@ -1,0 +1,1 @@
+"""Forms made from JSON schemas, without a screen."""
