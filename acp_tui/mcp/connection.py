@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from acp_tui import __version__
 from acp_tui.mcp import diagnosis
+from acp_tui.mcp.connect_modes import connect_modes, remember_mode
 from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.mcp.handlers import (
     ElicitationAnswer,
@@ -286,7 +288,8 @@ async def connect(
     Raises:
         ServerFailure: The server cannot be used.
     """
-    modes: list[ConnectMode] = ["legacy", "auto"] if server.transport != "http" else ["auto"]
+    modes = connect_modes(server)
+    start = time.monotonic()
     for mode in modes:
         connection = McpConnection(server, mode, roots=roots, auth=auth, handlers=handlers)
         try:
@@ -296,6 +299,8 @@ async def connect(
                 if failure.cause is not FailureCause.HANDSHAKE or mode == modes[-1]:
                     raise
                 continue
+            seconds = time.monotonic() - start
+            remember_mode(server, mode, is_modern=connection.is_modern, seconds=seconds)
             yield connection
             return
         finally:

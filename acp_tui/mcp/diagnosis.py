@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 from mcp import MCPError
-from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
 from acp_tui.mcp.failures import FailureCause, ServerFailure
@@ -102,6 +102,19 @@ def call_timeout(server: ResolvedServer, action: str, seconds: float) -> ServerF
         "set `timeout` in its definition to allow more."
     )
     return _failure(server, FailureCause.TIMEOUT, sentence)
+
+
+def list_timeout(server: ResolvedServer, kind: str, seconds: float) -> ServerFailure:
+    """Return the failure of a list that did not come in time."""
+    sentence = (
+        f"{visible_line(server.name)} did not list its {kind} within {seconds:g} s (the connect timeout)."
+    )
+    return _failure(server, FailureCause.TIMEOUT, sentence)
+
+
+def is_unknown_method(error: Exception) -> bool:
+    """Whether a server answered that it does not know a method."""
+    return isinstance(error, MCPError) and error.error.code == METHOD_NOT_FOUND
 
 
 def waiting_sentence(server: ResolvedServer, seconds: float | None, process: StdioProcess | None) -> str:

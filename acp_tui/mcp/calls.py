@@ -1,0 +1,113 @@
+"""Calls a tool, gets a prompt, reads a resource. Importing this module does not import the SDK.
+
+Contents come back as objects of the shape that ACP uses for content blocks, so that the same renderers draw
+them. To cancel a request, cancel the task that waits for it: the server is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pydantic import BaseModel
+
+    from acp_tui.mcp.connection import McpConnection
+
+CALL_TIMEOUT_SECONDS = 600.0
+"""Seconds for a call, unless the server's definition says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a call has got, as the server reports it."""
+
+    done: float
+    total: float | None = None
+    message: str = ""  # unchanged from the server: make it visible
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """The result of a tool."""
+
+    content: list[dict[str, Any]]  # content blocks as in ACP
+    structured: Any = None  # any JSON value; None if there is none
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    """A message of a prompt."""
+
+    role: Literal["user", "assistant"]
+    content: dict[str, Any]  # a content block as in ACP
+
+
+@dataclass(frozen=True, slots=True)
+class PromptResult:
+    """A prompt with its arguments filled in."""
+
+    description: str
+    messages: list[PromptMessage] = field(default_factory=list)
+
+
+async def call_tool(
+    connection: McpConnection,
+    name: str,
+    arguments: dict[str, Any],
+    *,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> CallResult:
+    """Call a tool and return its result, which may be an error of the tool. Raises `ServerFailure`."""
+
+    async def report(progress: float, total: float | None, message: str | None) -> None:
+        assert on_progress is not None
+        on_progress(Progress(progress, total, message or ""))
+
+    result = await _request(
+        connection,
+        f"call {name}",
+        lambda: connection.client.call_tool(
+            name,
+            arguments,
+            progress_callback=report if on_progress is not None else None,
+        ),
+    )
+    content = [_json(block) for block in result.content]
+    return CallResult(content, result.structured_content, is_error=result.is_error)
+
+
+async def get_prompt(connection: McpConnection, name: str, arguments: dict[str, str]) -> PromptResult:
+    """Return a prompt with its arguments filled in. Raises `ServerFailure`."""
+    client = connection.client
+    result = await _request(connection, f"get the prompt {name}", lambda: client.get_prompt(name, arguments))
+    messages = [PromptMessage(message.role, _json(message.content)) for message in result.messages]
+    return PromptResult(result.description or "", messages)
+
+
+async def read_resource(connection: McpConnection, uri: str) -> list[dict[str, Any]]:
+    """Return the contents of a resource as blocks of type `resource`. Raises `ServerFailure`."""
+    client = connection.client
+    result = await _request(connection, f"read {uri}", lambda: client.read_resource(uri))
+    return [{"type": "resource", "resource": _json(part)} for part in result.contents]
+
+
+async def _request(connection: McpConnection, action: str, send: Callable[[], Awaitable[Any]]) -> Any:
+    from acp_tui.mcp.diagnosis import call_timeout
+
+    seconds = connection.server.timeout or CALL_TIMEOUT_SECONDS
+    try:
+        async with asyncio.timeout(seconds):
+            return await send()
+    except TimeoutError:
+        raise call_timeout(connection.server, action, seconds) from None
+    except Exception as error:
+        raise await connection.failure(error, action) from error
+
+
+def _json(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)

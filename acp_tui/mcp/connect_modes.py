@@ -1,0 +1,51 @@
+"""Whether to connect with the handshake of the older revisions or with the newer `server/discover`.
+
+A stdio server that ignores `server/discover` would delay each start by ten seconds, so the handshake is tried
+first there. Over HTTP the newer way is tried first: servers answer an unknown request at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.config.paths import paths
+from acp_tui.store.mcp_facts import McpFacts
+
+if TYPE_CHECKING:
+    from acp_tui.config.mcp import ResolvedServer
+
+ConnectMode = Literal["legacy", "auto"]
+SLOW_SECONDS = 5.0
+"""Connecting to an http server in `auto` mode takes longer only if it ignores `server/discover`."""
+
+
+def connect_modes(server: ResolvedServer) -> list[ConnectMode]:
+    """Return the modes of the SDK in the order in which they are tried."""
+    remembered = McpFacts(paths().state).read(server.name, server.digest).mode
+    if server.transport == "http":
+        return ["legacy", "auto"] if remembered == "legacy" else ["auto"]
+    return ["auto"] if remembered == "auto" else ["legacy", "auto"]
+
+
+def remember_mode(server: ResolvedServer, mode: ConnectMode, *, is_modern: bool, seconds: float) -> None:
+    """Save the mode for the next time if another than the usual one is better.
+
+    Args:
+        server: The server.
+        mode: The mode in which connecting worked.
+        is_modern: Whether the revision that was agreed on has no handshake.
+        seconds: How long connecting took.
+    """
+    if not server.digest:
+        return
+    facts = McpFacts(paths().state)
+    best: ConnectMode | None = None
+    if server.transport == "http":
+        if mode == "auto" and not is_modern and seconds > SLOW_SECONDS:
+            best = "legacy"
+    elif mode == "auto":
+        best = "auto" if is_modern else "legacy"
+    if best is not None and facts.read(server.name, server.digest).mode != best:
+        with contextlib.suppress(OSError):  # the next start is slower
+            facts.remember_mode(server.name, server.digest, best)

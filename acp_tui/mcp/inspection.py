@@ -1,0 +1,301 @@
+"""Finds out what a server offers: connects, lists everything, and describes it as plain values.
+
+Importing this module does not import the SDK.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from acp_tui.mcp.failures import FailureCause, ServerFailure
+from acp_tui.mcp.handlers import ServerHandlers
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
+
+    import httpx2
+    from mcp_types import Prompt, Resource, ResourceTemplate, Tool
+
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.mcp.connection import McpConnection
+
+MAX_PAGES = 50
+"""Pages of a list that are read. A server with more is broken, or wants to keep its client busy."""
+MAX_TEXT = 20_000
+"""Characters of a description that are kept."""
+LIST_TIMEOUT_SECONDS = 30.0
+"""Seconds for one page."""
+
+InspectionStatus = Literal["connected", "failed", "needs sign-in"]
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInfo:
+    """A tool. Its texts are unchanged from the server: make them visible."""
+
+    name: str
+    title: str
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None
+    annotations: dict[str, Any]  # what the server claims, such as readOnlyHint
+    digest: str  # of everything but the name
+
+    @property
+    def claims(self) -> list[str]:
+        """What the server says about the effects of the tool. It grants nothing."""
+        words = {
+            "readOnlyHint": ("only reads", "may change something"),
+            "destructiveHint": ("may destroy something", "destroys nothing"),
+        }
+        return [
+            texts[0] if self.annotations[key] else texts[1]
+            for key, texts in words.items()
+            if isinstance(self.annotations.get(key), bool)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptArgumentInfo:
+    """An argument of a prompt."""
+
+    name: str
+    title: str
+    description: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PromptInfo:
+    """A prompt."""
+
+    name: str
+    title: str
+    description: str
+    arguments: list[PromptArgumentInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceInfo:
+    """A resource."""
+
+    uri: str
+    name: str
+    title: str
+    description: str
+    mime_type: str
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateInfo:
+    """A template of resources, such as `file:///{path}`."""
+
+    uri_template: str
+    name: str
+    title: str
+    description: str
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailureInfo:
+    """Why a server cannot be used."""
+
+    cause: FailureCause
+    sentence: str
+
+
+@dataclass(slots=True)
+class Inspection:
+    """What a server offers, or why it cannot be used. `as_json` turns it into a JSON object."""
+
+    name: str
+    at: float  # seconds since the epoch
+    status: InspectionStatus = "connected"
+    seconds: float = 0.0
+    protocol_version: str = ""
+    server_info: dict[str, str] = field(default_factory=dict)  # name, version, …
+    instructions: str = ""
+    capabilities: list[str] = field(default_factory=list)
+    tools: list[ToolInfo] = field(default_factory=list)
+    prompts: list[PromptInfo] = field(default_factory=list)
+    resources: list[ResourceInfo] = field(default_factory=list)
+    templates: list[TemplateInfo] = field(default_factory=list)
+    failure: FailureInfo | None = None
+    noise: list[str] = field(default_factory=list)  # lines on stdout that are not messages
+    notes: list[str] = field(default_factory=list)  # sentences about what is left out
+
+    @property
+    def tool_digests(self) -> dict[str, str]:
+        """The digest of each tool, by its name."""
+        return {tool.name: tool.digest for tool in self.tools}
+
+    @property
+    def server_version(self) -> str:
+        """The server's own name and version in one text; empty if it does not tell."""
+        return " ".join(filter(None, (self.server_info.get("name"), self.server_info.get("version"))))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the inspection as a JSON object."""
+        return asdict(self)
+
+
+async def inspect(
+    server: ResolvedServer,
+    *,
+    roots: Sequence[Path] = (),
+    auth: httpx2.Auth | None = None,
+    handlers: ServerHandlers = ServerHandlers(),  # noqa: B008  # frozen
+    timeout: float | None = 30.0,
+) -> Inspection:
+    """Connect to a server and return what it offers. A failure is part of the result and is not raised.
+
+    The arguments are those of `connect`.
+    """
+    from acp_tui.mcp.connection import connect
+
+    found = Inspection(server.name, time.time())
+    start = time.monotonic()
+    try:
+        async with connect(server, roots=roots, auth=auth, handlers=handlers, timeout=timeout) as connection:
+            try:
+                await describe(connection, found)
+            finally:
+                found.noise = list(connection.noise)
+    except ServerFailure as failure:
+        found.status = "needs sign-in" if failure.needs_sign_in else "failed"
+        found.failure = FailureInfo(failure.cause, failure.sentence)
+    found.seconds = round(time.monotonic() - start, 3)
+    return found
+
+
+async def describe(connection: McpConnection, found: Inspection) -> None:
+    """Add to an inspection what a connected server offers. Raises `ServerFailure`."""
+    info = connection.server_info
+    found.protocol_version = connection.protocol_version
+    if info is not None:
+        values = {
+            "name": info.name,
+            "title": info.title,
+            "version": info.version,
+            "website": info.website_url,
+        }
+        found.server_info = {key: _text(value) for key, value in values.items() if value}
+    found.instructions = _text(connection.instructions)
+    offered = connection.capabilities
+    found.capabilities = sorted(offered.model_dump(by_alias=True, exclude_none=True))
+    client = connection.client
+    if offered.tools is not None:
+        tools = await _all_pages(
+            connection, "tools", lambda cursor: client.list_tools(cursor=cursor), "tools", found
+        )
+        found.tools = [tool_info(tool) for tool in tools]
+    if offered.prompts is not None:
+        prompts = await _all_pages(
+            connection, "prompts", lambda cursor: client.list_prompts(cursor=cursor), "prompts", found
+        )
+        found.prompts = [_prompt_info(prompt) for prompt in prompts]
+    if offered.resources is not None:
+        resources = await _all_pages(
+            connection, "resources", lambda cursor: client.list_resources(cursor=cursor), "resources", found
+        )
+        found.resources = [_resource_info(resource) for resource in resources]
+        templates = await _all_pages(
+            connection,
+            "resource templates",
+            lambda cursor: client.list_resource_templates(cursor=cursor),
+            "resource_templates",
+            found,
+        )
+        found.templates = [_template_info(template) for template in templates]
+
+
+async def _all_pages(
+    connection: McpConnection,
+    kind: str,
+    fetch: Callable[[str | None], Awaitable[Any]],
+    attribute: str,
+    found: Inspection,
+) -> list[Any]:
+    """Return all items of a list. Raises `ServerFailure`."""
+    from acp_tui.mcp.diagnosis import is_unknown_method, list_timeout
+
+    items: list[Any] = []
+    cursor: str | None = None
+    seen: set[str] = set()
+    for _ in range(MAX_PAGES):
+        try:
+            async with asyncio.timeout(LIST_TIMEOUT_SECONDS):
+                page = await fetch(cursor)
+        except TimeoutError:
+            raise list_timeout(connection.server, kind, LIST_TIMEOUT_SECONDS) from None
+        except Exception as error:
+            if is_unknown_method(error) and not items:
+                return []  # e.g. resources without templates
+            raise await connection.failure(error, f"list its {kind}") from error
+        items += getattr(page, attribute)
+        cursor = page.next_cursor
+        if cursor is None:
+            return items
+        if cursor in seen:
+            found.notes.append(f"Its list of {kind} repeats a page; the rest is left out.")
+            return items
+        seen.add(cursor)
+    found.notes.append(f"Its list of {kind} has more than {MAX_PAGES} pages; the rest is left out.")
+    return items
+
+
+def tool_info(tool: Tool) -> ToolInfo:
+    """Return a tool of the SDK as plain values."""
+    data = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
+    annotations = data.get("annotations") or {}
+    return ToolInfo(
+        name=tool.name,
+        title=_text(tool.title or annotations.get("title")),
+        description=_text(tool.description),
+        input_schema=data.get("inputSchema") or {},
+        output_schema=data.get("outputSchema"),
+        annotations=annotations,
+        digest=tool_digest(data),
+    )
+
+
+def tool_digest(tool: dict[str, Any]) -> str:
+    """Return a digest of what the agent and the user are told about a tool, as on the wire."""
+    keys = ("title", "description", "inputSchema", "outputSchema", "annotations")
+    parts = json.dumps([tool.get(key) for key in keys], sort_keys=True)
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def _prompt_info(prompt: Prompt) -> PromptInfo:
+    arguments = [
+        PromptArgumentInfo(
+            each.name, _text(each.title), _text(each.description), required=bool(each.required)
+        )
+        for each in prompt.arguments or []
+    ]
+    return PromptInfo(prompt.name, _text(prompt.title), _text(prompt.description), arguments)
+
+
+def _resource_info(resource: Resource) -> ResourceInfo:
+    texts = (_text(resource.title), _text(resource.description), _text(resource.mime_type))
+    return ResourceInfo(resource.uri, resource.name, *texts, resource.size)
+
+
+def _template_info(template: ResourceTemplate) -> TemplateInfo:
+    texts = (_text(template.title), _text(template.description), _text(template.mime_type))
+    return TemplateInfo(template.uri_template, template.name, *texts)
+
+
+def _text(text: str | None) -> str:
+    if text is None or len(text) <= MAX_TEXT:
+        return text or ""
+    return f"{text[: MAX_TEXT - 1]}…"

@@ -1,0 +1,198 @@
+"""What is known about each MCP server: tested, agreed tools, sent to an agent, seen in use.
+
+A server is identified by its name and the digest of its definition, so that facts about an earlier definition
+are not taken for facts about the present one.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from acp_tui.config.paths import private_directory, write_private
+from acp_tui.store.locks import file_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+VERSION = 1
+LOCK_TIMEOUT_SECONDS = 1.0
+MAX_SERVERS = 500
+"""The definitions that are kept; those unchanged for the longest time are forgotten."""
+
+_Fact = TypeVar("_Fact")
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "at": (int, float),
+    "seconds": (int, float),
+    "tools": (int,),
+    "prompts": (int,),
+    "resources": (int,),
+    "digests": (dict,),
+}
+"""The types of the saved values; the others are strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTest:
+    """The last test of a server by acp-tui. Texts are safe to display."""
+
+    at: float
+    status: str  # connected, failed or needs sign-in
+    sentence: str = ""  # why it failed
+    seconds: float = 0.0
+    protocol_version: str = ""
+    server_version: str = ""  # name and version, as the server says
+    tools: int = 0
+    prompts: int = 0
+    resources: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SentServer:
+    """The last time a server was given to an agent."""
+
+    at: float
+    agent: str
+    session: str  # the id of the recorded session
+
+
+@dataclass(frozen=True, slots=True)
+class ServerUse:
+    """The last call that an agent made."""
+
+    at: float
+    tool: str
+    evidence: str  # how it is known, such as "the bridge" or "a tool call of the agent"
+
+
+@dataclass(frozen=True, slots=True)
+class AgreedTools:
+    """The tools as they were when the user agreed to them."""
+
+    at: float
+    digests: dict[str, str] = field(default_factory=dict)  # by the name of the tool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChanges:
+    """The differences between the tools the user agreed to and the present ones."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()  # with another description, schema or annotation
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What is known about one server. None: it has not happened."""
+
+    tested: ServerTest | None = None
+    agreed: AgreedTools | None = None
+    sent: SentServer | None = None
+    used: ServerUse | None = None
+    mode: str | None = None  # how connecting worked: "legacy" or "auto"
+    updated_at: float = 0.0
+
+    def tool_changes(self, digests: dict[str, str]) -> ToolChanges:
+        """Return how these tools differ from the agreed ones. Without agreed tools nothing has changed."""
+        if self.agreed is None:
+            return ToolChanges()
+        agreed = self.agreed.digests
+        return ToolChanges(
+            tuple(name for name in digests if name not in agreed),
+            tuple(name for name in agreed if name not in digests),
+            tuple(name for name, digest in digests.items() if agreed.get(name, digest) != digest),
+        )
+
+
+class McpFacts:
+    """The facts about all servers, in one file of the state directory."""
+
+    def __init__(self, state_dir: Path, *, clock: Callable[[], float] = time.time) -> None:
+        self._path = state_dir / "mcp-facts.json"
+        self._clock = clock
+
+    def read(self, name: str, digest: str) -> ServerFacts:
+        """Return what is known about a server, by its name and the digest of its definition."""
+        return _server_facts(self._content().get(_key(name, digest)))
+
+    def add_test(self, name: str, digest: str, test: ServerTest) -> None:
+        """Save the result of a test. Raises `OSError`."""
+        self._change(name, digest, tested=test)
+
+    def agree_to_tools(self, name: str, digest: str, digests: dict[str, str]) -> None:
+        """Save that the user agrees to these tools. Raises `OSError`."""
+        self._change(name, digest, agreed=AgreedTools(self._clock(), dict(digests)))
+
+    def add_sent(self, name: str, digest: str, *, agent: str, session: str) -> None:
+        """Save that a server was given to an agent. Raises `OSError`."""
+        self._change(name, digest, sent=SentServer(self._clock(), agent, session))
+
+    def add_use(self, name: str, digest: str, *, tool: str, evidence: str) -> None:
+        """Save that an agent called a tool. Raises `OSError`."""
+        self._change(name, digest, used=ServerUse(self._clock(), tool, evidence))
+
+    def remember_mode(self, name: str, digest: str, mode: str) -> None:
+        """Save how connecting worked. Raises `OSError`."""
+        self._change(name, digest, mode=mode)
+
+    def _change(self, name: str, digest: str, **facts: Any) -> None:
+        private_directory(self._path.parent)
+        lock = self._path.with_name(f".{self._path.name}.lock")
+        with file_lock(lock, timeout=LOCK_TIMEOUT_SECONDS):
+            servers = self._content()
+            key = _key(name, digest)
+            changed = replace(_server_facts(servers.get(key)), **facts, updated_at=self._clock())
+            servers[key] = asdict(changed)
+            if len(servers) > MAX_SERVERS:
+                newest = sorted(servers, key=lambda each: _server_facts(servers[each]).updated_at)
+                servers = {each: servers[each] for each in newest[-MAX_SERVERS:]}
+            write_private(self._path, json.dumps({"version": VERSION, "servers": servers}, indent=1) + "\n")
+
+    def _content(self) -> dict[str, Any]:
+        """Return the saved objects; none if the file is unreadable: all can be found out again."""
+        try:
+            content = json.loads(self._path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        servers = content.get("servers") if isinstance(content, dict) else None
+        return servers if isinstance(servers, dict) else {}
+
+
+def _key(name: str, digest: str) -> str:
+    return f"{digest} {name}"
+
+
+def _server_facts(saved: Any) -> ServerFacts:
+    if not isinstance(saved, dict):
+        return ServerFacts()
+    mode, updated_at = saved.get("mode"), saved.get("updated_at")
+    return ServerFacts(
+        tested=_fact(ServerTest, saved.get("tested")),
+        agreed=_fact(AgreedTools, saved.get("agreed")),
+        sent=_fact(SentServer, saved.get("sent")),
+        used=_fact(ServerUse, saved.get("used")),
+        mode=mode if mode in ("legacy", "auto") else None,
+        updated_at=updated_at if isinstance(updated_at, float) else 0.0,
+    )
+
+
+def _fact(kind: type[_Fact], saved: Any) -> _Fact | None:
+    """Return a saved fact; None if it is missing or damaged."""
+    if not isinstance(saved, dict):
+        return None
+    known = {each.name: saved[each.name] for each in fields(kind) if each.name in saved}  # type: ignore[arg-type]
+    for key, value in known.items():
+        if not isinstance(value, _TYPES.get(key, (str,))):
+            return None
+    try:
+        return kind(**known)
+    except TypeError:
+        return None

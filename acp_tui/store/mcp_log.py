@@ -1,0 +1,69 @@
+"""The log of each MCP server: stderr, log messages, and calls of its tools. Redacted and limited in size."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+from acp_tui.session.text import visible_excerpt
+from acp_tui.store.json_lines_file import JsonLinesFile
+from acp_tui.store.redaction import redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+MAX_LOG_BYTES = 1024 * 1024
+MAX_TEXT = 2000
+"""Characters of one text in a record; longer ones are cut."""
+MAX_VALUE = 20_000
+"""Characters of a JSON value in a record; larger ones are replaced by an excerpt."""
+
+RecordKind = Literal["connected", "ended", "failed", "stderr", "stdout", "log", "call", "changed"]
+
+
+class McpLog:
+    """The log of one server. Several processes may write to it."""
+
+    def __init__(self, state_dir: Path, name: str, *, clock: Callable[[], float] = time.time) -> None:
+        self.path = state_dir / "mcp-logs" / f"{_file_name(name)}.jsonl"
+        self._clock = clock
+        self._file = JsonLinesFile(self.path, limit=MAX_LOG_BYTES, condense=lambda records: records)
+
+    def add(self, kind: RecordKind, **values: Any) -> None:
+        """Append a record with the time. Secrets are masked, and long texts are cut. Never raises."""
+        record = {"at": round(self._clock(), 3), "kind": kind, **redact_value(_limited(values))}
+        try:
+            self._file.append(record)
+        except OSError:  # a full disk or a busy file must not disturb the server's work
+            return
+
+    def read(self) -> list[dict[str, Any]]:
+        """Return the records in order. Their texts come from the server: make them visible."""
+        return self._file.read()
+
+
+def _file_name(name: str) -> str:
+    """Return a file name for any server name."""
+    readable = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:40].lstrip(".")
+    return f"{readable}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def _limited(values: dict[str, Any]) -> dict[str, Any]:
+    found = {key: _short(value) for key, value in values.items()}
+    return {
+        key: value if len(excerpt := visible_excerpt(value, MAX_VALUE)) < MAX_VALUE else excerpt
+        for key, value in found.items()
+    }
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= MAX_TEXT else f"{value[:MAX_TEXT]}… ({len(value):,} characters)"
+    if isinstance(value, list):
+        return [_short(item) for item in value[:200]]
+    if isinstance(value, dict):
+        return {key: _short(item) for key, item in list(value.items())[:200]}
+    return value

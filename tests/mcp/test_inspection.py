@@ -1,0 +1,77 @@
+"""Finding out what a server offers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from acp_tui.config.paths import paths
+from acp_tui.mcp.connection import connect
+from acp_tui.mcp.failures import FailureCause
+from acp_tui.mcp.inspection import MAX_PAGES, inspect
+from acp_tui.store.mcp_facts import McpFacts
+from tests.support.mcp_servers import stdio_server
+
+if TYPE_CHECKING:
+    from tests.support.mcp_servers import HttpServers, ServerLog
+
+
+async def test_everything_a_server_offers_is_described() -> None:
+    found = await inspect(stdio_server())
+    assert (found.status, found.failure, found.notes) == ("connected", None, [])
+    assert found.server_info["name"] == "script"
+    assert found.instructions == "Use these tools in tests."
+    assert {"tools", "prompts", "resources"} <= set(found.capabilities)
+    echo = found.tools[0]
+    assert (echo.name, echo.title, echo.claims) == ("echo", "Echo", ["only reads"])
+    assert echo.input_schema["required"] == ["text"]
+    assert [argument.required for argument in found.prompts[0].arguments] == [True, False]
+    assert found.resources[1].mime_type == "image/png"
+    assert found.templates[0].uri_template == "test://notes/{name}"
+    assert json.loads(json.dumps(found.as_json()))["tools"][0]["name"] == "echo"
+
+
+async def test_all_pages_are_read() -> None:
+    found = await inspect(stdio_server("--page-size", "3", "--tools", "20"))
+    everything = await inspect(stdio_server("--tools", "20"))
+    assert found.tools == everything.tools
+    assert found.notes == []
+
+
+async def test_a_list_without_end_is_cut_with_a_note() -> None:
+    found = await inspect(stdio_server("--page-size", "1", "--tools", str(MAX_PAGES)))
+    assert len(found.tools) == MAX_PAGES
+    assert found.notes == [f"Its list of tools has more than {MAX_PAGES} pages; the rest is left out."]
+
+
+async def test_the_digest_of_a_changed_tool_differs() -> None:
+    before = await inspect(stdio_server())
+    after = await inspect(stdio_server("--changed"))
+    old, new = before.tool_digests, after.tool_digests
+    assert old.keys() != new.keys()
+    assert [name for name in old if name in new and old[name] != new[name]]
+
+
+async def test_a_failed_list_keeps_what_is_known() -> None:
+    found = await inspect(stdio_server("--error", "prompts/list"))
+    assert found.status == "failed"
+    assert found.tools
+    assert found.failure is not None
+    assert found.failure.cause is FailureCause.ANSWER
+    assert "could not list its prompts" in found.failure.sentence
+
+
+async def test_a_server_that_wants_a_sign_in(http_servers: HttpServers) -> None:
+    found = await inspect(http_servers.server("/guarded/x/mcp"))
+    assert found.status == "needs sign-in"
+
+
+async def test_a_stdio_server_of_the_newest_revision_is_started_once_the_second_time(
+    server_log: ServerLog,
+) -> None:
+    server = replace(stdio_server("--protocol", "2026-07-28"), digest="d1")
+    for starts in (2, 3):
+        async with connect(server):
+            assert len(server_log.messages("start")) == starts
+    assert McpFacts(paths().state).read(server.name, "d1").mode == "auto"
