@@ -238,6 +238,8 @@ class DemoAgent:
         session.cancel()
         if session.turn_task is not None:
             await asyncio.wait([session.turn_task])
+        if session.mcp_connections is not None:
+            await session.mcp_connections.close()
         self._sessions.pop(session.stored.id, None)
 
     def _open(self, stored: StoredSession, mcp_servers: list[McpServer] | None) -> OpenSession:

@@ -314,26 +314,18 @@ async def test_echo_and_client_show_what_the_agent_received(demo: DemoClient) ->
 
 
 async def test_mcp_and_session_show_the_parameters_of_the_session(demo: DemoClient, tmp_path: Path) -> None:
+    header, nowhere = {"name": "Key", "value": "secret"}, "http://127.0.0.1:1"
+    env = [{"name": "TOKEN", "value": "secret"}]
     servers: list[Frame] = [
-        {
-            "name": "files",
-            "command": "/bin/files",
-            "args": ["-x"],
-            "env": [{"name": "TOKEN", "value": "secret"}],
-        },
-        {
-            "type": "http",
-            "name": "web",
-            "url": "https://example.com",
-            "headers": [{"name": "Key", "value": "secret"}],
-        },
-        {"type": "sse", "name": "old", "url": "https://example.com/sse", "headers": []},
+        {"name": "files", "command": "/nowhere/files", "args": ["-x"], "env": env},
+        {"type": "http", "name": "web", "url": nowhere, "headers": [header]},
+        {"type": "sse", "name": "old", "url": f"{nowhere}/sse", "headers": []},
     ]
     session = await demo.open_session(mcpServers=servers, additionalDirectories=[str(tmp_path)])
     await demo.prompt(session, "/mcp")
-    assert "- **files**: `/bin/files -x` with TOKEN\n" in demo.text()
-    assert "- **web**: `http https://example.com` with Key\n" in demo.text()
-    assert "- **old**: `sse https://example.com/sse`\n" in demo.text()
+    assert "- **files**: `/nowhere/files -x` with TOKEN\n  - not connected: [Errno 2]" in demo.text()
+    assert f"- **web**: `http {nowhere}` with Key\n  - not connected: " in demo.text()
+    assert f"- **old**: `sse {nowhere}/sse`\n  - not connected: " in demo.text()
     assert "secret" not in demo.text()
     await demo.prompt(session, "/session")
     assert f"| additional folders | `{tmp_path}` |" in demo.text()

@@ -9,6 +9,7 @@ from acp import RequestError
 from acp_tui.demo.commands import (
     content,
     help_text,
+    mcp_servers,
     plan,
     questions,
     session_state,
@@ -33,6 +34,7 @@ for _module in (
     questions,
     content,
     session_state,
+    mcp_servers,
     turn_endings,
     unusual_messages,
 ):

@@ -1,4 +1,4 @@
-"""Commands that change or show the state of the session: mode, title, usage, MCP servers."""
+"""Commands that change or show the state of the session: mode, title, usage."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from acp.helpers import update_available_commands
-from acp.schema import McpServerStdio, SessionInfoUpdate, UsageUpdate
+from acp.schema import SessionInfoUpdate, UsageUpdate
 
 from acp_tui.demo.commands.registry import available_commands, parse_number, slash_command
 from acp_tui.demo.sessions import state_updates
@@ -82,24 +82,6 @@ async def session(turn: Turn) -> None:
     }
     rows = "\n".join(f"| {name} | `{value}` |" for name, value in facts.items())
     await turn.say(f"| Setting | Value |\n|---|---|\n{rows}\n")
-
-
-@slash_command("mcp", "The MCP servers that the client sent; the demo does not connect to them")
-async def mcp(turn: Turn) -> None:
-    """List the MCP servers. Values of environment variables and headers may be secret and are not shown."""
-    if not turn.session.mcp_servers:
-        await turn.say("Your client sent no MCP servers.")
-        return
-    lines = []
-    for server in turn.session.mcp_servers:
-        if isinstance(server, McpServerStdio):
-            secrets = [variable.name for variable in server.env]
-            where = " ".join((server.command, *server.args))
-        else:
-            secrets = [header.name for header in getattr(server, "headers", [])]
-            where = f"{server.type} {getattr(server, 'url', '')}".strip()
-        lines.append(f"- **{server.name}**: `{where}`" + (f" with {', '.join(secrets)}" if secrets else ""))
-    await turn.say("Your client sent these MCP servers:\n\n" + "\n".join(lines) + "\n")
 
 
 @slash_command("client", "What the client said about itself")

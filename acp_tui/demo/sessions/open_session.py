@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from acp.schema import AcpMcpServer, HttpMcpServer, McpServerStdio, SseMcpServer, StopReason
 
     from acp_tui.demo.sessions.store import StoredSession
+    from acp_tui.demo.tools.mcp_client import McpConnections
 
     McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
@@ -23,6 +24,7 @@ class OpenSession:
     stored: StoredSession
     sign_out: Callable[[], None]
     mcp_servers: list[McpServer] = field(default_factory=list)
+    mcp_connections: McpConnections | None = None  # opened by the first `/mcp`
     few_commands: bool = False
     turn_task: asyncio.Task[StopReason] | None = None
     _background: set[asyncio.Task[None]] = field(init=False, default_factory=set)

@@ -1,0 +1,176 @@
+"""The demo as an MCP client: it connects to the servers that it was given when they are first used.
+
+Importing the MCP SDK takes a second, so this module is imported inside functions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+from acp.schema import (
+    AcceptElicitationResponse,
+    ElicitationFormSessionMode,
+    ElicitationSchema,
+    ElicitationUrlSessionMode,
+    HttpMcpServer,
+    McpServerStdio,
+    SseMcpServer,
+)
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.sse import sse_client
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import (
+    CONNECTION_CLOSED,
+    CallToolResult,
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitResult,
+    Implementation,
+)
+
+from acp_tui import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from mcp.shared.dispatcher import ProgressFnT
+
+    from acp_tui.demo.sessions.open_session import McpServer
+    from acp_tui.demo.turn import Turn
+
+
+CONNECT_SECONDS = 30
+
+
+class McpConnectionError(Exception):
+    """A server that cannot be used. The message is the reason."""
+
+
+class McpConnection:
+    """The connection to one server. A task of its own keeps it open until `close`."""
+
+    def __init__(self, server: McpServer) -> None:
+        self.server = server
+        self.turn: Turn | None = None
+        """The turn in which the server's questions are asked."""
+        self._task: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
+        self._opened: asyncio.Future[Client]
+
+    async def client(self) -> Client:
+        """Return the client, connected. Raises `McpConnectionError`."""
+        if self._task is None or self._task.done():
+            self._opened = asyncio.get_running_loop().create_future()
+            self._closing.clear()
+            self._task = asyncio.create_task(self._keep_open())
+        return await asyncio.shield(self._opened)
+
+    async def call(self, tool: str, arguments: dict[str, Any], on_progress: ProgressFnT) -> CallToolResult:
+        """Call a tool. Raises `McpConnectionError` if the server does not answer with a result."""
+        try:
+            return await (await self.client()).call_tool(tool, arguments, progress_callback=on_progress)
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                await self.close()  # the next call starts the server again
+            raise McpConnectionError(error.message) from None
+
+    async def close(self) -> None:
+        """Close the connection, which ends the server's process."""
+        self._closing.set()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def _keep_open(self) -> None:
+        try:
+            async with self._connect() as client:
+                self._opened.set_result(client)
+                await self._closing.wait()
+        except Exception as error:
+            if not self._opened.done():
+                self._opened.set_exception(McpConnectionError(_reason(error)))
+                self._opened.exception()  # the turn may have been cancelled meanwhile
+
+    @asynccontextmanager
+    async def _connect(self) -> AsyncIterator[Client]:
+        async with AsyncExitStack() as stack:
+            server, mode = (
+                self.server,
+                "legacy",
+            )  # a server that does not know `server/discover` may ignore it
+            if isinstance(server, McpServerStdio):
+                env = os.environ | {variable.name: variable.value for variable in server.env}
+                program = StdioServerParameters(command=server.command, args=server.args, env=env)
+                transport = stdio_client(program, errlog=sys.stderr)
+            elif isinstance(server, HttpMcpServer):
+                headers = {header.name: header.value for header in server.headers}
+                timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
+                http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=timeout))
+                transport, mode = streamable_http_client(server.url, http_client=http), "auto"
+            elif isinstance(server, SseMcpServer):
+                transport = sse_client(server.url, {header.name: header.value for header in server.headers})
+            else:
+                raise McpConnectionError("the demo does not speak MCP over ACP")
+            info = Implementation(name="acp-tui-demo", version=__version__)
+            client = Client(transport, mode=mode, elicitation_callback=self._ask_user, client_info=info)
+            yield await stack.enter_async_context(client)
+
+    async def _ask_user(
+        self,
+        context: Any,  # noqa: ARG002 - the SDK passes it by name
+        params: ElicitRequestParams,
+    ) -> ElicitResult:
+        """Pass a question of the server on to the client, if it can ask it."""
+        turn = self.turn
+        offered = turn.capabilities.elicitation if turn else None
+        if turn is None or offered is None:
+            return ElicitResult(action="decline")
+        mode: ElicitationFormSessionMode | ElicitationUrlSessionMode
+        if isinstance(params, ElicitRequestFormParams):
+            if offered.form is None:
+                return ElicitResult(action="decline")
+            schema = ElicitationSchema.model_validate(params.requested_schema)
+            mode = ElicitationFormSessionMode(session_id=turn.session_id, requested_schema=schema)
+        else:
+            if offered.url is None:
+                return ElicitResult(action="decline")
+            mode = ElicitationUrlSessionMode.model_validate(
+                {
+                    "sessionId": turn.session_id,
+                    "elicitationId": params.elicitation_id or "mcp",
+                    "url": params.url,
+                }
+            )
+        message = f"The MCP server {self.server.name} asks: {params.message}"
+        answer = await turn.client.create_elicitation(message, mode)
+        content = answer.content if isinstance(answer, AcceptElicitationResponse) else None
+        return ElicitResult.model_validate({"action": answer.action, "content": content})
+
+
+class McpConnections:
+    """The connections of a session, by the name of the server."""
+
+    def __init__(self, servers: list[McpServer]) -> None:
+        self._connections = {server.name: McpConnection(server) for server in servers}
+
+    def all(self, turn: Turn) -> list[McpConnection]:
+        """Return the connections, for use in this turn."""
+        for connection in self._connections.values():
+            connection.turn = turn
+        return list(self._connections.values())
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await asyncio.gather(*(connection.close() for connection in self._connections.values()))
+
+
+def _reason(error: BaseException) -> str:
+    """Return the message of an error; of a group, that of its first member."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error) or type(error).__name__
