@@ -169,7 +169,8 @@ async def _run(
         return
     status: ToolCallStatus = "failed" if result.is_error else "completed"
     await turn.send_update(call.final_update(status, _content(result), result.structured_content))
-    await turn.say(f"The tool {'reported an error' if result.is_error else 'answered'}.")
+    text = " ".join(block.text for block in result.content if block.type == "text")
+    await turn.say(f"The tool {'reported an error' if result.is_error else 'answered'}: {text}")
 
 
 def _content(result: CallToolResult) -> list[ContentToolCallContent]:

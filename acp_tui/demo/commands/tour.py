@@ -125,6 +125,7 @@ _NEXT = """
 Try next:
 
 1. {questions}: questions an agent can ask you
-2. `/escape` and `/crash`: situations a client must survive
-3. `/help`: all commands
+2. `/mcp`: the tools of an MCP server
+3. `/escape` and `/crash`: situations a client must survive
+4. `/help`: all commands
 """
