@@ -38,6 +38,10 @@ def test_tokens_are_masked(token: str, around: str) -> None:
     [
         ("password=hunter2 and more", "password=[redacted] and more"),
         ("PASSWORD='two words' x", "PASSWORD='[redacted]' x"),
+        ("/callback?code=SplxlOBeZQQYbYS6&state=a", "/callback?code=[redacted]&state=a"),
+        ("code=4/0AX4XfWh-abc1&grant_type=x", "code=[redacted]&grant_type=x"),
+        ("'code_verifier': '" + "a1-b" * 11 + "'", "'code_verifier': '[redacted]'"),
+        ("client_assertion=e30.e30.c2ln&x", "client_assertion=[redacted]&x"),
         ('db_passwd = "a\\"b c" # x', 'db_passwd = "[redacted]" # x'),
         ("AWS_SECRET_ACCESS_KEY=abc/def+g\nB=1", "AWS_SECRET_ACCESS_KEY=[redacted]\nB=1"),
         ("GITHUB_TOKEN=abc", "GITHUB_TOKEN=[redacted]"),
