@@ -64,7 +64,7 @@ def explain(
         process: The process of a stdio server.
         http: What an http or sse server answered.
     """
-    leaves = list(_leaves(error))
+    leaves = [*_leaves(http.error if http is not None else None), *_leaves(error)]
     for leaf in leaves:
         if isinstance(leaf, ServerFailure):
             return leaf
@@ -74,6 +74,8 @@ def explain(
         or (_of_http(server, http) if http is not None and _may_be_http(leaves) else None)
         or _of_errors(leaves, connecting=not action)
     )
+    if (host := _other_host(server, leaves)) is not None:
+        name = f"{host}, where {name} signs in,"
     prefix = f"{name}: " if cause is FailureCause.COMMAND_NOT_FOUND else f"{name} "
     if action and cause in (FailureCause.ANSWER, FailureCause.INVALID_ANSWER, FailureCause.CLOSED):
         prefix = f"{name} could not {visible_line(action)}: it "
@@ -242,6 +244,15 @@ def _leaves(error: BaseException | None) -> Iterator[BaseException]:
             yield from _leaves(part)
     elif error is not None:
         yield error
+
+
+def _other_host(server: ResolvedServer, leaves: list[BaseException]) -> str | None:
+    """Return the host of an authorization server if the network failed there, otherwise None."""
+    for leaf in leaves:
+        if isinstance(leaf, httpx2.RequestError) and leaf._request is not None:  # `request` raises
+            url = leaf.request.url
+            return None if url.host == httpx2.URL(server.url).host else visible_line(url.host)
+    return None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -1,7 +1,7 @@
 """Opens streamable HTTP and SSE transports, and remembers what the server answered on the level of HTTP.
 
-The SDK turns every error status into "Server returned an error response", so a hook of the HTTP client
-collects what an error message needs.
+The SDK turns every error status into "Server returned an error response", so the HTTP client collects what an
+error message needs.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 from mcp.client.sse import sse_client
@@ -34,14 +34,13 @@ class HttpEvidence:
     redirect: str = ""  # where it redirected to, without query
     redirects_away: bool = False  # whether that is another origin
     challenge: str = ""  # the WWW-Authenticate header of the last 401
+    error: Exception | None = None  # why the last message could not be delivered
     broken: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a message could not be delivered over SSE, where the SDK leaves the caller waiting."""
 
     def add(self, response: httpx2.Response, endpoint: httpx2.URL, *, is_sse: bool) -> None:
-        """Note a response."""
+        """Note the response to a message."""
         request = response.request
-        if request.url.host != endpoint.host:
-            return  # of an authorization server
         if response.has_redirect_location:
             target = request.url.join(response.headers["location"])
             self.redirect = str(target.copy_with(userinfo=b"", query=None, fragment=None))
@@ -54,7 +53,30 @@ class HttpEvidence:
             if is_sse:
                 self.broken.set()
         elif request.method == "POST":
-            self.status, self.redirect = None, ""
+            self.status, self.redirect, self.error = None, "", None
+
+
+class _ObservedClient(httpx2.AsyncClient):
+    """Notes how sending each message ends. Requests that `auth` makes for it are not noted."""
+
+    def __init__(self, server: ResolvedServer, auth: httpx2.Auth | None, evidence: HttpEvidence) -> None:
+        timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
+        super().__init__(headers=server.headers, auth=auth, timeout=timeout)
+        self._endpoint = httpx2.URL(server.url)
+        self._is_sse = server.transport == "sse"
+        self._evidence = evidence
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a message."""
+        try:
+            response = await super().send(request, **options)
+        except Exception as error:
+            self._evidence.error = error
+            if self._is_sse:
+                self._evidence.broken.set()
+            raise
+        self._evidence.add(response, self._endpoint, is_sse=self._is_sse)
+        return response
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
@@ -66,25 +88,15 @@ async def open_http(
     server: ResolvedServer, credentials: httpx2.Auth | None, evidence: HttpEvidence
 ) -> AsyncGenerator[TransportStreams]:
     """Open the transport of an http or sse server."""
-    endpoint = httpx2.URL(server.url)
-    is_sse = server.transport == "sse"
-
-    async def observe(response: httpx2.Response) -> None:
-        evidence.add(response, endpoint, is_sse=is_sse)
 
     def client(
         headers: object = None,  # noqa: ARG001  # sse_client passes its own values
         timeout: object = None,  # noqa: ARG001
         auth: object = None,  # noqa: ARG001
     ) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(
-            headers=server.headers,
-            auth=credentials,
-            timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
-            event_hooks={"response": [observe]},
-        )
+        return _ObservedClient(server, credentials, evidence)
 
-    if is_sse:
+    if server.transport == "sse":
         async with sse_client(server.url, httpx_client_factory=client) as streams:
             yield streams
     else:
