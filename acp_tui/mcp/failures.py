@@ -19,6 +19,7 @@ class FailureCause(StrEnum):
     NOISE = "noise-on-stdout"
     HANDSHAKE = "handshake"
     SIGN_IN_REQUIRED = "sign-in-required"  # HTTP 401
+    SIGN_IN_FAILED = "sign-in-failed"
     FORBIDDEN = "forbidden"  # HTTP 403
     HTTP_STATUS = "http-status"  # any other status that is an error
     REDIRECT = "redirect"  # to another origin

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 ACTIONS = {
     "list": "list the servers, where each is defined, and which agents get it (default)",
+    "sign-in": "sign in at an http server",
+    "sign-out": "delete the tokens of a server",
 }
-"""The actions with their summaries. `acp_tui/cli/mcp/ACTION.py` has `configure` and `run`."""
+"""The actions with their summaries. `acp_tui/cli/mcp/ACTION.py`, with _ for -, has `configure` and `run`."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,4 +33,4 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _module(action: str) -> CommandModule:
-    return cast("CommandModule", importlib.import_module(f"acp_tui.cli.mcp.{action}"))
+    return cast("CommandModule", importlib.import_module(f"acp_tui.cli.mcp.{action.replace('-', '_')}"))

@@ -140,15 +140,11 @@ def connection_for(server: Server) -> Connection:
 
 def _options(server: Server, expand: Callable[[str], str]) -> dict[str, Any]:
     """Return the fields of a `ResolvedServer` that do not depend on the transport."""
-    sign_in = server.sign_in
-    if sign_in is not None:
-        client_id, client_secret, scope = map(expand, sign_in.texts())
-        sign_in = replace(sign_in, client_id=client_id, client_secret=client_secret, scope=scope)
     return {
         "timeout": server.timeout,
         "include_tools": None if server.include_tools is None else tuple(server.include_tools),
         "exclude_tools": tuple(server.exclude_tools),
-        "sign_in": sign_in,
+        "sign_in": None if server.sign_in is None else server.sign_in.expanded(expand),
         "connection": connection_for(server),
         "digest": server.digest(),
     }

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from acp_tui.config import validators
 from acp_tui.config.validators import InvalidValueError
 
-Grant = Literal["authorization_code", "client_credentials"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-_grant = validators.one_of("authorization_code", "client_credentials")
+Grant = Literal["authorization_code", "client_credentials"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +20,30 @@ class SignInSettings:
     """The `sign_in` table of a server. Everything is optional."""
 
     client_id: str = ""  # of a client that was registered by hand; "": registered automatically
-    client_secret: str = ""
+    client_secret: str = field(default="", repr=False)
     scope: str = ""  # separated by blanks; "": those that the server asks for
     grant: Grant = "authorization_code"
+    issuer: str = ""  # the authorization server that knows client_id; "": the one found at the first sign-in
+    client_metadata_url: str = ""  # a web page that describes the client, whose address is the client id
+    redirect_port: int = 0  # of 127.0.0.1, where the browser comes back to; 0: any free one
+    send_token: bool = False  # whether an agent that connects by itself is given the token as a header
 
     def texts(self) -> list[str]:
         """Return the values that may contain references such as `${VAR}`."""
-        return [self.client_id, self.client_secret, self.scope]
+        return [getattr(self, name) for name in _TEXTS]
+
+    def expanded(self, expand: Callable[[str], str]) -> SignInSettings:
+        """Return the settings with the references in their values expanded by `expand`."""
+        expanded: dict[str, Any] = {name: expand(getattr(self, name)) for name in _TEXTS}
+        return replace(self, **expanded)
+
+
+_TEXTS = ("client_id", "client_secret", "scope", "issuer", "client_metadata_url")
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "grant": validators.one_of("authorization_code", "client_credentials"),
+    "redirect_port": validators.count,
+    "send_token": validators.boolean,
+}
 
 
 def sign_in_settings(value: Any) -> SignInSettings | None:
@@ -33,18 +52,31 @@ def sign_in_settings(value: Any) -> SignInSettings | None:
         return SignInSettings() if value else None
     if not isinstance(value, dict):
         raise validators.invalid_value("true, false or a table", value)
-    known = {"client_id", "client_secret", "scope", "grant"}
-    if unknown := sorted(set(value) - known):
-        raise InvalidValueError(f"unknown key {unknown[0]!r}; valid keys: {', '.join(sorted(known))}")
-    texts = {}
-    for name in ("client_id", "client_secret", "scope"):
-        text = value.get(name, "")
-        if not isinstance(text, str):  # the value may be a secret and is not quoted
-            raise InvalidValueError(f"expected a string for {name!r}")
-        texts[name] = text
-    grant: Grant = "authorization_code"
-    if _grant(value.get("grant", grant)) == "client_credentials":
-        grant = "client_credentials"
-    if grant == "client_credentials" and not (texts["client_id"] and texts["client_secret"]):
+    values = {name: _checked(name, given) for name, given in value.items()}
+    settings = SignInSettings(**values)
+    if settings.grant == "client_credentials" and not (settings.client_id and settings.client_secret):
         raise InvalidValueError('grant "client_credentials" needs client_id and client_secret')
-    return SignInSettings(**texts, grant=grant)
+    if settings.client_secret and not settings.client_id:
+        raise InvalidValueError("client_secret needs client_id")
+    if settings.redirect_port > 65535:
+        raise InvalidValueError("redirect_port is larger than 65535")
+    url = settings.client_metadata_url
+    if url and "${" not in url and not _is_metadata_url(url):
+        raise InvalidValueError("client_metadata_url is not an https address with a path")
+    return settings
+
+
+def _checked(name: str, value: Any) -> Any:
+    if name in _TEXTS:
+        if not isinstance(value, str):  # the value may be a secret and is not quoted
+            raise InvalidValueError(f"expected a string for {name!r}")
+        return value
+    if name not in _CHECKS:
+        valid = ", ".join(sorted([*_TEXTS, *_CHECKS]))
+        raise InvalidValueError(f"unknown key {name!r}; valid keys: {valid}")
+    return _CHECKS[name](value)
+
+
+def _is_metadata_url(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "https" and parts.path not in ("", "/")

@@ -1,0 +1,137 @@
+"""A sign-in on the command line: shows the address, asks whether to open it, and reads a pasted answer.
+
+It talks on stderr, so that stdout contains only the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import termios
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from acp_tui.console.tables import wrapped
+from acp_tui.mcp.sign_in.errors import SignInCancelled
+from acp_tui.mcp.sign_in.interaction import SignInInteraction
+from acp_tui.session.text import visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
+
+MAX_ANSWER_BYTES = 65_536
+END_OF_INPUT = b"\x04"
+"""Ctrl+D, as it is read while the terminal does not edit lines."""
+
+
+class TerminalSignIn:
+    """The dialogue of one sign-in.
+
+    Args:
+        may_open: Whether to offer to open the address in the browser.
+        always_read: Whether to read a pasted answer from stdin even if it is not a terminal.
+    """
+
+    def __init__(self, *, may_open: bool, always_read: bool) -> None:
+        self._is_terminal = sys.stdin.isatty()
+        self._may_open = may_open and self._is_terminal
+        self._reads = always_read or self._is_terminal
+        self._has_explained = False
+        self._prompt = ""  # while an answer is read
+        self._rest = b""  # what was read after the last line
+
+    def interaction(self) -> SignInInteraction:
+        """Return the callables for the sign-in."""
+        return SignInInteraction(
+            show=self._show,
+            confirm_open=self._confirm_open,
+            read_answer=self._read_answer if self._reads else None,
+            report=self._report,
+        )
+
+    async def _show(self, url: AuthorizationUrl) -> None:
+        _print(f"To sign in to {url.server}, open this address of {url.host} in a browser:\n")
+        _print(f"{url.url}\n")  # not wrapped, so that it can be copied
+        for warning in url.warnings:
+            _print("\n".join(wrapped(f"Careful: {warning}")) + "\n")
+
+    async def _confirm_open(self, url: AuthorizationUrl) -> bool:
+        if not self._may_open:
+            return False
+        default = "y/N" if url.warnings else "Y/n"
+        _print(f"Open {url.host} in your browser? [{default}] ", end="")
+        word = (await self._read_line()).strip().lower()
+        return word in ("y", "yes") or (not word and not url.warnings)
+
+    async def _read_answer(self) -> str:
+        if not self._is_terminal:
+            return await self._read_line()
+        if not self._has_explained:
+            self._has_explained = True
+            _print(
+                "Waiting for the browser. If it runs on another machine, its last page will not\n"
+                "load: paste the address of that page here, or the code, and press Enter."
+            )
+        self._prompt = "Address or code (not shown): "
+        _print(self._prompt, end="")
+        try:
+            with _hidden_input():
+                return await self._read_line()
+        finally:
+            self._prompt = ""
+            _print("")
+
+    def _report(self, sentence: str) -> None:
+        if not self._prompt:
+            _print(visible_line(sentence))
+            return
+        _print(f"\n{visible_line(sentence)}")
+        _print(self._prompt, end="")
+
+    async def _read_line(self) -> str:
+        """Return the next line of stdin, while other tasks run. Raises `SignInCancelled` at its end."""
+        while b"\n" not in self._rest and len(self._rest) < MAX_ANSWER_BYTES:
+            await _readable(sys.stdin.fileno())
+            block = os.read(sys.stdin.fileno(), MAX_ANSWER_BYTES)
+            if not block or block == END_OF_INPUT:
+                if self._rest:
+                    break
+                raise SignInCancelled("The sign-in was cancelled: there is no more input.")
+            self._rest += block.replace(b"\r", b"\n")
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line.decode("utf-8", "replace")
+
+
+async def _readable(descriptor: int) -> None:
+    """Wait until the descriptor can be read. A regular file, which cannot be waited for, always can."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    try:
+        loop.add_reader(descriptor, ready.set)
+    except OSError:
+        return
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(descriptor)
+
+
+@contextmanager
+def _hidden_input() -> Iterator[None]:
+    """Show nothing of what is typed, and read more than the 4095 bytes that a line of a terminal may have."""
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    changed = [*before]
+    changed[3] &= ~(termios.ECHO | termios.ICANON)
+    termios.tcsetattr(descriptor, termios.TCSADRAIN, changed)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def _print(text: str, end: str = "\n") -> None:
+    print(visible(text), end=end, file=sys.stderr, flush=True)

@@ -1,0 +1,79 @@
+"""What the command line, the app and the bridge do with a sign-in. Independent of any screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from acp_tui.config.mcp.sign_in_settings import SignInSettings
+from acp_tui.mcp.connection import connect
+from acp_tui.mcp.sign_in.errors import SignInError
+from acp_tui.mcp.sign_in.provider import SignInProvider
+from acp_tui.mcp.sign_in.stored_state import SignInState, sign_in_state, uses_sign_in
+
+if TYPE_CHECKING:
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.mcp.sign_in.interaction import SignInInteraction
+
+
+def provider_for(
+    server: ResolvedServer, interaction: SignInInteraction | None = None
+) -> SignInProvider | None:
+    """Return what adds a token to the requests for a server; None if the server needs none.
+
+    The token is renewed when necessary. If the user has to sign in, the `interaction` is used; without one,
+    `SignInRequired` is raised.
+    """
+    if not uses_sign_in(server):
+        return None
+    return SignInProvider(server.name, server.url, server.sign_in or SignInSettings(), interaction)
+
+
+async def sign_in(server: ResolvedServer, interaction: SignInInteraction) -> SignInState | None:
+    """Connect to a server, signing in if it asks for it. Return the state; None if it works without.
+
+    A sign-in that is stored and still works is used. Raises `SignInError` and `ServerFailure`.
+    """
+    provider = provider_for(server, interaction)
+    if provider is None:
+        reason = "its own Authorization header" if server.transport != "stdio" else "its environment"
+        raise SignInError(f"{server.name} has no sign-in: it is given access by {reason}.")
+    async with connect(server, auth=provider):
+        return sign_in_state(server.url)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenHeader:
+    """A token for an agent that connects to the server by itself. It is not renewed there."""
+
+    value: str = field(repr=False)  # of the header "Authorization"
+    expires_at: float | None
+
+
+async def token_header(server: ResolvedServer) -> TokenHeader | None:
+    """Return the header with a token, renewed if necessary; None if the user is not signed in.
+
+    Raises `SignInError` if the token cannot be renewed.
+    """
+    provider = provider_for(server)
+    if provider is None:
+        return None
+    request = httpx2.Request("GET", server.url)  # it is not sent: only what comes before it
+    flow = provider.async_auth_flow(request)
+    try:
+        async with httpx2.AsyncClient() as client:
+            outgoing = await anext(flow)
+            while outgoing is not request:
+                outgoing = await flow.asend(await client.send(outgoing))
+    except httpx2.HTTPError as error:
+        host = error.request.url.host
+        raise SignInError(
+            f"The sign-in for {server.name} could not be renewed: {host} does not answer."
+        ) from None
+    finally:
+        await flow.aclose()
+    value = request.headers.get("Authorization")
+    state = sign_in_state(server.url)
+    return TokenHeader(value, state.expires_at) if value and state is not None else None

@@ -1,0 +1,68 @@
+"""The address at which the user signs in, and what is suspicious about it."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from acp_tui.session.text import visible_line
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationUrl:
+    """An address that a server wants the user to open. Its texts can be displayed as they are."""
+
+    server: str  # the name of the MCP server
+    url: str
+    host: str
+    warnings: tuple[str, ...]  # sentences
+
+
+def check_authorization_url(server: str, url: str) -> AuthorizationUrl:
+    """Return the address with its host and warnings. Raises `ValueError` if it must not be opened."""
+    if visible_line(url) != url or any(char.isspace() for char in url):
+        raise ValueError("it contains control characters or blanks")
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme not in ("https", "http") or not host:
+        raise ValueError("it is not an http address")
+    if parts.scheme == "http" and not _is_loopback(host):
+        raise ValueError("it is not encrypted (http)")
+    return AuthorizationUrl(visible_line(server), url, host, tuple(_warnings(host, parts.netloc)))
+
+
+def _warnings(host: str, netloc: str) -> list[str]:
+    found = []
+    if "@" in netloc:
+        found.append(f'The text before "@" is not the host. The host is {host}.')
+    labels = host.split(".")
+    if any(label.startswith("xn--") for label in labels):
+        shown = ".".join(map(_decoded, labels))
+        found.append(f"The host contains foreign letters and may imitate another one: {shown}.")
+    if not host.isascii():
+        found.append(f"The host contains foreign letters and may imitate another one: {host!a}.")
+    if not _is_loopback(host) and _is_address(host):
+        found.append("The host is a number instead of a name.")
+    return found
+
+
+def _decoded(label: str) -> str:
+    if not label.startswith("xn--"):
+        return label
+    try:
+        return visible_line(label[4:].encode("ascii").decode("punycode"))
+    except UnicodeError:
+        return label
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)

@@ -1,0 +1,143 @@
+"""The part of a sign-in that happens in the browser: from the address to open to the code that comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+from acp_tui.mcp.sign_in.authorization_url import check_authorization_url
+from acp_tui.mcp.sign_in.browser import browser_command, open_in_browser
+from acp_tui.mcp.sign_in.callback_server import CallbackServer
+from acp_tui.mcp.sign_in.errors import SignInCancelled, SignInError
+from acp_tui.mcp.sign_in.redirect_answer import answer_of_pasted_text
+
+if TYPE_CHECKING:
+    from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
+    from acp_tui.mcp.sign_in.interaction import SignInInteraction
+    from acp_tui.mcp.sign_in.redirect_answer import RedirectAnswer
+
+WAIT_SECONDS = 600.0
+"""How long to wait for the user in the browser. Codes and login pages expire after about as long."""
+
+
+class BrowserRoundTrip:
+    """One attempt: listens for the redirect, shows the address, and waits for an answer or a pasted one.
+
+    Args:
+        server: The name of the MCP server.
+        interaction: How to talk to the user.
+        port: The port to listen on; 0 means a free one. Raises `OSError` if it is in use.
+    """
+
+    def __init__(self, server: str, interaction: SignInInteraction, port: int) -> None:
+        self._server = server
+        self._interaction = interaction
+        self._state = ""
+        self._answer: asyncio.Future[RedirectAnswer] = asyncio.get_running_loop().create_future()
+        self._listener = CallbackServer(self._accept)
+        try:
+            self._listener.bind(port)
+        except OSError:
+            self._listener.close()
+            raise
+
+    @property
+    def redirect_uri(self) -> str:
+        """The address to which the browser is redirected."""
+        return self._listener.redirect_uri
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._listener.close()
+
+    async def answer(self, url: str, *, issuer_required: bool) -> RedirectAnswer:
+        """Show the address, offer to open it, and return the answer, which contains a code and the state.
+
+        `issuer_required` says that the code alone is not enough, because the server promised to name itself.
+        Raises `SignInError`.
+        """
+        try:
+            checked = check_authorization_url(self._server, url)
+        except ValueError as error:
+            raise SignInError(
+                f"{self._server} asks to sign in at an address that is not opened: {error}."
+            ) from None
+        self._state = parse_qs(urlsplit(url).query).get("state", [""])[0]
+        async with self._listener:
+            await self._interaction.show(checked)
+            answer = await self._first_answer(checked, issuer_required)
+        if answer.error == "access_denied":
+            raise SignInCancelled(f"The sign-in for {self._server} was denied in the browser.")
+        if answer.error:
+            words = f": {answer.error_text.rstrip('.')}" if answer.error_text else ""
+            raise SignInError(f"{checked.host} refused the sign-in ({answer.error}{words}).")
+        return answer
+
+    async def _offer_to_open(self, url: AuthorizationUrl) -> None:
+        command = browser_command(url.url)
+        if command is None or not await self._interaction.confirm_open(url):
+            return
+        if not open_in_browser(command):
+            self._interaction.report("The browser could not be started. Open the address yourself.")
+
+    async def _first_answer(self, url: AuthorizationUrl, issuer_required: bool) -> RedirectAnswer:
+        """Return what comes first: the browser's redirect or a pasted answer."""
+        pasted = asyncio.create_task(self._talk(url, issuer_required))
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await asyncio.wait({self._answer, pasted}, return_when=asyncio.FIRST_COMPLETED)
+        except TimeoutError:
+            minutes = round(WAIT_SECONDS / 60)
+            raise SignInError(
+                f"No answer came from the browser within {minutes} minutes; sign in again."
+            ) from None
+        finally:
+            if not pasted.done():
+                pasted.cancel()
+                with suppress(asyncio.CancelledError):
+                    await pasted
+        return self._answer.result() if self._answer.done() else pasted.result()
+
+    async def _talk(self, url: AuthorizationUrl, issuer_required: bool) -> RedirectAnswer:
+        """Offer to open the address, and return the first pasted answer that belongs to this sign-in."""
+        await self._offer_to_open(url)
+        if self._interaction.read_answer is None:
+            return await asyncio.shield(self._answer)
+        while True:
+            try:
+                return self._checked(await self._interaction.read_answer(), issuer_required)
+            except ValueError as problem:
+                self._interaction.report(str(problem))
+
+    def _checked(self, text: str, issuer_required: bool) -> RedirectAnswer:
+        """Return the answer in a pasted text. Raises `ValueError` with a sentence if it cannot be used."""
+        answer = answer_of_pasted_text(text)
+        if answer is None:
+            raise ValueError("This is neither the address at which the browser ended nor a code. Try again.")
+        if answer.state is None:  # only the code: PKCE makes sure that it belongs to this sign-in
+            if issuer_required:
+                raise ValueError("The code alone is not enough for this server. Paste the whole address.")
+            return replace(answer, state=self._state)
+        if not self._belongs(answer):
+            raise ValueError("This address belongs to another sign-in. Paste the one of this sign-in.")
+        return answer
+
+    def _accept(self, answer: RedirectAnswer) -> str:
+        """Take the browser's answer, and return the sentence for its page."""
+        if not self._belongs(answer):
+            self._interaction.report(
+                "The browser came back with the answer to another sign-in, which was ignored."
+            )
+            raise ValueError("This answer belongs to another sign-in. It was ignored.")
+        if not self._answer.done():
+            self._answer.set_result(answer)
+        if answer.error:
+            return "The sign-in was refused. You can close this page and go back to the terminal."
+        return "The sign-in came back to acp-tui. You can close this page and go back to the terminal."
+
+    def _belongs(self, answer: RedirectAnswer) -> bool:
+        return secrets.compare_digest((answer.state or "").encode(), self._state.encode())

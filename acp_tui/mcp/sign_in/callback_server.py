@@ -1,0 +1,94 @@
+"""A web server on 127.0.0.1 that receives the browser's redirect, only while a sign-in is under way."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from typing import TYPE_CHECKING, Self
+
+from acp_tui.mcp.sign_in.redirect_answer import answer_of_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.mcp.sign_in.redirect_answer import RedirectAnswer
+
+PATH = "/callback"
+_MAX_REQUEST_BYTES = 32_768
+_REQUEST_SECONDS = 10.0
+_PAGE = """\
+<!doctype html><html lang="en"><meta charset="utf-8"><title>acp-tui</title>
+<body style="font-family: sans-serif; margin: 3em"><p>{sentence}</p></body></html>
+"""
+_HEADERS = (
+    "Content-Type: text/html; charset=utf-8\r\n"
+    "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"
+    "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n"
+)
+
+
+class CallbackServer:
+    """Listens on a port of 127.0.0.1 for a redirect to `/callback`.
+
+    Args:
+        accept: Called with each answer. It returns the sentence for the page in the browser, and raises
+            `ValueError` with such a sentence for an answer that does not belong to this sign-in.
+    """
+
+    def __init__(self, accept: Callable[[RedirectAnswer], str]) -> None:
+        self._accept = accept
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._server: asyncio.Server | None = None
+
+    def bind(self, port: int = 0) -> None:
+        """Take a port; 0 means a free one. Raises `OSError`."""
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", port))
+
+    @property
+    def redirect_uri(self) -> str:
+        """The address to which the authorization server redirects the browser."""
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}{PATH}"
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, sock=self._socket, limit=_MAX_REQUEST_BYTES)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    def close(self) -> None:
+        """Give the port back."""
+        if self._server is not None:
+            self._server.close()
+        self._socket.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, ValueError, TimeoutError, asyncio.IncompleteReadError):
+            async with asyncio.timeout(_REQUEST_SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+            status, sentence = self._respond(head.partition(b"\r\n")[0].decode("ascii", "replace"))
+            body = _PAGE.format(sentence=sentence).encode()
+            writer.write(
+                f"HTTP/1.1 {status}\r\n{_HEADERS}Content-Length: {len(body)}\r\n\r\n".encode() + body
+            )
+            await writer.drain()
+        writer.close()
+
+    def _respond(self, request_line: str) -> tuple[str, str]:
+        """Return the status and the sentence of the page."""
+        method, _, rest = request_line.partition(" ")
+        target = rest.partition(" ")[0]
+        if target.partition("?")[0] != PATH:
+            return "404 Not Found", "There is nothing here."
+        if method != "GET":
+            return "405 Method Not Allowed", "Only GET is answered here."
+        answer = answer_of_url(target)
+        if answer is None:
+            return "400 Bad Request", "This address contains neither a code nor an error."
+        try:
+            return "200 OK", self._accept(answer)
+        except ValueError as error:
+            return "400 Bad Request", str(error)

@@ -1,0 +1,23 @@
+"""Errors of signing in. The message of each is one sentence for the user and contains no token."""
+
+from __future__ import annotations
+
+from acp_tui.mcp.failures import FailureCause, ServerFailure
+
+
+class SignInError(ServerFailure):
+    """A sign-in that failed."""
+
+    def __init__(self, sentence: str, cause: FailureCause = FailureCause.SIGN_IN_FAILED) -> None:
+        super().__init__(cause, sentence)
+
+
+class SignInRequired(SignInError):  # noqa: N818  # a state rather than a fault
+    """The server wants a sign-in, and nobody can be asked for one here."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, FailureCause.SIGN_IN_REQUIRED)
+
+
+class SignInCancelled(SignInError):  # noqa: N818  # what the user decided
+    """The user declined or cancelled the sign-in."""

@@ -1,0 +1,438 @@
+"""The SDK's OAuth client with stored tokens that several processes share.
+
+The SDK's own provider forgets when a stored token expires and where to renew it, signs in again where
+renewing is enough, and lets one request of a server wait for the answer to the one before. The flow here
+sends requests with the stored token, renews it under the lock of the token store, and runs the SDK's flow
+only if the server still refuses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import shlex
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider, OAuthFlowError, OAuthRegistrationError
+from mcp.client.auth.utils import extract_field_from_www_auth, union_scopes
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from pydantic import AnyUrl, BaseModel, ValidationError
+
+from acp_tui import __version__
+from acp_tui.mcp.sign_in.browser_round_trip import BrowserRoundTrip
+from acp_tui.mcp.sign_in.errors import SignInError, SignInRequired
+from acp_tui.mcp.sign_in.redirect_answer import shown_error
+from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from acp_tui.config.mcp.sign_in_settings import SignInSettings
+    from acp_tui.mcp.sign_in.interaction import SignInInteraction
+
+# The SDK logs answers of the token endpoint. What matters of them is in the errors that are raised.
+_sdk_log = logging.getLogger("mcp.client.auth")
+_sdk_log.addHandler(logging.NullHandler())
+_sdk_log.propagate = False
+
+EXPIRY_LEEWAY_SECONDS = 10.0
+"""How long before its end a token is renewed, so that it does not expire on its way."""
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class _NoStorage:
+    """The SDK's storage interface without a function: the provider saves everything in one step."""
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        pass
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        pass
+
+
+class SignInProvider(OAuthClientProvider):
+    """Adds a token to each request for one server, and renews it or signs in when the server wants that.
+
+    Raises `SignInError`, from `httpx2` requests as well.
+    """
+
+    def __init__(
+        self, name: str, url: str, settings: SignInSettings, interaction: SignInInteraction | None
+    ) -> None:
+        is_program = settings.grant == "client_credentials"
+        metadata = OAuthClientMetadata(
+            redirect_uris=None,
+            client_name=f"acp-tui {__version__}",
+            grant_types=["client_credentials"] if is_program else ["authorization_code", "refresh_token"],
+            scope=settings.scope or None,
+        )
+        super().__init__(
+            url,
+            metadata,
+            _NoStorage(),
+            redirect_handler=self._keep_url,
+            callback_handler=self._wait_for_code,
+            client_metadata_url=settings.client_metadata_url or None,
+        )
+        self.store = TokenStore(url)
+        self._name = visible_line(name)
+        self._settings = settings
+        self._interaction = interaction
+        self._stamp: tuple[int, int] | None = None
+        self._sign_in_turn = asyncio.Lock()
+        self._round_trip: BrowserRoundTrip | None = None
+        self._authorization_url = ""
+        self._more_scope = False  # the server wants a permission that the token lacks
+
+    # ----------------------------------------------------------------- requests
+
+    async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        if not self._initialized:
+            await self._initialize()
+        rejected: str | None = None
+        while True:
+            is_new = False
+            self._load_if_changed()
+            if self._must_renew(rejected):
+                async with self.store.lock():
+                    self._load_if_changed()
+                    if self._must_renew(rejected):
+                        answer = yield await self._refresh_token()
+                        is_new = await self._handle_refresh_response(answer)
+            token = self._token(even_if_expired=is_new)  # a new one may live for a few seconds only
+            if token is not None and token == rejected:
+                break
+            self._set_header(request, token)
+            response = yield request
+            if not _is_refused(response):
+                return
+            if token is None or response.status_code == 403:
+                break
+            rejected = token
+        async with self._sign_in_turn:
+            self._load_if_changed()
+            if (newer := self._token()) not in (None, token):  # another request has just signed in
+                self._set_header(request, newer)
+                yield request
+                return
+            flow = self._sign_in(request, response)
+            try:
+                outgoing = await anext(flow)
+                while True:
+                    outgoing = await flow.asend((yield outgoing))
+            except StopAsyncIteration:
+                return
+            finally:
+                await flow.aclose()
+
+    async def _sign_in(
+        self, request: httpx2.Request, refusal: httpx2.Response
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Run the SDK's flow, beginning with the response by which the server refused the request."""
+        self._more_scope = refusal.status_code == 403
+        self.context.token_expiry_time = None  # the SDK would try to renew an expired token
+        async with self._permission_to_ask():
+            flow = super()._auth_flow(request)
+            is_first = True
+            try:
+                outgoing = await anext(flow)
+                while True:
+                    if outgoing is request and is_first:
+                        is_first = False
+                        response = refusal
+                    else:
+                        response = yield outgoing
+                        if outgoing is request and response.status_code == 401:
+                            raise SignInError(f"{self._name} refuses the token that it has just been given.")
+                    outgoing = await flow.asend(response)
+            except StopAsyncIteration:
+                return
+            except OAuthRegistrationError as error:
+                self._check_issuer()
+                raise SignInError(self._registration_sentence(error)) from None
+            except OAuthFlowError as error:
+                raise SignInError(
+                    f"The sign-in for {self._name} failed: {shown_error(str(error))}."
+                ) from None
+            finally:
+                await flow.aclose()
+
+    @asynccontextmanager
+    async def _permission_to_ask(self) -> AsyncIterator[None]:
+        """Listen for the browser while the user signs in. Raises `SignInRequired` if nobody can be asked."""
+        if self._settings.grant == "client_credentials":
+            yield
+            return
+        if self._interaction is None:
+            raise SignInRequired(self._required_sentence())
+        with self.store.signing_in():
+            self._round_trip = self._listen(self._interaction)
+            self.context.client_metadata.redirect_uris = [AnyUrl(self._round_trip.redirect_uri)]
+            try:
+                yield
+            finally:
+                self._round_trip.close()
+                self._round_trip = None
+
+    def _listen(self, interaction: SignInInteraction) -> BrowserRoundTrip:
+        """Listen on the port that is configured or was registered, otherwise on a free one."""
+        if port := self._settings.redirect_port:
+            try:
+                return BrowserRoundTrip(self._name, interaction, port)
+            except OSError as error:
+                sentence = f"Could not listen on port {port} (redirect_port): {error.strerror}."
+                raise SignInError(sentence) from None
+        registered = self.context.client_info.redirect_uris if self.context.client_info else None
+        try:
+            return BrowserRoundTrip(self._name, interaction, (registered[0].port or 0) if registered else 0)
+        except OSError:
+            self.context.client_info = (
+                self._configured_client()
+            )  # the registered port is taken: register anew
+            return BrowserRoundTrip(self._name, interaction, 0)
+
+    async def _keep_url(self, url: str) -> None:
+        self._authorization_url = url
+
+    async def _wait_for_code(self) -> AuthorizationCodeResult:
+        assert self._round_trip is not None
+        metadata = self.context.oauth_metadata
+        needs_issuer = metadata is not None and metadata.authorization_response_iss_parameter_supported
+        answer = await self._round_trip.answer(self._authorization_url, issuer_required=bool(needs_issuer))
+        return AuthorizationCodeResult(code=answer.code, state=answer.state, iss=answer.issuer)
+
+    async def _perform_authorization(self) -> httpx2.Request:
+        """Return the request for a token, after the user has signed in."""
+        settings, context = self._settings, self.context
+        if settings.scope:
+            wanted = context.client_metadata.scope if self._more_scope else None
+            context.client_metadata.scope = union_scopes(settings.scope, wanted)
+        self._check_issuer()
+        if settings.client_id and context.client_info is not None:
+            context.client_info.token_endpoint_auth_method = self._authentication_method()
+        if settings.grant == "client_credentials":
+            return self._client_credentials_request()
+        return await super()._perform_authorization()
+
+    def _client_credentials_request(self) -> httpx2.Request:
+        """Return the request for a token without a user.
+
+        The SDK's `ClientCredentialsOAuthProvider` makes the same one, but needs the authentication method
+        before the server's metadata is known.
+        """
+        context = self.context
+        data, headers = context.prepare_token_auth(
+            {"grant_type": "client_credentials"}, {"Content-Type": "application/x-www-form-urlencoded"}
+        )
+        if context.should_include_resource_param(context.protocol_version):
+            data["resource"] = context.get_resource_url()
+        if context.client_metadata.scope:
+            data["scope"] = context.client_metadata.scope
+        return httpx2.Request("POST", self._get_token_endpoint(), data=data, headers=headers)
+
+    def _check_issuer(self) -> None:
+        """Raise `SignInError` if the credentials in the settings belong to another authorization server."""
+        client, wanted = self.context.client_info, self._settings.client_id
+        if wanted and (client is None or client.client_id != wanted):
+            raise SignInError(
+                f"{self._name} leads to the authorization server {self._expected_issuer()}, "
+                "but its client_id belongs to another one; check sign_in.issuer."
+            )
+
+    def _authentication_method(self) -> str:
+        """Return how a client with a configured id proves its identity to the authorization server."""
+        if not self._settings.client_secret:
+            return "none"
+        metadata = self.context.oauth_metadata
+        offered = metadata.token_endpoint_auth_methods_supported if metadata is not None else None
+        if offered and "client_secret_basic" not in offered and "client_secret_post" in offered:
+            return "client_secret_post"
+        return "client_secret_basic"  # the default of RFC 8414
+
+    # ----------------------------------------------------------------- answers of the token endpoint
+
+    async def _handle_token_response(self, response: httpx2.Response) -> None:
+        if response.status_code not in (200, 201):
+            raise SignInError(self._refusal_sentence(*await _error_of(response)))
+        try:
+            await super()._handle_token_response(response)
+        except (OAuthFlowError, ValueError):  # they quote the answer, which may contain a token
+            raise SignInError(
+                f"The authorization server {response.request.url.host} sent no valid token."
+            ) from None
+        async with self.store.lock():
+            self._save(time.time())
+
+    async def _handle_refresh_response(self, response: httpx2.Response) -> bool:
+        if response.status_code not in (200, 400, 401):
+            raise SignInError(
+                f"The authorization server {response.request.url.host} could not renew the sign-in for "
+                f"{self._name} (HTTP {response.status_code}); try again later."
+            )
+        stored = self.store.read()
+        renewed = await super()._handle_refresh_response(response)
+        if renewed:
+            self._save(stored.signed_in_at if stored is not None else time.time())
+        else:
+            self.store.delete()  # the refresh token is of no use any more
+            self._load()
+        return renewed
+
+    def _refusal_sentence(self, code: str, text: str) -> str:
+        words = f"{code}: {text.rstrip('.')}" if text else code
+        if code == "invalid_grant":
+            return f"The code for {self._name} has expired or was used before ({words}); sign in again."
+        if code == "invalid_client":
+            return (
+                f"The authorization server does not accept the client of {self._name} ({words}); "
+                "check client_id and client_secret in its sign_in."
+            )
+        return f"The authorization server refused a token for {self._name} ({words})."
+
+    def _registration_sentence(self, error: OAuthRegistrationError) -> str:
+        reason = shown_error(str(error)).rstrip(". ")
+        return (
+            f"The authorization server of {self._name} does not let acp-tui register itself ({reason}); "
+            "ask its provider for a client id and set sign_in.client_id."
+        )
+
+    def _required_sentence(self) -> str:
+        what = "needs more permissions than your sign-in has" if self._more_scope else "needs a sign-in"
+        return f"{self._name} {what}: run `acp-tui mcp sign-in {shlex.quote(self._name)}`."
+
+    # ----------------------------------------------------------------- stored tokens
+
+    async def _initialize(self) -> None:
+        self._load()
+        self._initialized = True
+
+    def _load_if_changed(self) -> None:
+        if self.store.stamp() != self._stamp:
+            self._load()
+
+    def _load(self) -> None:
+        """Take over what is stored; nothing if it belongs to another client than the configured one."""
+        context = self.context
+        self._stamp = self.store.stamp()
+        stored = self.store.read()
+        configured = self._configured_client()
+        context.client_info = configured
+        context.clear_tokens()
+        if stored is None:
+            return
+        client = _model(OAuthClientInformationFull, stored.client)
+        if client is None or (configured is not None and configured.client_id != client.client_id):
+            return
+        if configured is None:
+            context.client_info = client
+        else:
+            configured.token_endpoint_auth_method = client.token_endpoint_auth_method
+            configured.issuer = configured.issuer or client.issuer
+        context.oauth_metadata = _model(OAuthMetadata, stored.server_metadata)
+        context.protected_resource_metadata = _model(ProtectedResourceMetadata, stored.resource_metadata)
+        if context.protected_resource_metadata is not None:
+            context.auth_server_url = str(context.protected_resource_metadata.authorization_servers[0])
+        context.current_tokens = OAuthToken(
+            access_token=stored.access_token, refresh_token=stored.refresh_token, scope=stored.scope
+        )
+        if stored.expires_at is not None:
+            context.token_expiry_time = stored.expires_at - EXPIRY_LEEWAY_SECONDS
+
+    def _save(self, signed_in_at: float) -> None:
+        """Store the new token with what is needed to renew it. The caller holds the lock."""
+        context = self.context
+        assert context.current_tokens is not None
+        client = {} if context.client_info is None else _dump(context.client_info)
+        if self._settings.client_id:
+            client.pop("client_secret", None)  # it stays where the user has put it
+            if context.oauth_metadata is not None:  # from now on, only this server is given the secret
+                client["issuer"] = str(context.oauth_metadata.issuer)
+        self.store.write(
+            StoredSignIn(
+                url=self.store.url,
+                access_token=context.current_tokens.access_token,
+                refresh_token=context.current_tokens.refresh_token,
+                scope=context.current_tokens.scope,
+                expires_at=context.token_expiry_time,
+                signed_in_at=signed_in_at,
+                client=client,
+                server_metadata=_dump(context.oauth_metadata),
+                resource_metadata=_dump(context.protected_resource_metadata),
+            )
+        )
+        self._load()
+
+    def _configured_client(self) -> OAuthClientInformationFull | None:
+        """Return the client in the server's settings; None if acp-tui registers itself."""
+        settings = self._settings
+        if not settings.client_id:
+            return None
+        return OAuthClientInformationFull(
+            client_id=settings.client_id,
+            client_secret=settings.client_secret or None,
+            issuer=settings.issuer or None,
+        )
+
+    def _must_renew(self, rejected: str | None) -> bool:
+        """Return whether a new access token is needed and can be had without asking the user."""
+        tokens = self.context.current_tokens
+        if tokens is None or not self.context.can_refresh_token():
+            return False
+        return not self.context.is_token_valid() or tokens.access_token == rejected
+
+    def _token(self, *, even_if_expired: bool = False) -> str | None:
+        tokens = self.context.current_tokens
+        if tokens is None or not (even_if_expired or self.context.is_token_valid()):
+            return None
+        return tokens.access_token
+
+    @staticmethod
+    def _set_header(request: httpx2.Request, token: str | None) -> None:
+        if token is not None:
+            request.headers["Authorization"] = f"Bearer {token}"
+
+
+def _is_refused(response: httpx2.Response) -> bool:
+    if response.status_code == 403:
+        return extract_field_from_www_auth(response, "error") == "insufficient_scope"
+    return response.status_code == 401
+
+
+async def _error_of(response: httpx2.Response) -> tuple[str, str]:
+    """Return the error code of an answer and the server's words for it, both safe to display."""
+    try:
+        body: Any = json.loads(await response.aread())
+        code, text = body.get("error"), body.get("error_description", "")
+    except (ValueError, AttributeError, RecursionError):
+        code, text = None, ""
+    return shown_error(str(code or f"HTTP {response.status_code}")), shown_error(str(text or ""))
+
+
+def _model(kind: type[ModelT], data: dict[str, Any]) -> ModelT | None:
+    try:
+        return kind.model_validate(data)
+    except ValidationError:
+        return None
+
+
+def _dump(model: BaseModel | None) -> dict[str, Any]:
+    return {} if model is None else model.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,150 @@
+"""Stores the tokens of each http server in a private file of the state directory.
+
+Several processes use a file at the same time: the app, bridges and commands. A process that renews a token
+holds the file's lock and reads the file again first, because the old refresh token may have been replaced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import time
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from acp_tui.config.paths import paths, private_directory, write_private
+from acp_tui.config.small_file import read_small_file
+from acp_tui.mcp.sign_in.errors import SignInError
+from acp_tui.store.locks import try_lock
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+VERSION = 1
+LOCK_SECONDS = 60.0
+"""How long to wait while another process renews the token, which takes one or two requests."""
+_POLL_SECONDS = 0.02
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSignIn:
+    """What is stored for one server. The fields with secrets are left out of the representation."""
+
+    url: str
+    access_token: str = field(repr=False)
+    refresh_token: str | None = field(default=None, repr=False)
+    scope: str | None = None
+    expires_at: float | None = None  # seconds since the epoch; None: the server did not say
+    signed_in_at: float = 0.0
+    client: dict[str, Any] = field(default_factory=dict, repr=False)  # the registration, with its secret
+    server_metadata: dict[str, Any] = field(default_factory=dict, repr=False)  # of the authorization server
+    resource_metadata: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def renewable(self) -> bool:
+        """Whether a new access token can be had without asking the user."""
+        return bool(self.refresh_token)
+
+    def is_valid(self, now: float) -> bool:
+        """Return whether the access token has not expired, or can be renewed."""
+        return self.renewable or self.expires_at is None or now < self.expires_at
+
+
+class TokenStore:
+    """The stored sign-in of one server URL. Servers with the same URL share it."""
+
+    def __init__(self, url: str, state_dir: Path | None = None) -> None:
+        self.url = normalized_url(url)
+        name = hashlib.sha256(self.url.encode()).hexdigest()[:32]
+        self._folder = (paths().state if state_dir is None else state_dir) / "mcp-sign-in"
+        self.path = self._folder / f"{name}.json"
+        self._lock_path = self._folder / f".{name}.lock"
+        self._sign_in_lock_path = self._folder / f".{name}.sign-in.lock"
+
+    def stamp(self) -> tuple[int, int] | None:
+        """Return a value that changes whenever the file is replaced; None if there is no file."""
+        try:
+            status = self.path.stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns
+
+    def read(self) -> StoredSignIn | None:
+        """Return the stored sign-in; None if there is none or its file is damaged."""
+        try:
+            content = json.loads(read_small_file(self.path) or b"")
+            stored = StoredSignIn(**content["sign_in"]) if content["version"] == VERSION else None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+        return stored if stored is not None and stored.url == self.url else None
+
+    def write(self, stored: StoredSignIn) -> None:
+        """Replace the stored sign-in. The caller holds the lock. Raises `SignInError`."""
+        try:
+            write_private(self.path, json.dumps({"version": VERSION, "sign_in": asdict(stored)}, indent=2))
+        except OSError as error:
+            raise SignInError(f"Could not save the sign-in in {self.path}: {error.strerror}.") from error
+
+    def delete(self) -> bool:
+        """Delete tokens and client registration. Return False if there were none. Raises `SignInError`."""
+        try:
+            self.path.unlink()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise SignInError(f"Could not delete {self.path}: {error.strerror}.") from error
+        return True
+
+    @asynccontextmanager
+    async def lock(self) -> AsyncIterator[None]:
+        """Hold the lock that is needed to replace the file. Raises `SignInError`."""
+        descriptor = self._open_lock(self._lock_path)
+        try:
+            deadline = time.monotonic() + LOCK_SECONDS
+            while not try_lock(descriptor):
+                if time.monotonic() >= deadline:
+                    raise SignInError(
+                        f"Another process holds the lock {self._lock_path}; end it and try again."
+                    )
+                await asyncio.sleep(_POLL_SECONDS)
+            yield
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def signing_in(self) -> Iterator[None]:
+        """Hold the right to ask the user to sign in. Raises `SignInError` if a sign-in is under way."""
+        descriptor = self._open_lock(self._sign_in_lock_path)
+        try:
+            if not try_lock(descriptor):
+                raise SignInError(f"Another sign-in for {self.url} is under way; finish or cancel it first.")
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _open_lock(self, path: Path) -> int:
+        try:
+            private_directory(self._folder)
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise SignInError(f"Could not open {path}: {error.strerror}.") from error
+
+
+def normalized_url(url: str) -> str:
+    """Return a server's URL with scheme and host in lower case, without default port and fragment."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    if ":" in host:
+        host = f"[{host}]"
+    port = None
+    with suppress(ValueError):
+        port = parts.port
+    if port is not None and port != _DEFAULT_PORTS.get(parts.scheme):
+        host = f"{host}:{port}"
+    return urlunsplit((parts.scheme, host, parts.path or "/", parts.query, ""))
