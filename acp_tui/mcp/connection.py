@@ -17,15 +17,14 @@ from acp_tui.mcp import diagnosis
 from acp_tui.mcp.connect_modes import connect_modes, remember_mode
 from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.mcp.handlers import (
-    ElicitationAnswer,
     ElicitationRequest,
     ListKind,
     ServerHandlers,
     ServerLogMessage,
 )
-from acp_tui.mcp.http_transport import HttpEvidence, open_http
-from acp_tui.mcp.sampling import decline_sampling
-from acp_tui.mcp.stdio_process import StdioProcess
+from acp_tui.mcp.transports.http_transport import HttpEvidence, open_http
+from acp_tui.mcp.transports.sampling import decline_sampling
+from acp_tui.mcp.transports.stdio_process import StdioProcess
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -242,7 +241,7 @@ class McpConnection:
         else:
             schema = dict(params.requested_schema)
             request = ElicitationRequest(self.server.name, params.message, schema=schema)
-        answer: ElicitationAnswer = await ask(request)
+        answer = await ask(request)
         return types.ElicitResult(action=answer.action, content=answer.content)
 
     async def _log(self, params: types.LoggingMessageNotificationParams) -> None:

@@ -14,8 +14,8 @@ from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
 from acp_tui.mcp.failures import FailureCause, ServerFailure
-from acp_tui.mcp.sampling import SAMPLING_DECLINED
 from acp_tui.mcp.secrets import mask_secrets, secret_values
+from acp_tui.mcp.transports.sampling import SAMPLING_DECLINED
 from acp_tui.processes.piped_process import signal_name
 from acp_tui.session.text import visible_line
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.config.mcp import ResolvedServer
-    from acp_tui.mcp.http_transport import HttpEvidence
-    from acp_tui.mcp.stdio_process import StdioProcess
+    from acp_tui.mcp.transports.http_transport import HttpEvidence
+    from acp_tui.mcp.transports.stdio_process import StdioProcess
 
 MAX_QUOTE = 300
 STDERR_LINES = 3

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from acp_tui.schema_form.answer import FormAnswer
+
 ListKind = Literal["tools", "prompts", "resources"]
 
 
@@ -23,14 +25,6 @@ class ElicitationRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ElicitationAnswer:
-    """The user's answer to an elicitation."""
-
-    action: Literal["accept", "decline", "cancel"]
-    content: dict[str, Any] | None = None  # the values of the form, if accepted
-
-
-@dataclass(frozen=True, slots=True)
 class ServerLogMessage:
     """A log message that a server sends as a notification."""
 
@@ -43,7 +37,7 @@ class ServerLogMessage:
 class ServerHandlers:
     """Callables for what a server asks and reports. Each may be left out."""
 
-    on_elicitation: Callable[[ElicitationRequest], Awaitable[ElicitationAnswer]] | None = None
+    on_elicitation: Callable[[ElicitationRequest], Awaitable[FormAnswer]] | None = None
     """Asks the user. Without it the server is told that acp-tui cannot ask."""
     on_log: Callable[[ServerLogMessage], None] | None = None
     on_list_changed: Callable[[ListKind], None] | None = None

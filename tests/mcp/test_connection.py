@@ -13,7 +13,8 @@ from mcp_types import TextContent
 from acp_tui.config.mcp.resolved_server import ResolvedServer
 from acp_tui.mcp.connection import McpConnection, connect
 from acp_tui.mcp.failures import FailureCause, ServerFailure
-from acp_tui.mcp.handlers import ElicitationAnswer, ElicitationRequest, ServerHandlers, ServerLogMessage
+from acp_tui.mcp.handlers import ElicitationRequest, ServerHandlers, ServerLogMessage
+from acp_tui.schema_form.answer import FormAnswer
 from tests.support.leftovers import MARK, processes_with
 from tests.support.mcp_servers import stdio_server
 from tests.support.waiting import until
@@ -103,9 +104,9 @@ async def test_changed_lists_are_reported(version: str) -> None:
 async def test_elicitations_are_passed_on(version: str) -> None:
     requests: list[ElicitationRequest] = []
 
-    async def answer(request: ElicitationRequest) -> ElicitationAnswer:
+    async def answer(request: ElicitationRequest) -> FormAnswer:
         requests.append(request)
-        return ElicitationAnswer("accept", {"name": "Ada"})
+        return FormAnswer("accept", {"name": "Ada"})
 
     handlers = ServerHandlers(on_elicitation=answer)
     async with connect(stdio_server("--protocol", version), handlers=handlers) as connection:

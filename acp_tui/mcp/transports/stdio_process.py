@@ -16,10 +16,10 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from acp_tui.mcp.failures import FailureCause, ServerFailure
+from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.processes.line_splitter import LineSplitter
 from acp_tui.processes.piped_process import ExecError, PipedProcess, StartError
 from acp_tui.session.text import visible_line
-from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 MAX_NOISE_LINES = 50
 """The noise lines that are kept; all are counted."""
-MAX_NOISE_CHARACTERS = 500
+MAX_LINE_CHARACTERS = 500
 EXIT_SECONDS = 0.5
 """Seconds to wait for the exit of a process that has closed its stdout."""
 
@@ -45,9 +45,10 @@ class StdioProcess:
     def __init__(self, server: ResolvedServer, handlers: ServerHandlers) -> None:
         self._server = server
         self._handlers = handlers
+        self._secrets = secret_values(server)
         self._process: PipedProcess | None = None
         self._ended_by_us = False
-        self._stderr_lines = LineSplitter(MAX_NOISE_CHARACTERS * 4)
+        self._stderr_lines = LineSplitter(MAX_LINE_CHARACTERS * 4)
         self.noise: list[str] = []
         """The first lines on stdout that were not messages, safe to display."""
         self.noise_count = 0
@@ -137,7 +138,7 @@ class StdioProcess:
             await received.send(SessionMessage(message))
 
     def _add_noise(self, line: bytes) -> None:
-        text = _display(line)
+        text = self._display(line)
         self.noise_count += 1
         if len(self.noise) < MAX_NOISE_LINES:
             self.noise.append(text)
@@ -160,14 +161,15 @@ class StdioProcess:
         if self._handlers.on_stderr is not None:
             for line in self._stderr_lines.feed(block):
                 if line.strip():
-                    self._handlers.on_stderr(_display(line))
+                    self._handlers.on_stderr(self._display(line))
+
+    def _display(self, line: bytes) -> str:
+        """Return a line without control characters and secrets, and not too long."""
+        text = visible_line(line[: MAX_LINE_CHARACTERS * 4].decode("utf-8", "replace").rstrip())
+        text = mask_secrets(text, self._secrets)
+        return text if len(text) <= MAX_LINE_CHARACTERS else text[: MAX_LINE_CHARACTERS - 1] + "…"
 
 
 def working_directory(server: ResolvedServer) -> Path:
     """Return the folder in which a server starts."""
     return server.cwd or Path.cwd()
-
-
-def _display(line: bytes) -> str:
-    text = redact_text(visible_line(line[: MAX_NOISE_CHARACTERS * 4].decode("utf-8", "replace").rstrip()))
-    return text if len(text) <= MAX_NOISE_CHARACTERS else text[: MAX_NOISE_CHARACTERS - 1] + "…"
