@@ -130,7 +130,7 @@ class AppContext:
         """Return the MCP servers from the settings and from additional files."""
         found = list(self.settings.mcp_servers)
         for file in files:
-            found += mcp.from_json_file(file)
+            found += mcp.with_states(mcp.from_json_file(file), self.settings.mcp_states)
         return found
 
     def stored(self, reference: str, *, must_exist: bool = False) -> StoredSession | None:

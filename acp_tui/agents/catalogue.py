@@ -89,6 +89,7 @@ def resolve_launch(name: str, settings: Settings) -> Launch:
         env=dict(agent.env),
         install_hint=agent.install,
         missing_file_is_empty=agent.missing_file == "empty",
+        project_mcp=agent.project_mcp,
     )
 
 
@@ -106,7 +107,8 @@ def _built_in() -> dict[str, KnownAgent]:
     agents = {"demo": demo}
     for name, entry in entries.items():
         entry["commands"] = tuple(tuple(shlex.split(line)) for line in entry["commands"])
-        entry["key_variables"] = tuple(entry.get("key_variables", ()))
+        for key in ("key_variables", "project_mcp"):
+            entry[key] = tuple(entry.get(key, ()))
         agents[name] = KnownAgent(name=name, **entry)
     return agents
 

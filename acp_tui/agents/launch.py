@@ -31,6 +31,7 @@ class Launch:
     install_hint: str | None = None  # a command that installs the agent
     ad_hoc: bool = False  # from a command line, so that the name does not identify the agent
     missing_file_is_empty: bool = False  # reads of missing files return an empty text; see catalogue.toml
+    project_mcp: tuple[str, ...] = ()  # files of a project from which it reads MCP servers by itself
 
 
 def launch_from_command(line: str) -> Launch:

@@ -74,7 +74,11 @@ class ConversationSetup:
             launch, self._options, keep_log=not args.no_log, resumed=self._stored
         )
         self.project = ProjectTrust(
-            self.conversation.cwd, launch, list(self._options.servers), chose_agent=chosen_by_project
+            self.conversation.cwd,
+            launch,
+            list(self._options.servers),
+            states=self.app_context.settings.mcp_states,
+            chose_agent=chosen_by_project,
         )
         self._notices = [Noticed("warning", problem) for problem in self.project.problems]
         if args.trust_folder:

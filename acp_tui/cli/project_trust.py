@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, option_fields
 from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.config import mcp
 from acp_tui.config.mcp import UnsentServer
@@ -18,11 +19,11 @@ from acp_tui.session.text import visible_row
 from acp_tui.store.folder_trust import FolderTrust, ServerConsent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from acp_tui.agents.launch import Launch
-    from acp_tui.config.mcp import Server
+    from acp_tui.config.mcp import Server, ServerState
 
 TRUST_TEXT = (
     "Files in this folder choose programs to run on your computer. "
@@ -40,6 +41,11 @@ def mcp_servers_named(names: Sequence[str]) -> str:
     return f"the MCP server{'' if len(names) == 1 else 's'} {', '.join(names)}"
 
 
+def read_by_agent(agent: str, file: str) -> str:
+    """Return the reason for which an agent is not given a server that it knows already, as a clause."""
+    return f"{agent} reads {file} by itself"
+
+
 class ProjectTrust:
     """Decides once, before the agent starts, what is used from a folder's files.
 
@@ -47,7 +53,13 @@ class ProjectTrust:
     """
 
     def __init__(
-        self, cwd: Path, launch: Launch | None, own_servers: Sequence[Server], *, chose_agent: bool = False
+        self,
+        cwd: Path,
+        launch: Launch | None,
+        own_servers: Sequence[Server],
+        *,
+        states: Mapping[str, ServerState] | None = None,
+        chose_agent: bool = False,
     ) -> None:
         """Read the folder's files. Blocks: call it in a thread.
 
@@ -55,6 +67,7 @@ class ProjectTrust:
             cwd: The folder.
             launch: The agent that will be started; None to consider the servers of every agent.
             own_servers: The servers from the user's settings and --mcp-config.
+            states: Which servers the user has turned on or off, by name.
             chose_agent: Whether `launch` was chosen by the settings of the folder.
         """
         self._cwd = cwd
@@ -72,8 +85,8 @@ class ProjectTrust:
         found = mcp.read_project_servers(cwd)
         self.problems = found.problems if self._trusted is not False else []
         """Sentences about files that cannot be read or define too many servers."""
-        self._found = found.servers
-        self._candidates = self._usable(found.servers)
+        self._found = mcp.with_states(found.servers, states or {})
+        self._candidates = self._usable(self._found)
 
     def _usable(self, servers: Sequence[Server]) -> list[Server]:
         """Return the servers that can be sent, each with its program's path; add the others to `withheld`."""
@@ -83,10 +96,13 @@ class ProjectTrust:
             first = usable.get(server.name)
             if server.definition() in own or (first and first.definition() == server.definition()):
                 continue  # the agent gets the same one anyway
+            if reason := self._read_by_agent(server):
+                self.withheld.append(UnsentServer(server, reason, intended=True))
+                continue
             try:
                 mcp.check_sendable(server, self._agent_for(server))
             except mcp.CannotSendError as error:
-                self.withheld.append(UnsentServer(server, str(error), intended=not server.enabled))
+                self.withheld.append(UnsentServer(server, str(error), intended=not server.is_on))
                 continue
             if first is not None:
                 reason = f"{first.origin} defines another server of that name"
@@ -95,6 +111,13 @@ class ProjectTrust:
             program = mcp.resolved_program(server) if server.transport == "stdio" else ""
             usable[server.name] = replace(server, program=program)
         return list(usable.values())
+
+    def _read_by_agent(self, server: Server) -> str | None:
+        """Return the reason if the agent reads the file of a server by itself, so that it has it already."""
+        if (agent := self._launch) is None:
+            return None
+        names = (name for name in agent.project_mcp if server.file == self._cwd / name)
+        return next((read_by_agent(agent.title, name) for name in names), None)
 
     def _agent_for(self, server: Server) -> str:
         return self._launch.name if self._launch is not None else next(iter(server.agents or []), "")
@@ -112,7 +135,7 @@ class ProjectTrust:
 
     def trust_nothing(self) -> list[str]:
         """Use no server, and return the names of those that are left out."""
-        enabled = [server for server in self._found if server.enabled]
+        enabled = [server for server in self._found if server.is_on and not self._read_by_agent(server)]
         self.withheld = [
             UnsentServer(server, "this folder is not trusted", intended=True) for server in enabled
         ]
@@ -301,8 +324,11 @@ def _definition(server: Server) -> Iterator[tuple[str, str]]:
     for name, value in (server.env if is_program else server.headers).items():
         yield label, f"{name}={value}" if is_program else f"{name}: {value}"
         label = ""
+    for option in option_fields(server):
+        yield option.label, option.text
     if server.extra:
         yield "not used", ", ".join(server.extra)
+    yield "digest", f"{server.digest()[:DIGEST_CHARACTERS]}"
 
 
 def _shown(value: str) -> str:

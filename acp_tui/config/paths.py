@@ -12,7 +12,7 @@ from pathlib import Path
 class Paths:
     """The directories of one user, which may not exist yet."""
 
-    config: Path  # files that the user writes: config.toml, themes/, agents/
+    config: Path  # files that the user writes: config.toml, themes/, agents/; and our mcp.toml
     data: Path  # session folders
     state: Path  # remembered rules, drafts, history
     cache: Path  # can be deleted at any time
@@ -37,6 +37,11 @@ def paths() -> Paths:
 def config_file() -> Path:
     """Return the path of the user's settings, which may not exist."""
     return paths().config / "config.toml"
+
+
+def mcp_file() -> Path:
+    """Return the path of the MCP servers that acp-tui writes itself, which may not exist."""
+    return paths().config / "mcp.toml"
 
 
 def project_file(cwd: Path) -> Path:

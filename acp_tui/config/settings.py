@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config import mcp, toml_document, user_agents, validators
 from acp_tui.config.early_settings import flatten_bindings, join_keys
 from acp_tui.config.paths import config_file as config_file
-from acp_tui.config.paths import paths
+from acp_tui.config.paths import mcp_file, paths
 from acp_tui.config.paths import project_file as project_file
 from acp_tui.config.problems import Problem, closest_match
 from acp_tui.config.validators import InvalidValueError
@@ -88,7 +88,8 @@ class Settings:
     timeouts: Timeouts = field(default_factory=Timeouts)
     log: Log = field(default_factory=Log)
     workspace: Workspace = field(default_factory=Workspace)
-    mcp_servers: list[mcp.Server] = field(default_factory=list)
+    mcp_servers: list[mcp.Server] = field(default_factory=list)  # of several with one name, the last counts
+    mcp_states: dict[str, mcp.ServerState] = field(default_factory=dict)  # by name
     agents: dict[str, user_agents.UserAgent] = field(default_factory=dict)
     origins: dict[str, Origin] = field(default_factory=dict)  # by dotted key; missing ones are built in
     problems: list[Problem] = field(default_factory=list)
@@ -149,6 +150,7 @@ def load(
     """
     settings = Settings()
     _read_config(settings, toml_document.read(config_file()))
+    _read_mcp_file(settings, toml_document.read(mcp_file()))
     _read_agents(settings, paths().config / "agents")
     _read_project(settings, toml_document.read(project_file(cwd)))
     _read_environment(settings, os.environ if environ is None else environ)
@@ -176,6 +178,17 @@ def _read_config(settings: Settings, config: toml_document.TomlDocument) -> None
         else:
             config.report_unknown_key((name,), _top_level())
     settings.problems += config.problems
+
+
+def _read_mcp_file(settings: Settings, document: toml_document.TomlDocument) -> None:
+    """Add the servers of `mcp.toml`. One in `config.toml` of the same name is later in the list and wins."""
+    for name in document.data:
+        if name not in ("mcp_servers", "mcp_state"):
+            document.report_unknown_key((name,), ("mcp_servers", "mcp_state"))
+    settings.mcp_states = mcp.states_in(document)
+    servers = [*mcp.from_document(document), *settings.mcp_servers]
+    settings.mcp_servers = mcp.with_states(servers, settings.mcp_states)
+    settings.problems += document.problems
 
 
 def _read_section(settings: Settings, config: toml_document.TomlDocument, section: str, value: Any) -> None:

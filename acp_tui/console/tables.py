@@ -40,19 +40,24 @@ def wrapped(text: str, indent: str = "") -> list[str]:
 
 
 def labelled(
-    fields: Sequence[tuple[str, str]], indent: str = "", commands: Collection[str] = ()
+    fields: Sequence[tuple[str, str]],
+    indent: str = "",
+    commands: Collection[str] = (),
+    margins: Sequence[str] = (),
 ) -> list[str]:
     """Return lines with labels in one column and wrapped texts in the other.
 
-    Texts with a label in `commands` are not wrapped, so that they can be copied.
+    Texts with a label in `commands` are not wrapped, so that they can be copied. `margins` replaces the
+    indent of each field's first line where it is not empty.
     """
     fields = [(visible_line(label), text) for label, text in fields]
     width = max((len(label) for label, _ in fields), default=0) + 2
     lines: list[str] = []
-    for label, text in fields:
+    for position, (label, text) in enumerate(fields):
         pieces = [visible_line(text)] if label in commands else wrapped(text, indent + " " * width)
         first, *more = pieces or [""]
-        lines += [f"{indent}{label:{width}}{first.lstrip()}".rstrip(), *more]
+        margin = (margins[position] if position < len(margins) else "") or indent
+        lines += [f"{margin}{label:{width}}{first.lstrip()}".rstrip(), *more]
     return lines
 
 

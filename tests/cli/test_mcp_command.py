@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,16 +42,20 @@ def test_each_server_is_listed_with_file_line_and_recipients(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["mcp", "list"]) == 0
-    assert capsys.readouterr().out == (
+    out = re.sub(r"(digest +)[0-9a-f]{12}", r"\g<1>3fa9c1d2e8b0", capsys.readouterr().out)
+    assert out == (
         f"files  {config}:1\n"
-        "    command  sh -c '${GREETING}'\n"
-        "    sent     to every agent\n"
+        "     2  command  sh -c '${GREETING}'\n"
+        "        digest   3fa9c1d2e8b0\n"
+        "        sent     to every agent\n"
         f"web  {config}:5\n"
-        "    http  https://example.org/mcp\n"
-        "    sent  to gemini, codex, if it supports http\n"
+        "     6  http    https://example.org/mcp\n"
+        "        digest  3fa9c1d2e8b0\n"
+        "        sent    to gemini, codex, if it supports http\n"
         f"off  {config}:9\n"
-        "    command   sh\n"
-        "    left out  it is disabled\n"
+        "    10  command   sh\n"
+        "        digest    3fa9c1d2e8b0\n"
+        "        left out  it is disabled\n"
     )
 
 
@@ -60,10 +65,10 @@ def test_agent_option_lists_only_the_servers_of_that_agent(
     monkeypatch.delenv("GREETING")
     assert main(["mcp", "list", "--agent", "demo"]) == 0
     out = capsys.readouterr().out
-    assert "    left out  the environment variable GREETING is not set\n" in out
-    assert "    left out  it is only for gemini, codex\n" in out
+    assert "left out  the environment variable GREETING is not set\n" in out
+    assert "left out  it is only for gemini, codex\n" in out
     assert main(["mcp", "--agent", "codex"]) == 0
-    assert "    sent  to codex, if it supports http\n" in capsys.readouterr().out
+    assert "sent    to codex, if it supports http\n" in capsys.readouterr().out
 
 
 def test_an_unknown_agent_is_a_usage_error(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,16 +80,18 @@ def test_servers_of_mcp_config_files_are_listed_and_replace_those_of_the_same_na
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text('{"mcpServers": {\n"files": {"command": "sh", "cwd": "/", "trust": true}}}')
+    file.write_text('{"mcpServers": {\n"files": {"command": "sh", "cwd": "/", "trust": true, "else": 1}}}')
     assert main(["mcp", "list", "--mcp-config", str(file)]) == 0
     out = capsys.readouterr().out
     assert f"left out replaced by the definition in {file}:2 web" in " ".join(out.split())
-    assert out.endswith(
-        f"files  {file}:2\n"
-        "    command  sh\n"
-        "    folder   /\n"
-        "    unused   trust: not part of the protocol\n"
-        "    sent     to every agent\n"
+    _, _, last = out.rpartition(f"files  {file}:2\n")
+    assert re.sub("digest.*", "digest", last) == (
+        "     2  command  sh\n"
+        "     2  folder   /\n"
+        "     2  trust    true in the file; acp-tui grants nothing for it\n"
+        "     2  unused   else: unknown to acp-tui\n"
+        "        digest\n"
+        "        sent     to every agent\n"
     )
 
 
@@ -110,7 +117,7 @@ def test_secrets_are_masked_and_references_are_shown(
     for shown in (
         "--port 80",
         "API_KEY=[redacted]",
-        "    env      TOKEN=[redacted]",
+        "env      TOKEN=[redacted]",
         "OTHER_TOKEN=${KEY}",
         "PORT=80",
         "Authorization: [redacted]",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.agents.launch import Launch
 from acp_tui.cli import main
 from acp_tui.cli.project_trust import ProjectTrust
 from acp_tui.config.mcp import Server, read_project_servers
@@ -118,6 +119,15 @@ def test_doctor_trusts_nothing_either(project: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err.startswith(f"{LEFT_OUT}s one, two")
 
 
+def test_a_server_that_the_agent_reads_by_itself_is_neither_given_nor_asked_about(project: Path) -> None:
+    launch = Launch("x", "Agent X", ["x"], project_mcp=(".mcp.json",))
+    trust = ProjectTrust(project, launch, [])
+    assert list(trust.questions()) == []
+    trust.trust_all()
+    assert trust.servers == []
+    assert {left.reason for left in trust.withheld} == {"Agent X reads .mcp.json by itself"}
+
+
 # --------------------------------------------------------------------------- questions
 
 
@@ -136,7 +146,12 @@ def test_a_server_is_asked_about_after_the_folder_is_trusted(project: Path) -> N
 
 def test_the_whole_definition_is_shown(project: Path) -> None:
     _, (_, one, two) = ask(project, [1])
-    assert dict(one.facts) == {"defined in": f"{project}/.mcp.json:1", "command": "/bin/sh '${KEY:-x}'"}
+    [server, _] = read_project_servers(project).servers
+    assert dict(one.facts) == {
+        "defined in": f"{project}/.mcp.json:1",
+        "command": "/bin/sh '${KEY:-x}'",
+        "digest": server.digest()[:12],
+    }
     assert one.warnings == ("gets the value of KEY from your environment",)
     assert dict(two.facts)["address"] == "https://example.org/mcp"
 

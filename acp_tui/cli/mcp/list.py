@@ -2,63 +2,65 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from typing import TYPE_CHECKING
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents import catalogue
+from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, Field, definition_json, field_lines
 from acp_tui.cli.mcp.server_selection import add_file_option, servers_here
+from acp_tui.cli.project_trust import read_by_agent
 from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
 from acp_tui.config.problems import closest_match
 from acp_tui.console.messages import print_message
-from acp_tui.console.tables import labelled
+from acp_tui.console.streams import content_stream
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
-from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from acp_tui.config.mcp import Server
-    from acp_tui.config.settings import Settings
-
-# What may remain of a header value without its ${…} references.
-_NOT_SECRET = re.compile(r"\s*(?:bearer|basic|token)?\s*", re.IGNORECASE)
-_REFERENCE = re.compile(r"\$\{[\w:]+\}")
+    from acp_tui.cli.mcp.server_selection import ServersHere
+    from acp_tui.config.mcp import Server, ServerState, UnsentServer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the action's arguments to the parser."""
     add_file_option(parser)
-    parser.add_argument("--agent", metavar="NAME", help="show only the servers given to this agent")
+    parser.add_argument("--agent", metavar="NAME", help="show what this agent is given")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the servers and where each is configured."""
     here = servers_here(args.mcp_config)
-    settings, servers = here.settings, here.servers
     if args.agent is not None:
-        _require_known(args.agent, settings, servers)
-    if not servers and not here.withheld:
+        _require_known(args.agent, here)
+    found = [(server, _recipients(server, here, args.agent)) for server in here.servers]
+    found += [(unsent.server, _withheld(unsent, here, args.agent)) for unsent in here.withheld]
+    if args.json:
+        servers = [_server_json(server, recipients) for server, recipients in found]
+        data = {"servers": servers, "problems": here.problems}
+        print(json.dumps(data, indent=2, ensure_ascii=False), file=content_stream())
+        return 0
+    if not found:
         print(
             f"No MCP servers: none in {config.config_file()} or this folder, and no --mcp-config was given."
         )
-    for server in servers:
-        print("\n".join(_server_lines(server, _recipients(server, servers, args.agent))))
-    for unsent in here.withheld:
-        print("\n".join(_server_lines(unsent.server, ("left out", unsent.reason))))
+    for server, recipients in found:
+        print("\n".join(field_lines(server, [*_facts(server, recipients)])))
     for problem in here.problems:
         print_message(problem)
-    print_problem_count(settings)
+    print_problem_count(here.settings)
     return 0
 
 
-def _require_known(agent: str, settings: Settings, servers: list[Server]) -> None:
+def _require_known(agent: str, here: ServersHere) -> None:
     """Raise `UserError` if an agent is neither known nor named in the definition of a server."""
-    names = {*catalogue.known_agents(settings), *(name for server in servers for name in server.agents or [])}
+    known = catalogue.known_agents(here.settings)
+    names = {*known, *(name for server in here.servers for name in _named_agents(server))}
     if agent not in names:
         guess = closest_match(agent, names)
         raise UserError(
@@ -66,53 +68,98 @@ def _require_known(agent: str, settings: Settings, servers: list[Server]) -> Non
         )
 
 
-def _server_lines(server: Server, recipients: tuple[str, str]) -> list[str]:
-    if server.transport == "stdio":
-        fields = [("command", redact_text(shlex.join([server.command, *server.args])))]
-    else:
-        fields = [(server.transport, redact_text(server.url))]
-    fields += [("env", pair) for pair in _mask_secrets(server.env, "=")]
-    fields += [("header", pair) for pair in _mask_secrets(server.headers, ": ")]
-    fields += _options(server)
-    if server.extra:
-        fields.append(("unused", f"{', '.join(server.extra)}: not part of the protocol"))
-    fields.append(recipients)
-    return [visible_line(f"{server.name}  {server.origin}"), *labelled(fields, "    ", commands=("command",))]
+@dataclass(frozen=True, slots=True)
+class Recipients:
+    """Which agents are given a server."""
+
+    left_out: str | None = None  # why no agent gets it, as a clause
+    agents: list[str] | None = None  # None: every agent
+    exceptions: list[str] = field(default_factory=list)  # agents for which the user turned it off
+    loaded_by: dict[str, str] = field(default_factory=dict)  # agents that read its file by themselves
 
 
-def _options(server: Server) -> Iterator[tuple[str, str]]:
-    """Yield the label and the text of each option that is set."""
-    if server.cwd:
-        yield "folder", server.cwd
-    if server.timeout is not None:
-        yield "timeout", f"{server.timeout:g} s for each call"
-    if server.include_tools is not None:
-        yield "tools", f"only {', '.join(server.include_tools) or 'none'}"
-    if server.exclude_tools:
-        yield "tools", f"not {', '.join(server.exclude_tools)}"
+def _recipients(server: Server, here: ServersHere, agent: str | None) -> Recipients:
+    """Return which agents get a server.
 
-
-def _mask_secrets(values: Mapping[str, str], separator: str) -> list[str]:
-    """Return lines such as `NAME=VALUE`, with possible secrets masked. References to variables are shown."""
-    return [
-        f"{name}{separator}{MASK if is_secret_name(name) and not _is_harmless(value) else redact_text(value)}"
-        for name, value in values.items()
-    ]
-
-
-def _is_harmless(value: str) -> bool:
-    return _NOT_SECRET.fullmatch(_REFERENCE.sub("", value)) is not None
-
-
-def _recipients(server: Server, servers: list[Server], agent: str | None) -> tuple[str, str]:
-    """Return "sent" and the agents that get the server, or "left out" and the reason.
-
-    Which transports an agent supports is unknown until it runs, hence texts such as "if it supports sse".
+    Which transports an agent supports is unknown until it runs.
     """
-    recipient = agent or (server.agents[0] if server.agents else "")
-    _, left_out = mcp.servers_for_agent(servers, recipient, http=True, sse=True)
-    reason = next((left.reason for left in left_out if left.server is server), None)
-    if reason:
-        return "left out", reason
-    condition = "" if server.transport == "stdio" else f", if it supports {server.transport}"
-    return "sent", f"to {agent or ', '.join(server.agents or ['every agent'])}{condition}"
+    readers = _readers(server, here, agent)
+    if agent is not None:
+        reason = readers.get(agent) or _reason_left_out(server, here, agent)
+        return Recipients(reason, [agent], loaded_by=readers)
+    named = [name for name in _named_agents(server) if mcp.reason_off(server, name) is None]
+    is_for_all = mcp.reason_off(server, "") is None
+    if not is_for_all and not named:
+        reason = _reason_left_out(server, here, next(iter(server.agents or []), ""))
+        return Recipients(reason, loaded_by=readers)
+    reason = _reason_left_out(server, here, "" if is_for_all else named[0])
+    off = [name for name in server.state.disabled_for if is_for_all]
+    return Recipients(reason, None if is_for_all else named, off, readers)
+
+
+def _withheld(unsent: UnsentServer, here: ServersHere, agent: str | None) -> Recipients:
+    readers = _readers(unsent.server, here, agent)
+    reason = unsent.reason if agent is None else readers.get(agent, unsent.reason)
+    return Recipients(reason, loaded_by=readers)
+
+
+def _named_agents(server: Server) -> list[str]:
+    return list(dict.fromkeys([*(server.agents or []), *server.state.enabled_for]))
+
+
+def _readers(server: Server, here: ServersHere, agent: str | None) -> dict[str, str]:
+    """Return the agents that read the server's file by themselves, with that as the reason.
+
+    If `agent` is given, only that one is returned.
+    """
+    if server.project is None:
+        return {}
+    return {
+        known.name: read_by_agent(known.title, name)
+        for known in catalogue.known_agents(here.settings).values()
+        for name in known.project_mcp
+        if agent in (None, known.name) and server.file == server.project / name
+    }
+
+
+def _reason_left_out(server: Server, here: ServersHere, agent: str) -> str | None:
+    _, left_out = mcp.servers_for_agent(here.servers, agent, http=True, sse=True)
+    return next((left.reason for left in left_out if left.server is server), None)
+
+
+def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
+    agreed = ", which you have agreed to" if server.project and not recipients.left_out else ""
+    yield Field("digest", f"{server.digest()[:DIGEST_CHARACTERS]}{agreed}")
+    if server.state.origin:
+        yield Field("switched", f"{_switches(server.state)}  ({server.state.origin})")
+    if recipients.left_out:
+        yield Field("left out", recipients.left_out)
+    else:
+        agents = "every agent" if recipients.agents is None else ", ".join(recipients.agents)
+        off = f" except {', '.join(recipients.exceptions)}" if recipients.exceptions else ""
+        condition = "" if server.transport == "stdio" else f", if it supports {server.transport}"
+        yield Field("sent", f"to {agents}{off}{condition}")
+    for sentence in recipients.loaded_by.values():
+        if sentence != recipients.left_out:
+            yield Field("loaded", sentence)
+
+
+def _switches(state: ServerState) -> str:
+    words = [] if state.enabled is None else ["on" if state.enabled else "off"]
+    words += [f"on for {agent}" for agent in state.enabled_for]
+    words += [f"off for {agent}" for agent in state.disabled_for]
+    return ", ".join(words)
+
+
+def _server_json(server: Server, recipients: Recipients) -> dict[str, Any]:
+    state = server.state
+    return definition_json(server) | {
+        "project": None if server.project is None else str(server.project),
+        "enabled": server.enabled,
+        "agents": server.agents,
+        "state": state.to_entry() | ({"origin": state.origin} if state.origin else {}),
+        "left_out": recipients.left_out,
+        "sent_to": [] if recipients.left_out else "all" if recipients.agents is None else recipients.agents,
+        "not_sent_to": recipients.exceptions,
+        "loaded_by": list(recipients.loaded_by),
+    }

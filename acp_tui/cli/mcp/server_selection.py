@@ -51,8 +51,9 @@ def servers_here(mcp_config_files: Sequence[Path] = ()) -> ServersHere:
     """Return the servers of the current folder. Nothing is asked: only saved answers count."""
     cwd = Path.cwd()
     settings = config.load(cwd)
-    of_files = [server for file in mcp_config_files for server in mcp.from_json_file(file)]
-    project = ProjectTrust(cwd, None, [*settings.mcp_servers, *of_files])
+    found = [server for file in mcp_config_files for server in mcp.from_json_file(file)]
+    of_files = mcp.with_states(found, settings.mcp_states)
+    project = ProjectTrust(cwd, None, [*settings.mcp_servers, *of_files], states=settings.mcp_states)
     for server in project.use_saved_answers():
         project.withheld.append(mcp.UnsentServer(server, NOT_AGREED))
     servers = [*settings.mcp_servers, *project.servers, *of_files]

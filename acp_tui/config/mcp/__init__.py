@@ -1,18 +1,23 @@
 """The user's MCP servers: reading them from several file formats, and preparing them for an agent."""
 
 from acp_tui.config.mcp.agent_servers import (
-    CannotSendError,
     UnsentServer,
     check_sendable,
-    connection_for,
-    environment_names,
-    resolve_server,
-    resolved_program,
+    reason_off,
     servers_for_agent,
+    with_states,
 )
 from acp_tui.config.mcp.project_files import PROJECT_FILES, ProjectServers, read_project_servers
 from acp_tui.config.mcp.resolved_server import ResolvedServer
 from acp_tui.config.mcp.server import Connection, Server
+from acp_tui.config.mcp.server_resolution import (
+    CannotSendError,
+    connection_for,
+    environment_names,
+    resolve_server,
+    resolved_program,
+)
+from acp_tui.config.mcp.server_state import ServerState, states_in
 from acp_tui.config.mcp.sign_in_settings import SignInSettings
 from acp_tui.config.mcp.sources import from_document, from_json_file
 
@@ -23,6 +28,7 @@ __all__ = [
     "ProjectServers",
     "ResolvedServer",
     "Server",
+    "ServerState",
     "SignInSettings",
     "UnsentServer",
     "check_sendable",
@@ -31,7 +37,10 @@ __all__ = [
     "from_document",
     "from_json_file",
     "read_project_servers",
+    "reason_off",
     "resolve_server",
     "resolved_program",
     "servers_for_agent",
+    "states_in",
+    "with_states",
 ]

@@ -9,7 +9,7 @@ import re
 _STRING = r'"(?:\\.|[^"\\])*+"?'
 _COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
-MAX_KEY_DEPTH = 2
+MAX_KEY_DEPTH = 4
 """The depth of objects down to which `key_lines` reports keys."""
 MAX_DEPTH = 50
 """The maximum depth of nesting. The `json` module reads about 1,000 levels, but may fail to write as many."""

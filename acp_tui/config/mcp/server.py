@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.config import validators
+from acp_tui.config.mcp.server_state import NO_STATE, ServerState
 from acp_tui.config.mcp.sign_in_settings import SignInSettings, sign_in_settings
 from acp_tui.config.problems import format_value
 from acp_tui.config.validators import InvalidValueError
@@ -57,6 +58,8 @@ class Server:
     extra: dict[str, Any] = field(default_factory=dict)  # keys that only other programs use
     faults: list[tuple[str, str]] = field(default_factory=list)  # a key, or "" for the whole; a sentence
     project: Path | None = None  # the folder whose file defines it; None: the user's own settings
+    state: ServerState = NO_STATE  # what the user said with `acp-tui mcp enable` or `disable`
+    lines: dict[str, int] = field(default_factory=dict, compare=False)  # by key, e.g. "command" or "env.KEY"
     program: str = ""  # the absolute path that the user agreed to; "": found when the server is sent
 
     @property
@@ -68,6 +71,12 @@ class Server:
     def origin(self) -> str:
         """The file and line of the definition."""
         return str(self.file) if self.line is None else f"{self.file}:{self.line}"
+
+    @property
+    def is_on(self) -> bool:
+        """Whether some agent may get the server."""
+        enabled = self.enabled if self.state.enabled is None else self.state.enabled
+        return enabled or bool(self.state.enabled_for)
 
     @property
     def folder(self) -> Path:
@@ -173,6 +182,15 @@ def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool 
             server.faults.append((key, str(error)))
     _fill(server, values)
     return server
+
+
+def set_lines(server: Server, entry: Any, line_of: Callable[..., int | None]) -> None:
+    """Fill in the lines of a server's values. `line_of` returns the line of the keys of a value, if known."""
+    for key, value in entry.items() if isinstance(entry, dict) else ():
+        paths = [(key,), *((key, name) for name in (value if isinstance(value, dict) else ()))]
+        for path in paths:
+            if (line := line_of(*path)) is not None:
+                server.lines[".".join(path)] = line
 
 
 def _fill(server: Server, values: dict[str, Any]) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import validators
 from acp_tui.config.mcp import jsonc
-from acp_tui.config.mcp.server import Server, parse
+from acp_tui.config.mcp.server import Server, parse, set_lines
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from acp_tui.config.toml_document import TomlDocument
@@ -26,8 +27,8 @@ _OWN_KEYS = (
 
 
 def from_document(config: TomlDocument) -> list[Server]:
-    """Return the servers in `config.toml`. Errors are added to the problems of the document."""
-    entries = config.data.get("mcp_servers")
+    """Return the servers in a TOML file. Errors are added to the problems of the document."""
+    entries = config.data.get("mcp_servers", {})
     if not isinstance(entries, dict):
         config.report(("mcp_servers",), str(validators.invalid_value("tables, [mcp_servers.NAME]", entries)))
         return []
@@ -39,6 +40,7 @@ def from_document(config: TomlDocument) -> list[Server]:
             config.report(path, f"{sentence}; not sent to any agent")
         for key in server.extra:
             config.report_unknown_key(("mcp_servers", name, key), _OWN_KEYS)
+        set_lines(server, entry, partial(config.line, "mcp_servers", name))
         servers.append(server)
     return servers
 
@@ -75,7 +77,20 @@ def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Serv
     root = next((key for key in roots if isinstance(data, dict) and key in data), None)
     if root is None or not isinstance(data[root], dict):
         return None
-    entries: dict[str, Any] = data[root]
-    return [
-        parse(name, entry, file, lines.get((root, name)), is_json=True) for name, entry in entries.items()
-    ]
+    return _from_entries(data[root], file, lines, (root,))
+
+
+def _from_entries(
+    entries: dict[str, Any], file: Path, lines: Mapping[tuple[str, ...], int], path: tuple[str, ...]
+) -> list[Server]:
+    """Return the servers of an object at `path` in a JSON file."""
+    servers = []
+    for name, entry in entries.items():
+        server = parse(name, entry, file, lines.get((*path, name)), is_json=True)
+        set_lines(server, entry, partial(_line, lines, *path, name))
+        servers.append(server)
+    return servers
+
+
+def _line(lines: Mapping[tuple[str, ...], int], *path: str) -> int | None:
+    return lines.get(path)

@@ -1,0 +1,127 @@
+"""The parts of a server's definition as labelled texts and as JSON, with secrets masked."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from acp_tui.config.mcp import connection_for
+from acp_tui.console.tables import labelled
+from acp_tui.session.text import visible_line
+from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from acp_tui.config.mcp import Server
+
+DIGEST_CHARACTERS = 12
+"""How much of a digest is shown."""
+
+# What may remain of a header value without its ${…} references.
+_NOT_SECRET = re.compile(r"\s*(?:bearer|basic|token)?\s*", re.IGNORECASE)
+_REFERENCE = re.compile(r"\$\{[\w:]+\}")
+
+
+class Field(NamedTuple):
+    """A labelled text, and the key of the definition that it comes from."""
+
+    label: str
+    text: str
+    key: str = ""
+
+
+def definition_fields(server: Server) -> Iterator[Field]:
+    """Yield the parts of a definition."""
+    if server.transport == "stdio":
+        yield Field("command", redact_text(shlex.join([server.command, *server.args])), "command")
+    else:
+        yield Field(
+            server.transport, redact_text(server.url), "httpUrl" if "httpUrl" in server.lines else "url"
+        )
+    for name, value in masked(server.env).items():
+        yield Field("env", f"{name}={value}", f"env.{name}")
+    for name, value in masked(server.headers).items():
+        yield Field("header", f"{name}: {value}", f"headers.{name}")
+    yield from option_fields(server)
+    if (trust := server.extra.get("trust")) is not None:
+        yield Field("trust", f"{str(trust).lower()} in the file; acp-tui grants nothing for it", "trust")
+    unknown = [key for key in server.extra if key != "trust"]
+    if unknown:
+        yield Field("unused", f"{', '.join(unknown)}: unknown to acp-tui", unknown[0])
+
+
+def option_fields(server: Server) -> Iterator[Field]:
+    """Yield the options that are set and that no agent can be told."""
+    if server.cwd:
+        yield Field("folder", server.cwd, "cwd")
+    if (settings := server.sign_in) is not None:
+        client = f" as client {settings.client_id}" if settings.client_id else ""
+        scope = f", scope {settings.scope}" if settings.scope else ""
+        yield Field("sign-in", f"{settings.grant.replace('_', ' ')}{client}{scope}", "sign_in")
+    if server.timeout is not None:
+        yield Field("timeout", f"{server.timeout:g} s for each call", "timeout")
+    if server.include_tools is not None:
+        key = "includeTools" if "includeTools" in server.lines else "include_tools"
+        yield Field("tools", f"only {', '.join(server.include_tools) or 'none'}", key)
+    if server.exclude_tools:
+        key = "excludeTools" if "excludeTools" in server.lines else "exclude_tools"
+        yield Field("tools", f"not {', '.join(server.exclude_tools)}", key)
+
+
+def field_lines(server: Server, more: Sequence[Field] = ()) -> list[str]:
+    """Return a server as lines: name and origin, then its fields, each with its line in the file."""
+    fields = [*definition_fields(server), *more]
+    margins = [f"{server.lines[field.key]:>6}  " if field.key in server.lines else "" for field in fields]
+    texts = [(field.label, field.text) for field in fields]
+    return [
+        visible_line(f"{server.name}  {server.origin}"),
+        *labelled(texts, " " * 8, commands=("command",), margins=margins),
+    ]
+
+
+def definition_json(server: Server) -> dict[str, Any]:
+    """Return a definition as a JSON object, with secrets masked."""
+    sign_in = server.sign_in
+    return {
+        "name": server.name,
+        "file": str(server.file),
+        "line": server.line,
+        "lines": server.lines,
+        "transport": server.transport,
+        "command": server.command,
+        "args": _masked_words(server.args),
+        "env": masked(server.env),
+        "url": redact_text(server.url),
+        "headers": masked(server.headers),
+        "cwd": server.cwd or None,
+        "timeout": server.timeout,
+        "include_tools": server.include_tools,
+        "exclude_tools": server.exclude_tools,
+        "sign_in": sign_in
+        and {"client_id": sign_in.client_id, "scope": sign_in.scope, "grant": sign_in.grant},
+        "connection": connection_for(server),
+        "unknown_keys": list(server.extra),
+        "digest": server.digest(),
+    }
+
+
+def masked(values: Mapping[str, str]) -> dict[str, str]:
+    """Return environment variables or headers with possible secrets masked. References are shown."""
+    return {
+        name: MASK if is_secret_name(name) and not _is_harmless(value) else redact_text(value)
+        for name, value in values.items()
+    }
+
+
+def _masked_words(words: Sequence[str]) -> list[str]:
+    """Return arguments with secrets masked, also those that only the word before shows to be one."""
+    try:
+        return shlex.split(redact_text(shlex.join(words)))
+    except ValueError:  # a quotation mark was masked
+        return [MASK for _ in words]
+
+
+def _is_harmless(value: str) -> bool:
+    return _NOT_SECRET.fullmatch(_REFERENCE.sub("", value)) is not None

@@ -1,0 +1,181 @@
+"""Turns a server as configured into one that can be started or sent: variables, paths, the connection."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config import validators
+from acp_tui.config.mcp.resolved_server import ResolvedServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from acp_tui.config.mcp.server import Connection, Server
+
+_REFERENCE = re.compile(r"\$\{([^{}]*)\}")
+_VARIABLE = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_UNSENDABLE = re.compile(r"[\x00\ud800-\udfff]")
+
+
+class CannotSendError(Exception):
+    """A server that cannot be sent. The message is the reason, as a clause."""
+
+
+def environment_names(server: Server) -> list[str]:
+    """Return the names of the environment variables to which a server's definition refers with `${…}`."""
+    editor_values = _editor_values(server)
+    names = [
+        parts[1]
+        for text in _texts(server)
+        for reference in _REFERENCE.finditer(text)
+        if reference[1] not in editor_values and (parts := _VARIABLE.fullmatch(reference[1]))
+    ]
+    return list(dict.fromkeys(names))
+
+
+def resolved_program(server: Server, environ: Mapping[str, str] | None = None) -> str:
+    """Return the absolute path of the program that a stdio server starts. Raises `CannotSendError`."""
+    environment = os.environ if environ is None else environ
+    if server.program:
+        return _program(server.program, server.folder, None)
+    values = _editor_values(server)
+    search = server.env.get("PATH")
+    search = environment.get("PATH") if search is None else _expand(search, environment, values)
+    return _program(_expand(server.command, environment, values), server.folder, search)
+
+
+def resolve_server(server: Server, environ: Mapping[str, str] | None = None) -> ResolvedServer:
+    """Return a server with its variables expanded and its program found. Raises `CannotSendError`."""
+    require_valid(server)
+    environment = os.environ if environ is None else environ
+    editor_values = _editor_values(server)
+
+    def expand(text: str) -> str:
+        return _expand(text, environment, editor_values)
+
+    if server.transport == "stdio":
+        env = {name: expand(value) for name, value in server.env.items()}
+        cwd = validators.resolve_path(server.folder, expand(server.cwd)) if server.cwd else None
+        args = [expand(word) for word in server.args]
+        if cwd is None:
+            args = [absolute_file(word, server.folder) for word in args]
+        program = resolved_program(server, environment)
+        resolved = ResolvedServer(server.name, "stdio", program, tuple(args), env, cwd=cwd)
+        return replace(resolved, **_options(server, expand))
+    url = expand(server.url)
+    if not url.lower().startswith(("http://", "https://")):
+        raise CannotSendError("its URL does not begin with http:// or https://")
+    headers = {name: expand(value) for name, value in server.headers.items()}
+    for name, value in headers.items():
+        if not name or _CONTROL.search(name + value):
+            raise CannotSendError(f"its header {name!r} contains a control character")
+    resolved = ResolvedServer(server.name, server.transport, url=url, headers=headers)
+    return replace(resolved, **_options(server, expand))
+
+
+def connection_for(server: Server) -> Connection:
+    """Return how an agent is given a server: as configured, or through the bridge if only that can do it.
+
+    An agent cannot be told a working directory, a timeout or a choice of tools, and it has no access to
+    acp-tui's sign-in.
+    """
+    if server.connection is not None:
+        return server.connection
+    filtered = server.include_tools is not None or server.exclude_tools
+    needs_bridge = server.cwd or server.timeout is not None or filtered or server.sign_in is not None
+    return "bridge" if needs_bridge else "direct"
+
+
+def require_valid(server: Server) -> None:
+    """Raise `CannotSendError` if the definition itself is wrong."""
+    if server.problems:
+        raise CannotSendError("; ".join(server.problems))
+    names = [*server.env, *server.headers]
+    if any(_UNSENDABLE.search(text) for text in (server.name, *_texts(server), *names)):
+        raise CannotSendError("it contains a NUL or an invalid character")
+
+
+def _options(server: Server, expand: Callable[[str], str]) -> dict[str, Any]:
+    """Return the fields of a `ResolvedServer` that do not depend on the transport."""
+    return {
+        "timeout": server.timeout,
+        "include_tools": None if server.include_tools is None else tuple(server.include_tools),
+        "exclude_tools": tuple(server.exclude_tools),
+        "sign_in": None if server.sign_in is None else server.sign_in.expanded(expand),
+        "connection": connection_for(server),
+        "digest": server.digest(),
+    }
+
+
+def absolute_file(word: str, folder: Path) -> str:
+    """Return an argument that names a file relative to `folder` as an absolute path, any other unchanged."""
+    if not word or word.startswith(("-", "/")):
+        return word
+    path = folder / word
+    try:
+        return str(path.absolute()) if path.is_file() else word
+    except (OSError, ValueError):  # too long for a path, or with a NUL
+        return word
+
+
+def _texts(server: Server) -> list[str]:
+    """Return the parts of a definition that may contain references such as `${VAR}`."""
+    texts = server.sign_in.texts() if server.sign_in is not None else []
+    if server.transport == "stdio":
+        return [server.command, *server.args, *server.env.values(), server.cwd, *texts]
+    return [server.url, *server.headers.values(), *texts]
+
+
+def _editor_values(server: Server) -> dict[str, str]:
+    """Return the values of editor variables such as `${userHome}`, which only project files may use."""
+    if server.project is None:
+        return {}
+    folder = str(server.project)
+    return {
+        "workspaceFolder": folder,
+        "workspaceFolderBasename": server.project.name,
+        "userHome": os.path.expanduser("~"),  # noqa: PTH111 - works without a home directory
+        "pathSeparator": os.sep,
+        "/": os.sep,
+    }
+
+
+def _expand(text: str, environ: Mapping[str, str], editor_values: Mapping[str, str]) -> str:
+    """Expand `${VAR}`, `${VAR:-default}`, `${env:VAR}` and the variables of editors."""
+
+    def value(reference: re.Match[str]) -> str:
+        if reference[1] in editor_values:
+            return editor_values[reference[1]]
+        if reference[1].startswith("input:"):
+            raise CannotSendError(f"it needs {reference[0]}, which only the editor can ask for")
+        parts = _VARIABLE.fullmatch(reference[1])
+        if parts is None:
+            raise CannotSendError(f"{reference[0]} is not a variable acp-tui can expand")
+        found = environ.get(parts[1])
+        if parts[2] is not None:
+            return found or parts[2]  # as in a shell, `:-` also replaces an empty value
+        if found is None:
+            raise CannotSendError(f"the environment variable {parts[1]} is not set")
+        return found
+
+    return _REFERENCE.sub(value, text)
+
+
+def _program(command: str, folder: Path, search: str | None) -> str:
+    """Return the absolute path of a program, found on the `search` path or relative to `folder`."""
+    if "/" not in command:
+        found = shutil.which(command, path=search)
+        if found is None:
+            raise CannotSendError(f"the program {command} was not found on PATH")
+        return str(Path(found).absolute())
+    path = validators.resolve_program(command, folder)
+    if shutil.which(path) is None:
+        state = "is not executable" if Path(path).exists() else "does not exist"
+        raise CannotSendError(f"the program {path} {state}")
+    return path
