@@ -34,6 +34,10 @@ class AppLink:
         """Return the result of a request. Raises `RpcError`, or `PeerClosedError` if the app is gone."""
         return await self._peer.request(method, {"session": self._key, **params})
 
+    def post(self, method: str, **params: Any) -> None:
+        """Send a notification, to which there is no answer."""
+        self._peer.notify(method, {"session": self._key, **params})
+
     async def wait_closed(self) -> None:
         """Wait until the app has closed the connection."""
         await asyncio.wait([self._task])

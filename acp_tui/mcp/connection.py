@@ -148,10 +148,7 @@ class McpConnection:
         """Hold the connection open until it is stopped."""
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(self._make_client())
-            if (
-                self._handlers.on_list_changed is not None
-                and client.protocol_version in MODERN_PROTOCOL_VERSIONS
-            ):
+            if self._handlers.follows_lists and client.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 await self._follow_lists(client, stack)
             self._client = client
             self._ready.set()
@@ -172,8 +169,8 @@ class McpConnection:
             list_roots_callback=self._list_roots if self._roots else None,
             elicitation_callback=self._elicit if handlers.on_elicitation is not None else None,
             logging_callback=self._log if handlers.on_log is not None else None,
-            log_level="info" if handlers.on_log is not None else None,
-            message_handler=self._handle_message if handlers.on_list_changed is not None else None,
+            log_level="info" if handlers.follows_logs else None,
+            message_handler=self._handle_message if handlers.follows_lists else None,
             cache=None,  # what is shown must be what the server says now
         )
 
@@ -249,6 +246,9 @@ class McpConnection:
         self._handlers.on_log(ServerLogMessage(params.level, params.logger or "", params.data))
 
     async def _handle_message(self, message: IncomingMessage) -> None:
+        if self._handlers.on_notification is not None and not isinstance(message, Exception):
+            data = message.model_dump(by_alias=True, mode="json", exclude_none=True)
+            self._handlers.on_notification(data["method"], data.get("params"))
         kind = _LIST_KINDS.get(type(message))
         if kind is not None and self._handlers.on_list_changed is not None:
             self._handlers.on_list_changed(kind)

@@ -42,9 +42,21 @@ class ServerHandlers:
     on_log: Callable[[ServerLogMessage], None] | None = None
     on_list_changed: Callable[[ListKind], None] | None = None
     """Called when a list has changed. Without it, some servers are not asked to report it."""
+    on_notification: Callable[[str, dict[str, Any] | None], None] | None = None
+    """Called with the method and the parameters of each notification, as on the wire."""
     on_stderr: Callable[[str], None] | None = None
     """Called with each line of stderr, safe to display."""
     on_noise: Callable[[str], None] | None = None
     """Called with each line on stdout that is not a message, safe to display."""
     on_waiting: Callable[[str], None] | None = None
     """Called once with a sentence if connecting takes longer than three seconds."""
+
+    @property
+    def follows_lists(self) -> bool:
+        """Whether the server should report changed lists."""
+        return self.on_list_changed is not None or self.on_notification is not None
+
+    @property
+    def follows_logs(self) -> bool:
+        """Whether the server should send log messages."""
+        return self.on_log is not None or self.on_notification is not None

@@ -32,6 +32,9 @@ MAX_TEXT = 20_000
 LIST_TIMEOUT_SECONDS = 30.0
 """Seconds for one page."""
 
+_ANNOTATIONS = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+"""The annotations that count for the digest of a tool: the SDK drops others."""
+
 InspectionStatus = Literal["connected", "failed", "needs sign-in"]
 _Item = TypeVar("_Item")
 
@@ -270,8 +273,10 @@ def tool_info(tool: Tool) -> ToolInfo:
 
 def tool_digest(tool: dict[str, Any]) -> str:
     """Return a digest of what the agent and the user are told about a tool, as on the wire."""
-    keys = ("title", "description", "inputSchema", "outputSchema", "annotations")
-    parts = json.dumps([tool.get(key) for key in keys], sort_keys=True)
+    keys = ("title", "description", "inputSchema", "outputSchema")
+    annotations = tool.get("annotations") or {}
+    hints = {key: annotations[key] for key in _ANNOTATIONS if annotations.get(key) is not None}
+    parts = json.dumps([*(tool.get(key) for key in keys), hints], sort_keys=True)
     return hashlib.sha256(parts.encode()).hexdigest()
 
 

@@ -16,6 +16,7 @@ ACTIONS = {
     "list": "list the servers, where each is defined, and which agents get it (default)",
     "sign-in": "sign in at an http server",
     "sign-out": "delete the tokens of a server",
+    "bridge": "pass an agent's messages on to a server; acp-tui gives agents this command",
 }
 """The actions with their summaries. `acp_tui/cli/mcp/ACTION.py`, with _ for -, has `configure` and `run`."""
 

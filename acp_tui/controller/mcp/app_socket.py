@@ -5,14 +5,15 @@ earlier agent are refused. The methods, each with `session` and further paramete
 
     server   {name}                             the definition of an MCP server, and the workspace's roots
     call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
-    called   {name, tool, arguments, result, error, seconds}    a call has ended
-    log      {name, kind, text}                 output of the server, for its log
+    called   {name, tool, arguments, result, error, seconds}    a call has ended (notification)
+    log      {name, kind, text}                 output of the server, for its log (notification)
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import secrets
 import socket
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     Handler = Callable[[dict[str, Any]], Awaitable[Any]]
     """Called with the parameters of a request; returns the result or raises `RpcError`."""
+
+log = logging.getLogger(__name__)
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """The maximum length of a message. Results with several images have some megabytes."""
@@ -112,10 +115,26 @@ class AppSocket:
         async def request(method: str, params: Any, _request_id: int | str) -> Any:
             return await self._answer(method, params)
 
+        def notified(method: str, params: Any) -> None:
+            tasks.create_task(self._take(method, params))
+
         try:
-            await JsonRpcPeer(stream, on_request=request, max_line_bytes=MAX_LINE_BYTES).run()
+            async with asyncio.TaskGroup() as tasks:
+                peer = JsonRpcPeer(
+                    stream, on_request=request, on_notification=notified, max_line_bytes=MAX_LINE_BYTES
+                )
+                await peer.run()
         finally:
             await stream.close()
+
+    async def _take(self, method: str, params: Any) -> None:
+        """Process a notification. An invalid one is only logged."""
+        try:
+            await self._answer(method, params)
+        except RpcError as error:
+            log.warning("A message on the socket for MCP servers was ignored: %s", error.message)
+        except Exception:
+            log.exception("The message %s on the socket for MCP servers failed", method)
 
     async def _answer(self, method: str, params: Any) -> Any:
         handler = self._handlers.get(method)

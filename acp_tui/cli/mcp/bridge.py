@@ -1,0 +1,42 @@
+"""`acp-tui mcp bridge NAME`: an MCP server for an agent that passes everything on to the server NAME."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the action's arguments to the parser."""
+    parser.add_argument("name", metavar="NAME", help="name of the server")
+    parser.add_argument(
+        "--mcp-config",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="JSON file with mcpServers (repeatable; without --socket)",
+    )
+    parser.add_argument("--socket", metavar="PATH", type=Path, help="socket of the running acp-tui")
+    parser.add_argument("--session", metavar="ID", help="session of the running acp-tui")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Pass messages on until the agent closes stdin."""
+    from acp_tui.mcp.bridge.program import run_alone, run_with_app
+
+    if (args.socket is None) != (args.session is None):
+        raise UserError("--socket and --session belong together.", exit_code=2)
+    if args.socket is not None:
+        asyncio.run(run_with_app(args.name, args.socket, args.session))
+        return 0
+    from acp_tui.cli.mcp.server_selection import server_named
+
+    asyncio.run(run_alone(server_named(args.name, args.mcp_config)))
+    return 0

@@ -1,0 +1,236 @@
+"""Passes messages between an agent and a server, and treats calls of tools on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.mcp.bridge.upstream import Downstream
+from acp_tui.mcp.inspection import tool_digest
+from acp_tui.mcp.json_rpc_peer import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    SERVER_ERROR,
+    JsonRpcPeer,
+    RpcError,
+)
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.mcp.bridge.call_guard import CallGuard
+    from acp_tui.mcp.bridge.upstream import Upstream
+    from acp_tui.mcp.json_rpc_peer import ByteStream, RequestId
+
+    OpenUpstream = Callable[[ResolvedServer, Downstream, dict[str, Any]], Awaitable[Upstream]]
+    """Connects to a server; the last argument contains the capabilities of the agent as an MCP client."""
+
+MAX_TOOL_PAGES = 100
+_NO_HANDSHAKE = frozenset({METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, -32022})
+"""The errors with which servers of 2026-07-28 may answer `initialize`; the last is "unsupported version"."""
+_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_ASKS_FOR = {"roots/list": "roots", "elicitation/create": "elicitation", "sampling/createMessage": "sampling"}
+"""The capability that a client needs for each request of a server."""
+_DECLINED = {
+    "elicitation": "The agent that uses this server cannot show forms, so the user cannot be asked.",
+    "sampling": "The agent that uses this server does not let servers use its model, and acp-tui has none.",
+}
+
+
+class Bridge:
+    """Connects one agent with one server."""
+
+    def __init__(
+        self,
+        server: ResolvedServer,
+        stream: ByteStream,
+        guard: CallGuard,
+        *,
+        roots: list[Path],
+        open_upstream: OpenUpstream,
+        open_translator: OpenUpstream | None = None,
+    ) -> None:
+        """Create a bridge.
+
+        Args:
+            server: The server.
+            stream: The connection to the agent.
+            guard: Decides about calls and records them.
+            roots: The folders of the workspace; the first is the working directory.
+            open_upstream: Connects to the server when the agent sends its first request.
+            open_translator: Connects to a server that knows no `initialize`, in a way that translates it.
+        """
+        self._server = server
+        self._guard = guard
+        self._roots = roots
+        self._open_upstream = open_upstream
+        self._open_translator = open_translator
+        self._downstream = Downstream(self._from_server, self._notify, guard.log, roots)
+        self._upstream: Upstream | None = None
+        self._opening = asyncio.Lock()
+        self._capabilities: dict[str, Any] = {}
+        self._digests: dict[str, str] = {}  # of the tools, by name
+        self._agent = JsonRpcPeer(stream, on_request=self._on_request, on_notification=self._on_notification)
+
+    async def run(self) -> None:
+        """Pass messages until the agent closes the connection; then end the server."""
+        try:
+            await self._agent.run()
+        finally:
+            if self._upstream is not None:
+                await self._upstream.close()
+
+    # ----------------------------------------------------------------- from the agent
+
+    async def _on_request(self, method: str, params: Any, request_id: RequestId) -> Any:
+        upstream = await self._connect(method, params)
+        match method:
+            case "initialize":
+                return await self._initialize(upstream, params, request_id)
+            case "tools/list":
+                return self._listed(await upstream.request(method, params, request_id))
+            case "tools/call":
+                return await self._call(upstream, params, request_id)
+        return await upstream.request(method, params, request_id)
+
+    def _on_notification(self, method: str, params: Any) -> None:
+        if self._upstream is not None:
+            self._upstream.notify(method, params)
+
+    async def _connect(self, method: str, params: Any) -> Upstream:
+        """Return the connection to the server, which the first request of the agent opens."""
+        if self._upstream is None:
+            async with self._opening:
+                if self._upstream is None:
+                    self._capabilities = _capabilities(method, params)
+                    self._upstream = await self._open_upstream(
+                        self._server, self._downstream, self._capabilities
+                    )
+        return self._upstream
+
+    async def _initialize(self, upstream: Upstream, params: Any, request_id: RequestId) -> Any:
+        try:
+            return await upstream.request("initialize", self._with_own_capabilities(params), request_id)
+        except RpcError as error:
+            if error.code not in _NO_HANDSHAKE or self._open_translator is None:
+                raise
+        await upstream.close()
+        self._upstream = await self._open_translator(self._server, self._downstream, self._capabilities)
+        return await self._upstream.request("initialize", params, request_id)
+
+    def _with_own_capabilities(self, params: Any) -> Any:
+        """Add that the client can list roots: if the agent cannot, the bridge does."""
+        if not isinstance(params, dict):
+            return params
+        return {**params, "capabilities": {"roots": {}, **self._capabilities}}
+
+    # ----------------------------------------------------------------- tools
+
+    def _listed(self, result: Any) -> Any:
+        """Remember the tools in a result of `tools/list`, and remove those that the agent must not use."""
+        tools = result.get("tools") if isinstance(result, dict) else None
+        if not isinstance(tools, list):
+            return result
+        tools = [tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
+        self._digests |= {tool["name"]: tool_digest(tool) for tool in tools}
+        return {**result, "tools": [tool for tool in tools if self._server.allows_tool(tool["name"])]}
+
+    async def _call(self, upstream: Upstream, params: Any, request_id: RequestId) -> Any:
+        """Pass a call on if it is allowed, and record it."""
+        name = params.get("name") if isinstance(params, dict) else None
+        if not isinstance(name, str):
+            raise RpcError(INVALID_PARAMS, "tools/call: name must be a string")
+        arguments = params.get("arguments")
+        began = time.monotonic()
+        result: Any = None
+        error: str | None = "The agent ended the call."
+        try:
+            self._require_allowed(name)
+            error = await self._guard.refusal(name, arguments, await self._digest(upstream, name))
+            if error is not None:
+                return _tool_error(error, params)
+            began = time.monotonic()
+            error = "The agent ended the call."
+            result = await self._call_in_time(upstream, name, params, request_id)
+            error = None
+        except RpcError as failure:
+            error = failure.message
+            raise
+        else:
+            return result
+        finally:
+            self._guard.record(name, arguments, began, result=result, error=error)
+
+    def _require_allowed(self, name: str) -> None:
+        if not self._server.allows_tool(name):
+            tool = f"The tool {visible_line(name)} of {self._server.name}"
+            raise RpcError(INVALID_PARAMS, f"{tool} is excluded by acp-tui's settings.")
+
+    async def _call_in_time(self, upstream: Upstream, name: str, params: Any, request_id: RequestId) -> Any:
+        limit = self._server.timeout
+        try:
+            async with asyncio.timeout(limit):
+                return await upstream.request("tools/call", params, request_id)
+        except TimeoutError:
+            what = f"{self._server.name} did not answer the call of {visible_line(name)}"
+            text = f"{what} within {limit:g} seconds, its `timeout` in acp-tui's settings."
+            raise RpcError(SERVER_ERROR, text) from None
+
+    async def _digest(self, upstream: Upstream, name: str) -> str | None:
+        """Return the digest of a tool. Lists the tools if the agent has not since they changed."""
+        if name in self._digests:
+            return self._digests[name]
+        cursor = None
+        try:
+            for _ in range(MAX_TOOL_PAGES):
+                page = await upstream.request("tools/list", {"cursor": cursor} if cursor else {})
+                self._listed(page)
+                cursor = page.get("nextCursor") if isinstance(page, dict) else None
+                if name in self._digests or not cursor:
+                    break
+        except RpcError:
+            pass  # the server may have tools without listing them
+        return self._digests.get(name)
+
+    # ----------------------------------------------------------------- from the server
+
+    async def _from_server(self, method: str, params: Any) -> Any:
+        """Answer a request of the server: by asking the agent if it can answer, otherwise here."""
+        capability = _ASKS_FOR.get(method)
+        if capability is None or self._capabilities.get(capability) is not None:
+            return await self._agent.request(method, params)
+        if capability == "roots":
+            return {"roots": [{"uri": root.as_uri(), "name": root.name} for root in self._roots]}
+        raise RpcError(INVALID_REQUEST, _DECLINED[capability])
+
+    def _notify(self, method: str, params: Any) -> None:
+        if method == "notifications/tools/list_changed":
+            self._digests.clear()
+        self._agent.notify(method, params)
+
+
+def _capabilities(method: str, params: Any) -> dict[str, Any]:
+    """Return the capabilities that the agent's first request contains."""
+    if not isinstance(params, dict):
+        return {}
+    if method == "initialize":
+        found = params.get("capabilities")
+    else:
+        meta = params.get("_meta")
+        found = meta.get(_CAPABILITIES_KEY) if isinstance(meta, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _tool_error(text: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return a result that tells the model why the tool did not run."""
+    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
+    meta = params.get("_meta")
+    if isinstance(meta, dict) and _VERSION_KEY in meta:
+        result["resultType"] = "complete"  # required since 2026-07-28, whose requests name their version
+    return result

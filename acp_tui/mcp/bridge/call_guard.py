@@ -1,0 +1,77 @@
+"""Permission for the calls that pass a bridge, and their record in the app."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+from acp_tui.mcp.json_rpc_peer import PeerClosedError, RpcError
+
+if TYPE_CHECKING:
+    from acp_tui.mcp.app_link import AppLink
+
+NO_APP = "acp-tui is not connected: calls are neither recorded nor asked about."
+
+
+class CallGuard(Protocol):
+    """Decides about calls and records them."""
+
+    async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
+        """Return why a call is not allowed, as a sentence; None if it is."""
+
+    def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
+        """Record a call that has ended. `began` is the time on the monotonic clock."""
+
+    def log(self, kind: str, text: str) -> None:
+        """Record output of the server."""
+
+
+class AppCallGuard:
+    """Asks the conversation of a running acp-tui."""
+
+    def __init__(self, link: AppLink, name: str) -> None:
+        self._link = link
+        self._name = name
+
+    async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
+        """Return why a call is not allowed, as a sentence; None if it is."""
+        asked = {"name": self._name, "tool": tool, "arguments": arguments, "digest": digest}
+        try:
+            answer = await self._link.request("call", **asked)
+        except PeerClosedError:
+            return "The call was refused: acp-tui has ended, so nobody can allow it."
+        except RpcError as error:
+            return f"The call was refused: {error.message}"
+        if isinstance(answer, dict) and answer.get("allowed") is True:
+            return None
+        return str(answer.get("why") if isinstance(answer, dict) else "") or "The call was refused."
+
+    def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
+        """Record a call that has ended."""
+        seconds = round(time.monotonic() - began, 4)
+        ended = {"result": result, "error": error, "seconds": seconds}
+        self._link.post("called", name=self._name, tool=tool, arguments=arguments, **ended)
+
+    def log(self, kind: str, text: str) -> None:
+        """Record output of the server."""
+        self._link.post("log", name=self._name, kind=kind, text=text)
+
+
+class NoCallGuard:
+    """Allows every call: no acp-tui is running that could ask or record."""
+
+    async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:  # noqa: ARG002
+        """Return None: the call is allowed."""
+        await asyncio.sleep(0)
+        return None
+
+    def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
+        """Do nothing: nothing is recorded."""
+
+    def log(self, kind: str, text: str) -> None:
+        """Print what the server writes to stderr."""
+        if kind == "stderr":
+            sys.stderr.write(text)
+            sys.stderr.flush()

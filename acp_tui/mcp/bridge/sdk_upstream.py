@@ -1,0 +1,211 @@
+"""A server that needs the SDK: over HTTP or SSE, or of a revision that the agent does not speak.
+
+The SDK adds the HTTP headers of 2026-07-28 and the tokens of a sign-in. Agents begin with `initialize`, which
+such servers no longer know: here it is answered from what the SDK has found out about the server, and a
+server's questions, which are part of its results since then, are asked in the older way.
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+from mcp import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+from pydantic import TypeAdapter
+
+from acp_tui.mcp.connection import connect
+from acp_tui.mcp.failures import ServerFailure
+from acp_tui.mcp.handlers import ServerHandlers
+from acp_tui.mcp.json_rpc_peer import METHOD_NOT_FOUND, SERVER_ERROR, RpcError
+from acp_tui.mcp.sign_in.actions import provider_for
+from acp_tui.schema_form.answer import FormAnswer
+
+if TYPE_CHECKING:
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.mcp.bridge.upstream import Downstream
+    from acp_tui.mcp.connection import McpConnection
+    from acp_tui.mcp.handlers import ElicitationRequest
+    from acp_tui.mcp.json_rpc_peer import RequestId
+
+MAX_ROUNDS = 10
+"""How often a server may ask something before it answers one request."""
+_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
+_ANY: TypeAdapter[Any] = TypeAdapter(Any)
+
+
+class _RawRequest(types.Request[dict[str, Any] | None, str]):
+    """A request with any method and parameters."""
+
+
+class SdkUpstream:
+    """A connection to a server with the SDK, created by `connect`."""
+
+    def __init__(self, connection: McpConnection, downstream: Downstream, stack: AsyncExitStack) -> None:
+        self._connection = connection
+        self._downstream = downstream
+        self._stack = stack
+
+    @classmethod
+    async def connect(
+        cls, server: ResolvedServer, downstream: Downstream, capabilities: dict[str, Any]
+    ) -> SdkUpstream:
+        """Connect to a server. Raises `RpcError`.
+
+        `capabilities` are those of the agent as an MCP client.
+        """
+
+        async def elicit(request: ElicitationRequest) -> FormAnswer:
+            return await _ask_agent(request, downstream)
+
+        def notify(method: str, params: dict[str, Any] | None) -> None:
+            downstream.notify(method, _without_subscription(params))
+
+        handlers = ServerHandlers(
+            on_elicitation=elicit if capabilities.get("elicitation") is not None else None,
+            on_notification=notify,
+            on_stderr=lambda line: downstream.log("stderr", f"{line}\n"),
+            on_noise=lambda line: downstream.log("noise", line),
+        )
+        stack = AsyncExitStack()
+        try:
+            connection = await stack.enter_async_context(
+                connect(server, roots=downstream.roots, auth=provider_for(server), handlers=handlers)
+            )
+        except ServerFailure as failure:
+            raise RpcError(SERVER_ERROR, failure.sentence) from None
+        return cls(connection, downstream, stack)
+
+    async def close(self) -> None:
+        """End the connection and the server's process."""
+        await self._stack.aclose()
+
+    def notify(self, method: str, params: Any) -> None:
+        """Drop a notification: those that agents send do not concern such servers."""
+
+    async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:  # noqa: ARG002
+        """Answer a request, or pass it on with an id of the SDK. Raises `RpcError`."""
+        is_modern = self._connection.is_modern
+        match method:
+            case "initialize":
+                return self._initialize(params if isinstance(params, dict) else {})
+            case "server/discover" if is_modern:
+                return self._discover()
+            case "server/discover" | "subscriptions/listen":
+                raise RpcError(METHOD_NOT_FOUND, f"acp-tui's bridge does not support {method} here.")
+            case "ping":
+                return {}
+            case "logging/setLevel" if is_modern:
+                return {}  # it belongs to each request there
+            case "tools/list":
+                return await self._list_tools(params)
+        return await self._answer(method, params)
+
+    # ----------------------------------------------------------------- handshake
+
+    def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+        connection = self._connection
+        asked = params.get("protocolVersion")
+        agreed = connection.protocol_version
+        if connection.is_modern:
+            agreed = asked if asked in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION
+        info = connection.server_info or types.Implementation(name=connection.server.name, version="")
+        result: dict[str, Any] = {
+            "protocolVersion": agreed,
+            "capabilities": _dump(connection.capabilities),
+            "serverInfo": _dump(info),
+        }
+        return (
+            result if connection.instructions is None else {**result, "instructions": connection.instructions}
+        )
+
+    def _discover(self) -> dict[str, Any]:
+        found = self._connection.client.session.discover_result
+        assert found is not None
+        return _dump(found)
+
+    # ----------------------------------------------------------------- requests
+
+    async def _list_tools(self, params: Any) -> dict[str, Any]:
+        """List the tools with the SDK, which needs their schemas for the HTTP headers of later calls."""
+        cursor = params.get("cursor") if isinstance(params, dict) else None
+        page = types.PaginatedRequestParams(cursor=cursor)
+        try:
+            return _dump(await self._connection.client.session.list_tools(params=page))
+        except Exception as error:
+            raise await self._rpc_error(error, "list its tools") from error
+
+    async def _answer(self, method: str, params: Any) -> Any:
+        """Return the result of a request. Questions of the server on the way go to the agent."""
+        result = await self._send(method, params)
+        knows_questions = isinstance(params, dict) and _VERSION_KEY in (params.get("_meta") or {})
+        if knows_questions or not isinstance(params, dict):
+            return result
+        for _ in range(MAX_ROUNDS):
+            if not isinstance(result, dict) or result.get("resultType") != "input_required":
+                return result
+            answers = {
+                key: await self._downstream.request(question["method"], question.get("params"))
+                for key, question in (result.get("inputRequests") or {}).items()
+            }
+            again = {**params, "inputResponses": answers}
+            if (state := result.get("requestState")) is not None:
+                again["requestState"] = state
+            result = await self._send(method, again)
+        name = self._connection.server.name
+        raise RpcError(SERVER_ERROR, f"{name} asked more than {MAX_ROUNDS} times and did not answer.")
+
+    async def _send(self, method: str, params: Any) -> Any:
+        session = self._connection.client.session
+        request = _RawRequest(method=method, params=params if isinstance(params, dict) else None)
+        try:
+            try:
+                return await session.send_request(request, _ANY)
+            except MCPError as error:
+                if error.code != types.HEADER_MISMATCH or method != "tools/call":
+                    raise
+            await session.list_tools()  # the tool's schema has changed, and with it the headers
+            return await session.send_request(request, _ANY)
+        except Exception as error:
+            raise await self._rpc_error(error, f"answer {method}") from error
+
+    async def _rpc_error(self, error: Exception, action: str) -> RpcError:
+        """Return the server's own error answer, or a sentence about a connection that failed."""
+        if isinstance(error, MCPError) and error.code != types.CONNECTION_CLOSED:
+            return RpcError(error.code, error.message, error.data)
+        failure = await self._connection.failure(error, action)
+        return RpcError(SERVER_ERROR, failure.sentence)
+
+
+async def _ask_agent(request: ElicitationRequest, downstream: Downstream) -> FormAnswer:
+    """Pass a question of the server on to the agent."""
+    params: dict[str, Any] = {"mode": request.mode, "message": request.message}
+    params |= {"url": request.url} if request.mode == "url" else {"requestedSchema": request.schema}
+    try:
+        answer = await downstream.request("elicitation/create", params)
+    except RpcError:
+        return FormAnswer("cancel")
+    content = answer.get("content") if isinstance(answer, dict) else None
+    match answer:
+        case {"action": "accept"}:
+            return FormAnswer("accept", content if isinstance(content, dict) else None)
+        case {"action": "decline"}:
+            return FormAnswer("decline")
+    return FormAnswer("cancel")
+
+
+def _dump(model: Any) -> dict[str, Any]:
+    dumped: dict[str, Any] = model.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return dumped
+
+
+def _without_subscription(params: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Remove the id of the SDK's subscription, which the agent does not know."""
+    meta = (params or {}).get("_meta")
+    if params is None or not isinstance(meta, dict) or _SUBSCRIPTION_KEY not in meta:
+        return params
+    meta = {key: value for key, value in meta.items() if key != _SUBSCRIPTION_KEY}
+    rest = {key: value for key, value in params.items() if key != "_meta"}
+    return {**rest, "_meta": meta} if meta else rest

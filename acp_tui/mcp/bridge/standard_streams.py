@@ -1,0 +1,43 @@
+"""Stdin and stdout as the connection to an agent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+
+from acp_tui.errors import UserError
+from acp_tui.mcp.json_rpc_peer import SocketStream
+
+
+async def open_standard_streams() -> SocketStream:
+    """Return the connection. From now on, what else is printed goes to stderr, and stdin is empty.
+
+    Raises `UserError` if stdin or stdout is neither a pipe nor a socket nor a terminal.
+    """
+    if any(_is_device(number) for number in (0, 1)):
+        raise _wrong_streams()
+    incoming, outgoing = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    try:
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(incoming, "rb"))
+        transport, protocol = await loop.connect_write_pipe(
+            lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), os.fdopen(outgoing, "wb")
+        )
+    except ValueError:
+        raise _wrong_streams() from None
+    return SocketStream(reader, asyncio.StreamWriter(transport, protocol, None, loop))
+
+
+def _is_device(number: int) -> bool:
+    """Return True for a device such as /dev/null, which asyncio accepts but never reads."""
+    return stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number)
+
+
+def _wrong_streams() -> UserError:
+    return UserError("This command talks to an agent, which starts it with pipes.", exit_code=2)
