@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config import mcp, toml_document, user_agents, validators
+from acp_tui.config import mcp, toml_document, user_agents, user_tools, validators
 from acp_tui.config.early_settings import flatten_bindings, join_keys
 from acp_tui.config.paths import config_file as config_file
 from acp_tui.config.paths import mcp_file, paths
@@ -58,6 +58,25 @@ class Workspace:
     max_rewind_bytes: int = 200_000_000  # of the copies of changed files
 
 
+@dataclass(slots=True)
+class OwnServer:
+    """Which agents get acp-tui's own MCP server."""
+
+    enabled: bool = False
+    agents: list[str] = field(default_factory=list)  # empty: every agent
+    chosen: dict[str, bool] = field(default_factory=dict)  # by agent: what the user chose for this run
+
+    def is_for(self, agent: str) -> bool:
+        """Return True if this agent gets the server."""
+        configured = self.enabled and (not self.agents or agent in self.agents)
+        return self.chosen.get(agent, configured)
+
+    def toggle(self, agent: str) -> bool:
+        """Change for this run whether the agent gets the server, and return whether it does now."""
+        self.chosen[agent] = not self.is_for(agent)
+        return self.chosen[agent]
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where the value of a setting comes from."""
@@ -88,6 +107,8 @@ class Settings:
     timeouts: Timeouts = field(default_factory=Timeouts)
     log: Log = field(default_factory=Log)
     workspace: Workspace = field(default_factory=Workspace)
+    own_server: OwnServer = field(default_factory=OwnServer)
+    tools: dict[str, user_tools.UserTool] = field(default_factory=dict)
     mcp_servers: list[mcp.Server] = field(default_factory=list)  # of several with one name, the last counts
     mcp_states: dict[str, mcp.ServerState] = field(default_factory=dict)  # by name
     agents: dict[str, user_agents.UserAgent] = field(default_factory=dict)
@@ -132,11 +153,13 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "workspace.max_baseline_file_size": validators.size,
     "workspace.max_rewind_turns": validators.count,
     "workspace.max_rewind_bytes": validators.size,
+    "own_server.enabled": validators.boolean,
+    "own_server.agents": validators.strings,
 }
-"""The validators by key. The tables `mcp_servers`, `agents` and `keys` are validated elsewhere."""
+"""The validators by key. The tables `mcp_servers`, `tools`, `agents` and `keys` are validated elsewhere."""
 
 SECTIONS = {key.partition(".")[0] for key in VALIDATORS if "." in key}
-TABLE_KEYS = frozenset({"mcp_servers", "agents", "keys"})
+TABLE_KEYS = frozenset({"mcp_servers", "tools", "agents", "keys"})
 PROJECT_KEYS = ("agent", "theme", "panes")
 """The keys a project's file may set. A cloned repository must not choose commands, servers or rules."""
 
@@ -167,6 +190,8 @@ def _read_config(settings: Settings, config: toml_document.TomlDocument) -> None
     for name, value in config.data.items():
         if name == "mcp_servers":
             settings.mcp_servers = mcp.from_document(config)
+        elif name == "tools":
+            settings.tools = user_tools.from_document(config)
         elif name == "agents":
             settings.agents = user_agents.from_document(config)
         elif name == "keys":

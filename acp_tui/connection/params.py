@@ -51,14 +51,14 @@ def mcp_servers(
     built_servers = []
     for server in servers:
         transport = server.get("type", "stdio")
+        if transport != "stdio" and (agent is None or not agent.can("mcpCapabilities", transport)):
+            name = server.get("name")
+            raise NotSupported(f'{title} does not support MCP servers over {transport}, such as "{name}".')
         if transport in ("http", "sse"):
-            if agent is None or not agent.can("mcpCapabilities", transport):
-                name = server.get("name")
-                raise NotSupported(
-                    f'{title} does not support MCP servers over {transport}, such as "{name}".'
-                )
             model = schema.HttpMcpServer if transport == "http" else schema.SseMcpServer
             built_servers.append(build_params(model, **{"headers": [], **server}))
+        elif transport == "acp":
+            built_servers.append(build_params(schema.AcpMcpServer, **server))
         else:
             built_servers.append(build_params(schema.McpServerStdio, **{"args": [], "env": [], **server}))
     return built_servers

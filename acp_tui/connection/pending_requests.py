@@ -28,6 +28,7 @@ CLIENT_METHODS = frozenset(
         "terminal/kill",
         "terminal/release",
         "elicitation/create",
+        "mcp/message",
     }
 )
 """The methods that an agent may call. Any other call is answered with -32601 (method not found)."""

@@ -17,9 +17,13 @@ from acp_tui.connection.errors import ConnectionFault, NotSupported
 from acp_tui.controller.changes.baseline_tracker import BaselineTracker
 from acp_tui.controller.changes.diff_locator import DiffLocator
 from acp_tui.controller.changes.rewind import Rewind
+from acp_tui.controller.mcp.app_socket import AppSocket
 from acp_tui.controller.opening.parameters import client_capabilities
 from acp_tui.controller.opening.session_opener import SessionOpener
 from acp_tui.controller.opening.sign_in import explain_sign_in_errors
+from acp_tui.controller.own_server.acp_channel import AcpChannel
+from acp_tui.controller.own_server.offer import OwnServerOffer
+from acp_tui.controller.own_server.own_server import OwnServer
 from acp_tui.controller.prompt_blocks import PromptBlockBuilder, adapt_blocks
 from acp_tui.controller.recorder import Recorder
 from acp_tui.controller.requests.permission_gate import PermissionGate
@@ -138,6 +142,11 @@ class Conversation:
         self._wait_notices = WaitNotices(
             lambda: launch.title, self.note, lambda count: self._connection.stderr_tail(count), clock
         )
+        self.own_server = OwnServer(
+            self.session, self._gate, files, self._baseline, settings.tools, self.note, self._roots.cwd
+        )
+        self._mcp_socket = AppSocket(self.own_server.socket_handlers())
+        channel = AcpChannel(self.own_server, lambda method, params: self._connection.notify(method, params))
         self._opener = SessionOpener(
             launch,
             lambda: self._connection,
@@ -146,6 +155,7 @@ class Conversation:
             self._roots,
             options.servers,
             options.withheld_servers,
+            OwnServerOffer(lambda: settings.own_server.is_for(launch.name), channel, self._mcp_socket),
             self._baseline,
             self._wait_notices,
             timeout=settings.timeouts.session,
@@ -160,6 +170,7 @@ class Conversation:
             self._terminals,
             self._baseline.keep,
             self.note,
+            channel.answer,
             missing_file_is_empty=launch.missing_file_is_empty,
         )
 
@@ -249,6 +260,8 @@ class Conversation:
         """Restart the agent. Its terminals are closed."""
         if self._agent is not None:
             await self._agent.close()
+        self.own_server.stop_calls()
+        await self._mcp_socket.renew()
         await self._terminals.release_all()
         self._gate.turn_ended()
         await self.start()
@@ -301,6 +314,7 @@ class Conversation:
         """Ask the agent to stop, and answer its pending requests. The agent then ends the turn."""
         await self._connection.cancel(self._session_id)
         await self._connection.answer_pending()  # also those of subagents' sessions
+        self.own_server.stop_calls()
 
     async def changes(self) -> list[FileChange]:
         """Return all files that have changed since the conversation began."""
@@ -346,6 +360,8 @@ class Conversation:
             self._closed = True
             if self._agent is not None:
                 await self._agent.answer_pending()
+            await self.own_server.close()
+            await self._mcp_socket.close()
             await self._terminals.close()
             await self.user_commands.close()
             if self._agent is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds import messages, notices, plan, requests, terminal, tool_call
+from acp_tui.entry_kinds import messages, notices, own_tool_call, plan, requests, terminal, tool_call
 from acp_tui.entry_kinds.imported import Imported
 from acp_tui.entry_kinds.kind import EntryKind
 from acp_tui.session import state
@@ -69,6 +69,23 @@ KINDS: dict[type[Entry], EntryKind] = {
         spacing="compact",
         estimated_height=tool_call.estimated_height,
         is_running=tool_call.is_running,
+    ),
+    state.OwnToolCall: EntryKind(
+        title="Tool of acp-tui",
+        renderer=Imported(f"{_RENDERERS}.own_tool_call:body"),
+        plain_text=own_tool_call.plain_text,
+        blocks=own_tool_call.blocks,
+        search_text=own_tool_call.search_text,
+        progress=own_tool_call.progress,
+        progress_updates=True,
+        foldable=True,
+        starts_folded=own_tool_call.starts_folded,
+        code=own_tool_call.code,
+        location=own_tool_call.location,
+        landmark="tool",
+        is_error=own_tool_call.has_failed,
+        spacing="compact",
+        is_running=own_tool_call.is_running,
     ),
     state.Plan: EntryKind(
         title="Plan",

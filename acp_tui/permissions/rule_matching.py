@@ -99,7 +99,9 @@ def is_sum_of_parts(subject: Subject) -> bool:
 
 
 def _allows(rule: Rule, subject: Subject, base: str) -> bool:
-    if subject.dangerous or subject.too_long or (subject.cwd and not subject.cwd.inside):
+    if subject.dangerous or subject.too_long or subject.always_ask:
+        return False
+    if subject.cwd and not subject.cwd.inside:
         return False
     if rule.server is not None:
         return subject.certain and _is_tool(rule, subject) and _all_ordinary(subject)

@@ -121,6 +121,7 @@ class Subject:
     # An MCP tool:
     server: str | None = None
     tool: str | None = None
+    always_ask: str | None = None  # why no rule and no policy may allow it, as a clause about "it"
 
     def evolve(self, **changes: Any) -> Subject:
         """Return a copy with some fields changed."""
@@ -154,6 +155,7 @@ class Subject:
         found += [f"{path} is outside the workspace" for path in self.outside]
         found += [f"{path} {why}" for path, why in self.sensitive]
         found += ["it is too long to be checked"] if self.too_long else []
+        found += [self.always_ask] if self.always_ask else []
         return [*found, *self.sensitive_names]
 
 

@@ -148,6 +148,11 @@ class PipedProcess:
         assert self._watcher.stdin is not None
         await self._watcher.stdin.drain()
 
+    def close_stdin(self) -> None:
+        """Close stdin once everything is written."""
+        assert self._watcher.stdin is not None
+        self._watcher.stdin.close()
+
     def stderr_tail(self, count: int = MAX_LINES) -> list[str]:
         """Return the last lines of stderr, safe to display."""
         return self._ring.tail(count)

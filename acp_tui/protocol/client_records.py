@@ -25,6 +25,8 @@ _TYPES: tuple[type[ev.Event], ...] = (
     ev.FileBeforeWrite,
     ev.McpCalled,
     ev.Noticed,
+    ev.OwnToolCalled,
+    ev.OwnToolEnded,
     ev.SettingsRestored,
     ev.Queued,
     ev.Unqueued,
@@ -42,6 +44,8 @@ _DISPLAYED = {
     ev.FileBeforeWrite: {"old"},
     ev.McpCalled: {"server", "tool", "error", "by"},
     ev.Noticed: {"text", "detail", "source"},
+    ev.OwnToolCalled: {"tool", "text", "path"},
+    ev.OwnToolEnded: {"text"},
     ev.TerminalCreated: {"command", "cwd"},
     ev.TerminalExited: {"signal"},
 }

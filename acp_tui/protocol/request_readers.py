@@ -24,7 +24,7 @@ ELICITATION = "elicitation/create"
 _SERVED = frozenset(
     {
         "fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/output",
-        "terminal/wait_for_exit", "terminal/kill", "terminal/release",
+        "terminal/wait_for_exit", "terminal/kill", "terminal/release", "mcp/message",
     }
 )  # fmt: skip
 

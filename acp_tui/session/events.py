@@ -539,6 +539,28 @@ class McpCalled(Event):
 
 
 @dataclass(slots=True)
+class OwnToolCalled(Event):
+    """Client: the agent called a tool of acp-tui's own MCP server."""
+
+    call_id: str
+    tool: str
+    arguments: Any = None  # raw
+    text: str = ""  # what the user is shown: a message, a question, an address
+    path: str | None = None  # the file that is shown
+    line: int | None = None  # the line of it, 1-based
+    diffs: list[dict[str, Any]] = field(default_factory=list)  # each with `path`, `old`, `new` and `line`
+
+
+@dataclass(slots=True)
+class OwnToolEnded(Event):
+    """Client: the call of a tool of acp-tui's own MCP server has ended."""
+
+    call_id: str
+    status: str  # completed | failed | cancelled
+    text: str = ""  # what the agent was told, shortened; without the user's answer to a question
+
+
+@dataclass(slots=True)
 class SettingsRestored(Event):
     """Client: the settings of a reopened session were restored, except those whose keys are in `failed`."""
 

@@ -291,6 +291,13 @@ class Terminal(Entry):
 
 
 @dataclass(kw_only=True, slots=True)
+class OwnToolCall(Entry):
+    """A call of one of the tools that acp-tui itself offers to agents, shown like an agent's tool call."""
+
+    call: ToolCall  # not in `Session.tool_calls`
+
+
+@dataclass(kw_only=True, slots=True)
 class Notice(Entry):
     """A message of acp-tui or the agent about an event."""
 
@@ -606,6 +613,7 @@ class Session:
     tool_calls: dict[str, ToolCall] = field(default_factory=dict)
     terminals: dict[str, Terminal] = field(default_factory=dict)
     terminal_calls: dict[str, ToolCall] = field(default_factory=dict)  # the call that shows each terminal
+    own_tool_calls: dict[str, OwnToolCall] = field(default_factory=dict)  # by acp-tui's id; running
     permissions: dict[RequestId, Permission] = field(default_factory=dict)  # pending
     elicitations: dict[RequestId, Elicitation] = field(default_factory=dict)  # pending
 

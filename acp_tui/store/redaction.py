@@ -90,6 +90,8 @@ class Redactor:
                 return frame | {"params": params | {"content": MASK}}
             case "elicitation/create":
                 self._expect(frame)
+            case "mcp/message" if _asks_user(params):
+                self._expect(frame)
             case "session/update":
                 return self._with_call(frame, params, "update")
             case "session/request_permission":
@@ -105,6 +107,8 @@ class Redactor:
         if not isinstance(number, int | str) or number not in self._secret_answers:
             return frame
         self._secret_answers.discard(number)
+        if isinstance(result, dict) and isinstance(inner := result.get("result"), dict):  # of an MCP request
+            return frame | {"result": result | {"result": _masked(inner, _HARMLESS_KEYS)}}
         if not isinstance(result, dict) or "content" not in result:
             return frame
         return frame | {"result": result | {"content": _masked(result["content"])}}
@@ -240,6 +244,12 @@ def _plain_chunk(frame: Any) -> str | None:
     except (KeyError, TypeError):
         pass
     return None
+
+
+def _asks_user(params: dict[str, Any]) -> bool:
+    """Return True if an MCP request calls the tool that asks the user."""
+    call = params.get("params")
+    return params.get("method") == "tools/call" and isinstance(call, dict) and call.get("name") == "ask_user"
 
 
 def _paths_of(call: dict[str, Any]) -> list[str]:

@@ -53,6 +53,10 @@ sensitive = ["*.secret"]
 max_baseline_file_size = 100
 max_rewind_turns = 7
 max_rewind_bytes = "3 MB"
+
+[own_server]
+enabled = true
+agents = ["pi"]
 """
     )
     settings = load(project, environ={})
@@ -68,8 +72,9 @@ max_rewind_bytes = "3 MB"
     assert settings.workspace.additional_directories == [project / "more"]
     assert (settings.workspace.sensitive, settings.workspace.max_baseline_file_size) == (["*.secret"], 100)
     assert (settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes) == (7, 3_000_000)
+    assert (settings.own_server.enabled, settings.own_server.agents) == (True, ["pi"])
     lines = [settings.origin(key).line for key in VALIDATORS]
-    assert lines == [2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 15, 18, 19, 20, 21]
+    assert lines == [2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 15, 18, 19, 20, 21, 24, 25]
     assert str(settings.origin("policy")) == f"{file}:3"
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -89,6 +90,18 @@ class Turn:
             "session/request_permission", {"toolCall": {"toolCallId": "call", **call}, "options": options}
         )
 
+    def do_mcp(self, method: str, params: dict[str, Any], request_id: str = "1") -> None:
+        """Send an MCP request to acp-tui's own server, and report the result or the error."""
+        self.agent.say_json(own_server(self.agent, self.received)(method, params, request_id))
+
+    def do_call_tool(self, name: str, arguments: dict[str, Any]) -> None:
+        """Call a tool of acp-tui's own server, and report the text of the result, after ✘ if it failed."""
+        result = own_server(self.agent, self.received)(
+            "tools/call", {"name": name, "arguments": arguments}, "2"
+        )
+        failed = "✘ " if result.get("isError", True) else ""
+        self.agent.say(failed + "".join(item["text"] for item in result.get("content", [])) + "\n")
+
     def do_write_file(self, path: str, text: str) -> None:
         """Write a file without asking the client."""
         Path(path).write_text(text, encoding="utf-8")
@@ -146,6 +159,62 @@ class Turn:
     def do_exit(self, code: int) -> None:
         """Exit with a code."""
         sys.exit(code)
+
+
+def own_server(agent: ScriptedAgent, received: dict[str, Any]) -> Callable[[str, Any, str], dict[str, Any]]:
+    """Return a function that sends MCP requests to acp-tui's own server, as the client has offered it."""
+    opening: dict[str, Any] = received.get("session/load") or received["session/new"]
+    servers = opening["mcpServers"]
+    (server,) = [server for server in servers if server["name"] == "acp-tui"]
+    if server.get("type") == "acp":
+
+        def inside_acp(method: str, params: Any, request_id: str) -> dict[str, Any]:
+            envelope = {"serverId": server["serverId"], "requestId": request_id}
+            answer = agent.ask("mcp/message", {**envelope, "method": method, "params": params})
+            carried = answer.get("result", {})
+            found: dict[str, Any] = carried.get("result") or carried.get("error") or answer["error"]
+            return found
+
+        return inside_acp
+    process = _processes.get(server["args"][-1]) or _start_server(server)
+    _processes[server["args"][-1]] = process
+
+    def over_stdio(method: str, params: Any, request_id: str) -> dict[str, Any]:
+        answer = _exchange(process, method, params, request_id)
+        found: dict[str, Any] = answer.get("result") or answer["error"]
+        return found
+
+    return over_stdio
+
+
+_processes: dict[str, subprocess.Popen[str]] = {}
+
+
+def _start_server(server: dict[str, Any]) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [server["command"], *server["args"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    info = {"name": "script", "version": "1"}
+    _exchange(
+        process,
+        "initialize",
+        {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info},
+        "init",
+    )
+    return process
+
+
+def _exchange(process: subprocess.Popen[str], method: str, params: Any, request_id: str) -> dict[str, Any]:
+    """Send a request and return its answer."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(request_frame(method, params, request_id)) + "\n")
+    process.stdin.flush()
+    for line in process.stdout:
+        answer: dict[str, Any] = json.loads(line)
+        if answer.get("id") == request_id:
+            return answer
+    return {"error": {"message": "the server has ended"}}
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.config.problems import Problem
     from acp_tui.config.settings import Origin, Settings
     from acp_tui.config.user_agents import UserAgent
+    from acp_tui.config.user_tools import UserTool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +86,7 @@ def _show(settings: Settings) -> list[str]:
         for name, keys in settings.keys.items()
     ]
     rows += [(f"agents.{name}", _command(agent), _origin(agent)) for name, agent in settings.agents.items()]
+    rows += [(f"tools.{name}", _command(tool), _origin(tool)) for name, tool in settings.tools.items()]
     rows += [
         (f"mcp_servers.{server.name}", server.transport, _origin(server)) for server in settings.mcp_servers
     ]
@@ -99,11 +101,11 @@ def _toml_value(key: str, settings: Settings) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _command(agent: UserAgent) -> str:
-    return redact_text(shlex.join(agent.command)) if agent.command else "(built-in command)"
+def _command(source: UserAgent | UserTool) -> str:
+    return redact_text(shlex.join(source.command)) if source.command else "(built-in command)"
 
 
-def _origin(origin: Origin | UserAgent | Server) -> str:
+def _origin(origin: Origin | UserAgent | UserTool | Server) -> str:
     """Return where a value comes from, such as `config.toml:3` or `built in`.
 
     Of the usual settings files only the name is shown, because `_show` prints their paths above the table.

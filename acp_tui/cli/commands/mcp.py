@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 ACTIONS = {
     "list": "list the servers, where each is defined, and which agents get it (default)",
+    "serve": "offer acp-tui's own tools to an agent; acp-tui gives agents this command",
     "sign-in": "sign in at an http server",
     "sign-out": "delete the tokens of a server",
     "bridge": "pass an agent's messages on to a server; acp-tui gives agents this command",

@@ -7,6 +7,8 @@ earlier agent are refused. The methods, each with `session` and further paramete
     call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
     called   {name, tool, arguments, result, error, seconds}    a call has ended (notification)
     log      {name, kind, text}                 output of the server, for its log (notification)
+    tools    {}                                 the tools of acp-tui's own server
+    tool     {name, arguments}                  a call of one of them
 """
 
 from __future__ import annotations

@@ -6,9 +6,15 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import NotSupported, RequestFailed
-from acp_tui.controller.opening.parameters import not_sent, not_used_sentence, session_parameters
+from acp_tui.controller.opening.parameters import (
+    McpServerStatus,
+    not_sent,
+    not_used_sentence,
+    session_parameters,
+)
 from acp_tui.controller.opening.settings_restore import restore_settings
 from acp_tui.controller.opening.sign_in import explain_sign_in_errors
+from acp_tui.errors import UserError
 from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.events import Noticed
 
@@ -19,10 +25,10 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.connection.agent_connection import AgentConnection
     from acp_tui.controller.changes.baseline_tracker import BaselineTracker
-    from acp_tui.controller.opening.parameters import McpServerStatus
+    from acp_tui.controller.own_server.offer import OwnServerOffer
     from acp_tui.controller.recorder import Recorder
     from acp_tui.controller.wait_notice import WaitNotices
-    from acp_tui.session.state import Session
+    from acp_tui.session.state import Agent, Session
     from acp_tui.store.session_folder import NullFolder, SessionFolder
     from acp_tui.workspace.files.roots import Roots
 
@@ -44,6 +50,7 @@ class SessionOpener:
         roots: Roots,
         servers: Sequence[Server],
         withheld_servers: Sequence[UnsentServer],
+        own_server: OwnServerOffer,
         baseline: BaselineTracker,
         wait_notices: WaitNotices,
         *,
@@ -60,6 +67,7 @@ class SessionOpener:
         self._roots = roots
         self._servers = servers
         self._withheld_servers = withheld_servers
+        self._own_server = own_server
         self._baseline = baseline
         self._wait_notices = wait_notices
         self._timeout = timeout  # of each request, in seconds
@@ -73,7 +81,7 @@ class SessionOpener:
         """Start a new session."""
         self._baseline.begin()
         reopened = bool(self._session.settings)
-        cwd, directories, servers = self._parameters()
+        cwd, directories, servers = await self._parameters()
         with explain_sign_in_errors(self._launch.title, self._session):
             async with self._wait_notices.during("to open a session"):
                 await self._connection().new_session(cwd, directories, servers, timeout=self._timeout)
@@ -87,7 +95,7 @@ class SessionOpener:
             raise NotSupported(f"{self._launch.title} can neither resume nor load a session.")
         self._baseline.begin()
         reopened = bool(self._session.settings)
-        cwd, directories, servers = self._parameters()
+        cwd, directories, servers = await self._parameters()
         connection = self._connection()
         call = connection.resume_session if resume else connection.load_session
         with explain_sign_in_errors(self._launch.title, self._session):
@@ -110,7 +118,7 @@ class SessionOpener:
                 raise
         await self.open_new()
 
-    def _parameters(self) -> tuple[str, list[str], list[dict[str, Any]]]:
+    async def _parameters(self) -> tuple[str, list[str], list[dict[str, Any]]]:
         """Return the folder, additional directories and MCP servers; warn about unsupported ones."""
         agent = self._session.agent
         assert agent is not None
@@ -119,7 +127,24 @@ class SessionOpener:
         problems = [unsent for unsent in self._withheld_servers if not unsent.intended]
         for sentence in [*found.warnings, *map(not_used_sentence, problems)]:
             self._note(Noticed("warning", sentence))
-        return str(self._roots.cwd), found.directories, found.servers
+        servers = [*found.servers, *await self._own_servers(agent, found.servers)]
+        return str(self._roots.cwd), found.directories, servers
+
+    async def _own_servers(self, agent: Agent, others: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return acp-tui's own MCP server if the agent gets it, in a list."""
+        try:
+            server = await self._own_server.server(agent)
+        except UserError as error:
+            self._note(Noticed("warning", str(error)))
+            return []
+        if server is None:
+            return []
+        if any(other["name"] == server["name"] for other in others):
+            sentence = "acp-tui's own MCP server is not used: one in your settings has the same name."
+            self._note(Noticed("warning", sentence))
+            return []
+        self.mcp_servers.append(McpServerStatus(server["name"], server.get("type", "stdio")))
+        return [server]
 
     async def _opened(self, reopened: bool) -> None:
         """Save the session's id. With `reopened`, restore the settings that the session had before."""

@@ -54,6 +54,7 @@ class RequestHandlers:
         terminals: Terminals,
         keep: Callable[[Iterable[str]], Awaitable[None]],
         note: Callable[[Event], None],
+        mcp_message: Callable[[Params], Awaitable[dict[str, Any]]],
         *,
         missing_file_is_empty: bool = False,
     ) -> None:
@@ -77,6 +78,7 @@ class RequestHandlers:
             "terminal/kill": self._kill_terminal,
             "terminal/release": self._release_terminal,
             "elicitation/create": self._elicit,
+            "mcp/message": mcp_message,
         }
 
     async def __call__(self, method: str, params: Any, request_id: RequestId) -> dict[str, Any]:

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-Kind = Literal["done", "needs_you"]
+Kind = Literal["done", "needs_you", "message"]
 
 MAX_TEXT_LENGTH = 80
 """The maximum length of the agent's text in a title or a notification."""
 BUSY_PHASES = frozenset({"working", "cancelling", "asking"})
 _TITLES = {"working": "● working", "cancelling": "● stopping", "asking": "? needs you", "dead": "✘ ended"}
+_HEADINGS = {"needs_you": "a question", "done": "done", "message": "a message"}
 _OSC_777 = ("foot", "rxvt")
 """How TERM begins in terminals that use OSC 777 for notifications. Terminals based on VTE use it, too."""
 
@@ -98,6 +99,11 @@ class Attention:
         elif before in BUSY_PHASES and phase not in BUSY_PHASES:
             self._alert("done", f"{agent} {'has ended' if phase == 'dead' else 'is done'}{where}")
 
+    def send_message(self, agent: str, message: str) -> None:
+        """Alert the user to a message of the agent."""
+        if not self._has_focus():
+            self._alert("message", f"{_short(agent)}: {_short(message)}")
+
     def stop(self) -> None:
         """Restore the window title."""
         self._title().release(self)
@@ -118,8 +124,7 @@ class Attention:
     def _notification(self, kind: Kind, text: str) -> str:
         term = self._environ.get("TERM", "")
         if self._environ.get("VTE_VERSION") or term.startswith(_OSC_777):
-            heading = "acp-tui: a question" if kind == "needs_you" else "acp-tui: done"
-            return osc("777", "notify", heading, text)
+            return osc("777", "notify", f"acp-tui: {_HEADINGS[kind]}", text)
         return osc("9", f"acp-tui: {text}")
 
     def _run(self, kind: Kind, text: str) -> None:

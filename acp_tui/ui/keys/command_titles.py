@@ -22,6 +22,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "conversation.find": "Search conversation",
     "session.export": "Export conversation",
     "agent.restart": "Restart agent",
+    "session.own_tools": "Toggle acp-tui's own tools",
     "prompt.send_now": "Send prompt now",
     "prompt.history": "Search prompt history",
     "prompt.editor": "Edit prompt in $EDITOR",

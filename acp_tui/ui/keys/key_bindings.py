@@ -573,6 +573,14 @@ TABLE: tuple[Key, ...] = (
         "List, edit and revoke permission rules",
     ),
     Key("agent.restart", "f5", "restart_agent", "restart agent", "conversation", "Restart the agent", 15),
+    Key(
+        "session.own_tools",
+        "shift+f5",
+        "own_tools",
+        "",
+        "conversation",
+        "Give the agent acp-tui's own tools, or no longer",
+    ),
     Key("session.export", "f9", "export", "export", "conversation", "Export the conversation to a file", 16),
     Key("session.review", "f2", "review", "review", "conversation", "Review what has changed", 10),
     # -- anywhere

@@ -91,6 +91,8 @@ def _is_self_explanatory(question: Question) -> bool:
     subject = question.subject
     if subject.kind in ("edit", "move"):
         return subject.certain and any(_diffs(question))
+    if question.kind == "tool" and question.call is not None and question.call.content:
+        return True
     return bool(subject.certain and (subject.targets or subject.command is not None or subject.argv))
 
 
@@ -281,6 +283,8 @@ def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str
         )
     elif subject.kind == "execute" and context.cwd:
         yield "directory", context.cwd, ""
+    for name, value in question.facts:
+        yield name, value, ""
     label = "environment"
     for name, value in subject.environment:
         note = "may change what the command does" if (name, value) in subject.variables else ""

@@ -144,6 +144,11 @@ class Prompt(AttachingPrompt):
         return self._editor.expanded
 
     @property
+    def selected_text(self) -> str:
+        """The selected text with its pastes unfolded."""
+        return self._editor.pastes.expand(self._editor.selected_text)
+
+    @property
     def has_open_menu(self) -> bool:
         """True while a menu or the history search is open."""
         return self._menu.is_open or self._files.is_open or self._search is not None

@@ -21,6 +21,7 @@ from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.conversation.agent_settings import AgentSettings
 from acp_tui.ui.screens.conversation.conversation_loader import ConversationLoader
 from acp_tui.ui.screens.conversation.export_dialog import ExportDialog
+from acp_tui.ui.screens.conversation.own_tools import OwnTools
 from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
 from acp_tui.ui.screens.conversation.question_dialogs import QuestionDialogs
 from acp_tui.ui.screens.conversation.readiness import AgentReadiness
@@ -103,6 +104,7 @@ class ConversationScreen(SessionScreen):
         self._rewind = Rewind(self, self.runner, self.context, new_session)
         self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)
         self._session_commands = SessionCommands(self, self.runner, self.entry_actions, new_session)
+        self._own_tools = OwnTools(self, self.prompt, self._questions, self.context, self._attention)
         self._dialogs = QuestionDialogs(
             self,
             self._questions,
@@ -141,6 +143,7 @@ class ConversationScreen(SessionScreen):
         assert prepared is not None
         conversation, shared = prepared.conversation, prepared.app_context
         self.context.conversation = conversation
+        conversation.own_server.connect_screen(self._own_tools)
         self.show_session(session, str(conversation.cwd))
         notify_problems(self.app, [*shared.settings.problems, *self._attention.configure(shared.settings)])
         self._loader.load(conversation, shared)
@@ -361,6 +364,11 @@ class ConversationScreen(SessionScreen):
     def action_rules(self, rule_id: str | None = None) -> None:
         """Open the list of permission rules, with the given rule selected if there is one."""
         self._session_commands.open_rules(rule_id)
+
+    def action_own_tools(self) -> None:
+        """Give the agent acp-tui's own tools from its next session on, or no longer."""
+        if (prepared := self.runner.prepared) is not None:
+            self._own_tools.toggle(prepared.conversation.launch, prepared.app_context.settings)
 
     def action_export(self) -> None:
         self._export.open()

@@ -1,0 +1,64 @@
+"""acp-tui's own MCP server inside the ACP connection, for agents that advertise `mcpCapabilities.acp`.
+
+There is one method in both directions, `mcp/message`. It names the server and carries one MCP request, whose
+result or error is the result of the ACP request. ACP errors are for requests that do not reach the server.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import Refusal
+from acp_tui.mcp.json_rpc_peer import RpcError
+from acp_tui.mcp.own_server.mcp_messages import NAME, McpMessages
+from acp_tui.session.error_codes import INVALID_PARAMS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from acp_tui.controller.requests.request_params import Params
+    from acp_tui.mcp.own_server.mcp_messages import ToolSource
+
+METHOD = "mcp/message"
+
+
+class AcpChannel:
+    """Answers the MCP requests that an agent sends inside the ACP connection."""
+
+    def __init__(self, source: ToolSource, notify: Callable[[str, dict[str, Any]], Awaitable[None]]) -> None:
+        """`notify` sends a notification to the agent."""
+        self._messages = McpMessages(source)
+        self._notify = notify
+        self._server_id: str | None = None  # None: the agent was not given the server
+        self._running: set[str] = set()  # ids of MCP requests
+
+    def declare(self) -> dict[str, Any]:
+        """Return the server as an object of ACP. From now on the agent can reach it by the id in there."""
+        self._server_id = f"{NAME}-{secrets.token_hex(8)}"
+        return {"type": "acp", "name": NAME, "serverId": self._server_id}
+
+    def withdraw(self) -> None:
+        """Refuse further requests."""
+        self._server_id = None
+
+    async def answer(self, params: Params) -> dict[str, Any]:
+        """Return the result of an `mcp/message` request. Raises `Refusal`."""
+        server_id, request_id = params.text("serverId"), params.text("requestId")
+        method, inner = params.text("method"), params.values.get("params")
+        if server_id != self._server_id:
+            raise Refusal(INVALID_PARAMS, f"{METHOD}: there is no MCP server {server_id!r} here")
+        if request_id in self._running:
+            raise Refusal(INVALID_PARAMS, f"{METHOD}: the request {request_id!r} is already running")
+
+        async def notify(name: str, values: dict[str, Any]) -> None:
+            envelope = {"serverId": server_id, "requestId": request_id, "method": name, "params": values}
+            await self._notify(METHOD, envelope)
+
+        self._running.add(request_id)
+        try:
+            return {"result": await self._messages.answer(method, inner, notify)}
+        except RpcError as error:
+            return {"error": error.as_json()}
+        finally:
+            self._running.discard(request_id)

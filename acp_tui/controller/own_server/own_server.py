@@ -1,0 +1,178 @@
+"""acp-tui's own MCP server: lists its tools, and runs a call once it is allowed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.controller.own_server.built_in_tools import BuiltInTools
+from acp_tui.controller.own_server.prepared_call import InvalidCallError, PreparedCall
+from acp_tui.controller.own_server.tool_result import ToolResult, failure
+from acp_tui.controller.own_server.user_tool_runner import UserToolRunner
+from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
+from acp_tui.controller.requests.user_questions import Question
+from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, RpcError
+from acp_tui.mcp.own_server.mcp_messages import NAME
+from acp_tui.mcp.own_server.tool_definitions import BUILT_IN
+from acp_tui.permissions.subject import Subject
+from acp_tui.session.events import OwnToolCalled, OwnToolEnded
+from acp_tui.session.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from acp_tui.config.user_tools import UserTool
+    from acp_tui.controller.changes.baseline_tracker import BaselineTracker
+    from acp_tui.controller.mcp.app_socket import Handler
+    from acp_tui.controller.own_server.user_interface import UserInterface
+    from acp_tui.controller.requests.permission_gate import PermissionGate
+    from acp_tui.session.events import Event
+    from acp_tui.session.state import Session
+    from acp_tui.workspace.files.file_access import FileAccess
+
+MAX_RECORDED = 20_000
+"""The number of characters of a result that the transcript shows."""
+STOPPED = "The user stopped the turn."
+
+
+class OwnServer:
+    """The tools of one conversation."""
+
+    def __init__(
+        self,
+        session: Session,
+        gate: PermissionGate,
+        files: FileAccess,
+        baseline: BaselineTracker,
+        tools: dict[str, UserTool],
+        note: Callable[[Event], None],
+        cwd: Path,
+    ) -> None:
+        self._session = session
+        self._gate = gate
+        self._built_in = BuiltInTools(files, baseline)
+        self._user_tools = UserToolRunner(tools, cwd)
+        self._note = note
+        self._running: set[asyncio.Task[ToolResult]] = set()
+
+    def connect_screen(self, interface: UserInterface) -> None:
+        """Let the tools reach the user. Without this they answer that nobody is there."""
+        self._built_in.interface = interface
+
+    async def tools(self) -> list[dict[str, Any]]:
+        """Return the tools as objects of MCP."""
+        own = [
+            {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
+            for tool in self._user_tools.tools.values()
+        ]
+        return [*BUILT_IN, *own]
+
+    def socket_handlers(self) -> dict[str, Handler]:
+        """Return the methods of the app's socket for `acp-tui mcp serve`."""
+
+        async def tools(_params: dict[str, Any]) -> list[dict[str, Any]]:
+            return await self.tools()
+
+        async def tool(params: dict[str, Any]) -> dict[str, Any]:
+            name, arguments = params.get("name"), params.get("arguments")
+            if not isinstance(name, str) or not isinstance(arguments, dict):
+                raise RpcError(INVALID_PARAMS, "tool: name must be a string, and arguments an object")
+            return await self.call(name, arguments)
+
+        return {"tools": tools, "tool": tool}
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call a tool, and return a `CallToolResult` of MCP. The call is recorded."""
+        task = asyncio.create_task(self._call(name, arguments))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:  # the agent does not wait any more
+            task.cancel()
+            await asyncio.wait([task])
+            raise
+        return (failure(STOPPED) if task.cancelled() else task.result()).as_json()
+
+    def stop_calls(self) -> None:
+        """End the calls that are running, because the user has stopped the turn."""
+        for task in self._running:
+            task.cancel()
+
+    async def close(self) -> None:
+        """End the calls that are running, and wait for their processes."""
+        self.stop_calls()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def _call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
+        try:
+            call = await self._prepare(name, arguments)
+        except InvalidCallError as error:
+            call_id = self._new_id()
+            self._note(OwnToolCalled(call_id, name, arguments))
+            self._end(call_id, failure(str(error)))
+            return failure(str(error))
+        call_id = self._new_id()
+        contained = ("old", "new") if call.diffs else ()  # the diff contains these arguments
+        self._note(
+            OwnToolCalled(
+                call_id,
+                name,
+                {key: value for key, value in arguments.items() if key not in contained},
+                text=call.text,
+                path=call.path,
+                line=call.line,
+                diffs=call.diffs,
+            )
+        )
+        try:
+            result = await self._run(name, call, call_id)
+        except asyncio.CancelledError:
+            self._note(OwnToolEnded(call_id, "cancelled"))
+            raise
+        except BaseException as error:
+            self._end(call_id, failure(f"{type(error).__name__}: {error}"))
+            raise
+        self._end(call_id, result)
+        return result
+
+    def _new_id(self) -> str:
+        return f"acp-tui:tool-{len(self._session.entries)}"
+
+    async def _prepare(self, name: str, arguments: dict[str, Any]) -> PreparedCall:
+        call = await self._built_in.prepare(name, arguments) or self._user_tools.prepare(name, arguments)
+        if call is None:
+            raise InvalidCallError(f"There is no tool {name}.")
+        return call
+
+    async def _run(self, name: str, call: PreparedCall, call_id: str) -> ToolResult:
+        subject = Subject(
+            kind="mcp",
+            description=f"use `{name}` of acp-tui's own MCP server",
+            server=NAME,
+            tool=name,
+            served=True,
+            targets=(call.target,) if call.target is not None else (),
+            always_ask=call.always_ask,
+        )
+        question = Question(None, "tool", subject, GUARD_OPTIONS, why="")
+        entry = self._session.own_tool_calls.get(call_id)
+        if entry is not None:
+            question.call = entry.call
+        question.facts = call.facts
+        verdict = await self._gate.answer(question)
+        if verdict.allowed:
+            return await call.run(call_id)
+        if verdict.reason:
+            return failure(f"The user rejected it: {verdict.reason}")
+        by_user = verdict.why.startswith("you answered")
+        return failure("The user rejected it." if by_user else f"Not allowed: {verdict.why}.")
+
+    def _end(self, call_id: str, result: ToolResult) -> None:
+        text = visible(result.text if result.recorded is None else result.recorded)
+        if len(text) > MAX_RECORDED:
+            text = f"{text[:MAX_RECORDED]}\n… {len(text) - MAX_RECORDED:,} more characters"
+        with contextlib.suppress(Exception):
+            self._note(OwnToolEnded(call_id, "failed" if result.failed else "completed", text))

@@ -1,0 +1,30 @@
+"""What the tools of acp-tui's own MCP server need from the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from acp_tui.controller.requests.user_questions import ElicitationAnswer
+
+
+class UserInterface(Protocol):
+    """The screen of a conversation."""
+
+    def show(self, call_id: str, text: str | None) -> bool:
+        """Open the file of a call, which has this text, or without a text its diff.
+
+        Return False if the user is busy with something else.
+        """
+
+    def alert(self, message: str) -> None:
+        """Tell the user something, wherever they look."""
+
+    async def ask(self, message: str, schema: dict[str, Any]) -> ElicitationAnswer:
+        """Ask the user to fill in a form made from a JSON schema."""
+
+    def open_url(self, url: str) -> bool:
+        """Open a page in the browser. Return False if there is no browser."""
+
+    def selection(self) -> str:
+        """Return the selected text; empty if nothing is selected."""

@@ -1,0 +1,152 @@
+"""Answers the MCP requests to a server that has only tools, in the old and the new revisions of MCP.
+
+Up to 2025-11-25 a client begins with `initialize`. From 2026-07-28 on there is no such handshake: each
+request names its revision in `_meta`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+from acp_tui import __version__
+from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    Notify = Callable[[str, dict[str, Any]], Awaitable[None]]
+
+NAME = "acp-tui"
+"""The name of the server, for agents and in permission rules."""
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+VERSIONS = ("2026-07-28",)
+"""The supported revisions without a handshake."""
+INSTRUCTIONS = (
+    "Tools that reach the user of acp-tui, the terminal program in which you run: show them files and diffs, "
+    "ask them questions, notify them. They see every call and may have to allow it, so a call can take "
+    "minutes and can be rejected."
+)
+PROGRESS_SECONDS = 10.0
+"""Seconds between two progress notifications while the user or a tool keeps a call waiting."""
+
+UNSUPPORTED_VERSION = -32022
+
+_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+
+
+class ToolSource(Protocol):
+    """The tools of the server."""
+
+    async def tools(self) -> list[dict[str, Any]]:
+        """Return the tools as objects of the protocol."""
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call a tool and return a `CallToolResult` of the protocol, also if the tool fails."""
+
+
+class McpMessages:
+    """Answers the requests of one MCP client."""
+
+    def __init__(self, source: ToolSource, *, progress_seconds: float = PROGRESS_SECONDS) -> None:
+        self._source = source
+        self._progress_seconds = progress_seconds
+
+    async def answer(self, method: str, params: Any, notify: Notify) -> dict[str, Any]:
+        """Return the result of a request. Raises `RpcError`.
+
+        `notify` sends a notification to the client: a method and its parameters.
+        """
+        if params is not None and not isinstance(params, dict):
+            raise RpcError(INVALID_PARAMS, "params must be an object")
+        params = params or {}
+        version = _requested_version(params)
+        if version is not None and version not in VERSIONS:
+            data = {"supported": list(VERSIONS), "requested": version}
+            raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+        result = await self._result(method, params, notify, is_new=version is not None)
+        if version is None and method != "server/discover":
+            return result
+        return {"resultType": "complete", **result, "_meta": {_SERVER_KEY: server_info()}}
+
+    async def _result(
+        self, method: str, params: dict[str, Any], notify: Notify, *, is_new: bool
+    ) -> dict[str, Any]:
+        match method:
+            case "initialize" if not is_new:
+                return _initialize(params)
+            case "server/discover":
+                facts = {"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS}
+                return {"supportedVersions": list(VERSIONS), **facts, **_not_cached()}
+            case "ping":
+                return {}
+            case "tools/list":
+                return {"tools": await self._source.tools(), **(_not_cached() if is_new else {})}
+            case "tools/call":
+                return await self._call(params, notify)
+        raise RpcError(METHOD_NOT_FOUND, "Method not found", {"method": method})
+
+    async def _call(self, params: dict[str, Any], notify: Notify) -> dict[str, Any]:
+        name, arguments = params.get("name"), params.get("arguments")
+        if not isinstance(name, str):
+            raise RpcError(INVALID_PARAMS, "tools/call: name must be a string")
+        if arguments is not None and not isinstance(arguments, dict):
+            raise RpcError(INVALID_PARAMS, "tools/call: arguments must be an object")
+        if name not in {tool["name"] for tool in await self._source.tools()}:
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}")
+        async with self._progress(params, notify):
+            return await self._source.call(name, arguments or {})
+
+    @contextlib.asynccontextmanager
+    async def _progress(self, params: Mapping[str, Any], notify: Notify) -> AsyncIterator[None]:
+        """Report progress while a call runs, if the client wants that: many then wait for longer."""
+        meta = params.get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        if not isinstance(token, str | int):
+            yield
+            return
+
+        async def report() -> None:
+            count = 0
+            while True:
+                await asyncio.sleep(self._progress_seconds)
+                count += 1
+                words = "Waiting for the user or for the tool"
+                await notify(
+                    "notifications/progress", {"progressToken": token, "progress": count, "message": words}
+                )
+
+        task = asyncio.create_task(report())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+
+def server_info() -> dict[str, str]:
+    """Return the name and version of the server."""
+    return {"name": NAME, "title": "acp-tui", "version": __version__}
+
+
+def _requested_version(params: Mapping[str, Any]) -> str | None:
+    """Return the revision that a request names; None if it belongs to a revision with a handshake."""
+    meta = params.get("_meta")
+    version = meta.get(_VERSION_KEY) if isinstance(meta, dict) else None
+    return version if isinstance(version, str) else None
+
+
+def _initialize(params: Mapping[str, Any]) -> dict[str, Any]:
+    asked = params.get("protocolVersion")
+    return {
+        "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
+        "capabilities": {"tools": {}},
+        "serverInfo": server_info(),
+        "instructions": INSTRUCTIONS,
+    }
+
+
+def _not_cached() -> dict[str, Any]:
+    """Return the fields that say that a result must not be cached."""
+    return {"ttlMs": 0, "cacheScope": "private"}

@@ -1,0 +1,108 @@
+"""The screen's part of the tools that acp-tui offers to agents: views, notices, questions, the selection."""
+
+from __future__ import annotations
+
+import webbrowser
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.controller import ElicitationAnswer
+from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.session.state import Elicitation
+from acp_tui.session.text import visible_line
+from acp_tui.ui import keys
+from acp_tui.ui.drawing.wrap import shorten
+
+if TYPE_CHECKING:
+    from acp_tui.agents.launch import Launch
+    from acp_tui.config.settings import Settings
+    from acp_tui.ui.conversation.attention import Attention
+    from acp_tui.ui.conversation.pending_questions import PendingQuestions
+    from acp_tui.ui.prompt import Prompt
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.context import SessionContext
+
+NOTICE_SECONDS = 15
+MAX_NOTICE_WIDTH = 300
+
+
+class OwnTools:
+    """Shows the user what an agent asked acp-tui to show. Implements `UserInterface` of the controller."""
+
+    def __init__(
+        self,
+        screen: BaseScreen,
+        prompt: Prompt,
+        questions: PendingQuestions,
+        context: SessionContext,
+        attention: Attention,
+    ) -> None:
+        self._screen = screen
+        self._prompt = prompt
+        self._questions = questions
+        self._context = context
+        self._attention = attention
+
+    def toggle(self, launch: Launch, settings: Settings) -> None:
+        """Turn the tools on or off for an agent, from its next session on."""
+        is_on = settings.own_server.toggle(launch.name)
+        verb = "gets" if is_on else "no longer gets"
+        restart = keys.bound_keys(self._screen, "agent.restart")
+        sentence = (
+            f"{launch.title} {verb} acp-tui's own tools from its next session on, in this run of acp-tui. "
+            f"{restart} restarts it and reopens this session."
+        )
+        self._screen.notify(sentence, timeout=NOTICE_SECONDS, markup=False)
+
+    def show(self, call_id: str, text: str | None) -> bool:
+        """Open a view of the file or the diff. Return False if the user is busy with something else."""
+        entry = self._context.session.own_tool_calls.get(call_id)
+        if entry is None:
+            return False
+        if self._is_busy:
+            self._toast(f"{self._prompt.agent_title} shows something: it is in the transcript.")
+            return False
+        if text is None:
+            from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
+
+            context = self._context
+            self._screen.open_dialog(
+                FullEntryScreen(entry, context.palette, session=context.session, cwd=context.cwd)
+            )
+        else:
+            from acp_tui.ui.screens.dialogs.file_view import FileViewScreen
+
+            path, line = kind_of(entry).location(entry) or ("", None)
+            title = entry.call.title or path
+            self._screen.open_dialog(FileViewScreen(title, path, text, self._context.palette, line=line))
+        return True
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a view would cover what the user does: a dialog, a prompt, another conversation."""
+        is_top = self._screen.app.screen is self._screen
+        return not is_top or bool(self._prompt.text.strip())
+
+    def alert(self, message: str) -> None:
+        """Show a message, and notify the user if the window is unfocused."""
+        self._toast(f"{self._prompt.agent_title}: {message}")
+        self._attention.send_message(self._prompt.agent_title, message)
+
+    def _toast(self, text: str) -> None:
+        self._screen.notify(
+            shorten(visible_line(text), MAX_NOTICE_WIDTH), timeout=NOTICE_SECONDS, markup=False
+        )
+
+    async def ask(self, message: str, schema: dict[str, Any]) -> ElicitationAnswer:
+        """Show a form made from a JSON schema, and return the answer."""
+        if "form" not in self._questions.elicitation_modes:
+            return ElicitationAnswer("cancel")
+        question = Elicitation(id=-1, at=0.0, request_id=None, mode="form", message=message, schema=schema)
+        return await self._questions.elicit(question)
+
+    def open_url(self, url: str) -> bool:
+        """Open a page in the browser. Blocks: call it in a thread."""
+        return webbrowser.open(url)
+
+    def selection(self) -> str:
+        """Return the text that is selected in the conversation or else in the prompt."""
+        return self._screen.get_selected_text() or self._prompt.selected_text

@@ -1,0 +1,45 @@
+"""The full-screen view of a text file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.invisible import reveal_line
+from acp_tui.ui.screens.dialogs.detail import DetailScreen
+from acp_tui.ui.widgets.body_scroller import BodyScroller
+from acp_tui.ui.widgets.numbered_text import NumberedText
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.ui.theme.palette import Palette
+
+CONTEXT_ROWS = 3
+"""The rows above the line at which the file is opened."""
+
+
+class FileViewScreen(DetailScreen):
+    """Shows a file from a certain line on, which is marked."""
+
+    def __init__(self, title: str, path: str, text: str, palette: Palette, *, line: int | None) -> None:
+        """`title` and `path` may contain any character."""
+        super().__init__(reveal_line(title), self._draw, palette)
+        self._path = path
+        self._text = text
+        self._line = line
+        self._body: NumberedText | None = None
+
+    def on_mount(self) -> None:
+        """Scroll to the line."""
+        super().on_mount()
+        self.call_after_refresh(self._scroll_to_line)
+
+    def _scroll_to_line(self) -> None:
+        if self._line is not None and self._body is not None:
+            row = max(0, self._body.row_of(self._line) - CONTEXT_ROWS)
+            self.query_one(BodyScroller).scroll_to(y=row, animate=False, force=True)
+
+    def _draw(self, context: DrawContext) -> Sequence[Body]:
+        self._body = NumberedText(self._text, self._path, context.palette, context.width, marked=self._line)
+        return [self._body]

@@ -1,0 +1,71 @@
+"""A `Body` for a text file: numbered lines with syntax colours, drawn when they come into view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.session.text import visible
+from acp_tui.ui.drawing.heights import Heights
+from acp_tui.ui.drawing.wrap import expand_tabs, hard_wrap, hard_wrap_count, make_strip
+from acp_tui.ui.entries.diff.syntax_colours import SyntaxColours
+
+if TYPE_CHECKING:
+    from textual.strip import Strip
+
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.theme.palette import Palette
+
+GUTTER = 3
+"""The cells beside the line numbers: a mark, and two blanks."""
+
+
+class NumberedText:
+    """Wraps lines at the width, even inside words. The text may contain any character."""
+
+    def __init__(
+        self, text: str, path: str, palette: Palette, width: int, *, marked: int | None = None
+    ) -> None:
+        """`path` decides about the syntax; the line `marked`, counted from 1, gets a mark."""
+        self._text = text
+        self._palette = palette
+        self._marked = marked
+        self._source = [expand_tabs(line) for line in visible(text.removesuffix("\n")).split("\n")]
+        lines = dict(enumerate(self._source, 1))
+        self._colours = SyntaxColours(lambda: lines, path, palette)
+        self._digits = len(str(len(self._source)))
+        self._room = max(1, width - self._digits - GUTTER)
+        self._last_wrapped: tuple[int, list[Spans]] = (-1, [])  # cached, as one line may fill many screens
+        self._heights = Heights()
+        self._heights.reset([hard_wrap_count(line, self._room) for line in self._source])
+
+    @property
+    def height(self) -> int:
+        """The number of wrapped lines."""
+        return self._heights.total
+
+    def row_of(self, line: int) -> int:
+        """Return the row in which a line begins; the last line for a number past the end."""
+        return self._heights.top(max(0, min(line, len(self._source)) - 1))
+
+    def line(self, number: int) -> Strip:
+        """Draw one row."""
+        index, part = self._heights.at(number)
+        if index != self._last_wrapped[0]:
+            spans = self._colours.spans(index + 1, self._source[index])
+            self._last_wrapped = index, hard_wrap(spans, self._room)
+        is_marked = index + 1 == self._marked
+        mark = "▸" if is_marked and part == 0 else " "
+        label = str(index + 1) if part == 0 else ""
+        look = self._palette.warning if is_marked else self._palette.faint
+        gutter = Segment(f"{mark}{label:>{self._digits}}  ", look)
+        return make_strip(self._last_wrapped[1][part], [gutter])
+
+    def copy_text(self) -> str:
+        """Return the text without numbers."""
+        return self._text
+
+    def update(self) -> bool:
+        """Return False, because a changed text needs a new body."""
+        return False

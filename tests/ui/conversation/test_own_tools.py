@@ -1,0 +1,110 @@
+"""What the user sees of the tools that acp-tui offers to agents."""
+
+from __future__ import annotations
+
+import webbrowser
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.conversation_ui import offers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.conversation_ui import Open
+
+INSIDE_ACP = offers(capabilities={"mcpCapabilities": {"acp": True}})
+
+
+@pytest.fixture(autouse=True)
+def tools_are_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACP_TUI_OWN_SERVER_ENABLED", "true")
+
+
+async def test_a_file_opens_at_the_line_that_the_agent_names(open_ui: Open, tmp_path: Path) -> None:
+    (tmp_path / "project" / "long.py").write_text(
+        "".join(f"row{number} = {number}\n" for number in range(1, 200))
+    )
+    async with open_ui("script", INSIDE_ACP) as ui:
+        await ui.send(["call_tool", "show_file", {"path": "long.py", "line": 120}])
+        await ui.asked()
+        assert "MCP server   acp-tui" in ui.text()
+        assert "tool         show_file" in ui.text()
+        await ui.press("a")
+        await ui.sees("▸120  row120 = 120", " 117  row117 = 117")
+        await ui.press("escape")
+        await ui.sees("acp-tui › show_file: long.py:120")
+
+
+async def test_nothing_covers_a_prompt_that_is_being_written(open_ui: Open, tmp_path: Path) -> None:
+    (tmp_path / "project" / "a.txt").write_text("content")
+    async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
+        go = tmp_path / "project" / "go"
+        await ui.send(["wait_for_file", str(go)], ["call_tool", "show_file", {"path": "a.txt"}])
+        await ui.press(*"draft")
+        go.touch()
+        await ui.until(ui.said)
+        assert ui.said() == ["It stands in the transcript. The user is busy with something else.\n"]
+        assert ui.prompt.text == "draft"
+        assert ui.toasts() == ["scripted shows something: it is in the transcript."]
+
+
+async def test_a_diff_is_drawn_in_the_view_and_in_the_transcript(open_ui: Open) -> None:
+    async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
+        await ui.send(["call_tool", "show_diff", {"path": "a.py", "old": "x = 1\n", "new": "x = 2\n"}])
+        await ui.sees("Tool of acp-tui", "- x = 1", "+ x = 2")
+        await ui.press("escape")
+        await ui.sees("acp-tui › show_diff: a.py", "+ x = 2")
+
+
+async def test_a_notification_is_a_toast_and_an_entry(open_ui: Open) -> None:
+    async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
+        await ui.send(["call_tool", "notify", {"message": "All [b]tests[/b] pass."}])
+        await ui.sees("acp-tui › notify: All [b]tests[/b] pass.")
+        assert ui.toasts() == ["scripted: All [b]tests[/b] pass."]
+
+
+async def test_the_question_about_a_page_shows_the_whole_address(
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def open_page(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", open_page)
+    async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
+        await ui.send(["call_tool", "open_url", {"url": "https://example.org/path?query=1"}])
+        await ui.asked()
+        assert "host         example.org" in ui.text()
+        assert "address      https://example.org/path?query=1" in ui.text()
+        assert opened == []
+        await ui.press("a")
+        await ui.until(ui.said)
+        assert opened == ["https://example.org/path?query=1"]
+
+
+async def test_the_question_shows_the_selected_text(open_ui: Open, tmp_path: Path) -> None:
+    async with open_ui("script", INSIDE_ACP) as ui:
+        go = tmp_path / "project" / "go"
+        await ui.send(["wait_for_file", str(go)], ["call_tool", "read_selection", {}])
+        await ui.press(*"select", "space", *"me", "ctrl+shift+left")
+        go.touch()
+        await ui.asked()
+        assert "│ me  " in ui.text()
+        await ui.press("a")
+        await ui.until(ui.said)
+        assert ui.said() == ["me\n"]
+
+
+async def test_a_key_turns_the_tools_off_from_the_next_session_on(open_ui: Open) -> None:
+    async with open_ui("script", INSIDE_ACP) as ui:
+        await ui.press("shift+f5")
+        (toast,) = ui.toasts()
+        assert toast.startswith("scripted no longer gets acp-tui's own tools from its next session on")
+        await ui.press("f5")
+        await ui.until(lambda: ui.session.phase == "idle" and ui.session.mcp_servers == [])
+        await ui.press("shift+f5")
+        assert "scripted gets acp-tui's own tools" in ui.toasts()[-1]
