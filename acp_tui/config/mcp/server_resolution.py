@@ -88,7 +88,8 @@ def connection_for(server: Server) -> Connection:
     if server.connection is not None:
         return server.connection
     filtered = server.include_tools is not None or server.exclude_tools
-    needs_bridge = server.cwd or server.timeout is not None or filtered or server.sign_in is not None
+    signs_in = server.sign_in is not None and not server.sign_in.send_token
+    needs_bridge = server.cwd or server.timeout is not None or filtered or signs_in
     return "bridge" if needs_bridge else "direct"
 
 

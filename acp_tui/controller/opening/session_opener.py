@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import NotSupported, RequestFailed
+from acp_tui.controller.mcp.token_headers import add_tokens
 from acp_tui.controller.opening.parameters import (
     McpServerStatus,
     not_sent,
@@ -127,6 +128,8 @@ class SessionOpener:
         problems = [unsent for unsent in self._withheld_servers if not unsent.intended]
         for sentence in [*found.warnings, *map(not_used_sentence, problems)]:
             self._note(Noticed("warning", sentence))
+        for notice in await add_tokens(found.servers, self._servers):
+            self._note(notice)
         servers = [*found.servers, *await self._own_servers(agent, found.servers)]
         return str(self._roots.cwd), found.directories, servers
 

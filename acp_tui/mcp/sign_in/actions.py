@@ -11,7 +11,7 @@ from acp_tui.config.mcp.sign_in_settings import SignInSettings
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.sign_in.errors import SignInError
 from acp_tui.mcp.sign_in.provider import SignInProvider
-from acp_tui.mcp.sign_in.stored_state import SignInState, sign_in_state, uses_sign_in
+from acp_tui.mcp.sign_in.stored_state import SignInState, local_time, sign_in_state, uses_sign_in
 
 if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
@@ -50,6 +50,12 @@ class TokenHeader:
 
     value: str = field(repr=False)  # of the header "Authorization"
     expires_at: float | None
+
+    def describe_end(self) -> str:
+        """Return a clause about the end, such as "expires 2026-11-22 15:04 and is not renewed"."""
+        if self.expires_at is None:
+            return "is not renewed"
+        return f"expires {local_time(self.expires_at)} and is not renewed"
 
 
 async def token_header(server: ResolvedServer) -> TokenHeader | None:

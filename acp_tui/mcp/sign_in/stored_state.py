@@ -34,7 +34,7 @@ class SignInState:
         """Return a clause such as "signed in until 2026-11-22 15:04, then renewed"."""
         if self.expires_at is None:
             return "signed in"
-        end = datetime.fromtimestamp(self.expires_at).astimezone().strftime("%Y-%m-%d %H:%M")
+        end = local_time(self.expires_at)
         if not self.has_expired():
             return f"signed in until {end}" + (", then renewed" if self.renewable else "")
         return f"signed in, renewed at the next use (expired {end})" if self.renewable else f"expired {end}"
@@ -71,6 +71,11 @@ async def sign_out(url: str) -> bool:
     store = TokenStore(url)
     async with store.lock():
         return store.delete()
+
+
+def local_time(seconds: float) -> str:
+    """Return a time in the user's time zone, such as "2026-11-22 15:04"."""
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def _iso(seconds: float) -> str:

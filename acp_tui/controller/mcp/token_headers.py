@@ -1,0 +1,43 @@
+"""Tokens of sign-ins for agents that connect to an MCP server by themselves.
+
+A token is sent only if the server's settings say so (`send_token`): the agent sees it, and cannot renew it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config import mcp
+from acp_tui.session.events import Noticed
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_tui.config.mcp import Server
+
+
+async def add_tokens(sent: list[dict[str, Any]], servers: Iterable[Server]) -> list[Noticed]:
+    """Add the token to each server to be sent whose settings want it. Return a notice about each.
+
+    `sent` contains servers in the protocol's form, `servers` their definitions.
+    """
+    wanting = {server.name: server for server in servers if server.sign_in and server.sign_in.send_token}
+    targets = [target for target in sent if target["name"] in wanting and "url" in target]
+    return [await _add_token(target, wanting[target["name"]]) for target in targets]
+
+
+async def _add_token(target: dict[str, Any], server: Server) -> Noticed:
+    from acp_tui.mcp.sign_in.actions import token_header
+    from acp_tui.mcp.sign_in.errors import SignInError
+
+    name = visible_line(server.name)
+    try:
+        header = await token_header(mcp.resolve_server(server))
+    except SignInError as error:
+        return Noticed("warning", f"The agent gets no token for {name}. {error}")
+    if header is None:
+        advice = f"run `acp-tui mcp sign-in {name}` and start a new session"
+        return Noticed("warning", f"The agent gets no token for {name}: you are not signed in; {advice}.")
+    target["headers"] = [*target["headers"], {"name": "Authorization", "value": header.value}]
+    return Noticed("info", f"The agent was given your token for {name}, which {header.describe_end()}.")
