@@ -126,3 +126,17 @@ def test_sign_out_deletes_the_tokens(tmp_path: Path, url: str) -> None:
     assert first.out == "Signed out of calendar. Its tokens and the registration are deleted.\n"
     assert second.out == "You were not signed in to calendar.\n"
     assert not store.path.exists()
+
+
+@pytest.mark.parametrize(("signed_in", "words"), [(True, "signed in until 2100-"), (False, "not signed in")])
+def test_list_says_until_when_the_user_is_signed_in(
+    tmp_path: Path, url: str, signed_in: bool, words: str
+) -> None:
+    if signed_in:
+        store = TokenStore(url)
+        store.write(StoredSignIn(store.url, "the-access-token", expires_at=4_102_531_200.0))
+    listed, as_json = (run("mcp", "list", *options, cwd=tmp_path) for options in ([], ["--json"]))
+    assert words in listed.out
+    [server] = json.loads(as_json.out)["servers"]
+    assert (server["signed_in"] is not None) is signed_in
+    assert "the-access-token" not in listed.out + as_json.out

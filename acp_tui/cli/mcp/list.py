@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from acp_tui.config.problems import closest_match
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import content_stream
 from acp_tui.errors import UserError
+from acp_tui.mcp.sign_in.stored_state import sign_in_state, uses_sign_in
 
 if TYPE_CHECKING:
     import argparse
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from acp_tui.cli.mcp.server_selection import ServersHere
     from acp_tui.config.mcp import Server, ServerState, UnsentServer
+    from acp_tui.mcp.sign_in.stored_state import SignInState
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -128,6 +131,8 @@ def _reason_left_out(server: Server, here: ServersHere, agent: str) -> str | Non
 
 
 def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
+    if (access := _access(server)) is not None:
+        yield access
     agreed = ", which you have agreed to" if server.project and not recipients.left_out else ""
     yield Field("digest", f"{server.digest()[:DIGEST_CHARACTERS]}{agreed}")
     if server.state.origin:
@@ -144,6 +149,25 @@ def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
             yield Field("loaded", sentence)
 
 
+def _access(server: Server) -> Field | None:
+    """Return whether the user is signed in; None if the server has no sign-in as far as is known."""
+    state = _sign_in_state(server)
+    if state is not None:
+        return Field("access", state.describe())
+    if server.sign_in is None or server.sign_in.grant == "client_credentials":
+        return None
+    return Field("access", f"not signed in; run `acp-tui mcp sign-in {shlex.quote(server.name)}`")
+
+
+def _sign_in_state(server: Server) -> SignInState | None:
+    if not uses_sign_in(server):
+        return None
+    try:
+        return sign_in_state(mcp.resolve_server(server).url)
+    except mcp.CannotSendError:  # its URL is not known
+        return None
+
+
 def _switches(state: ServerState) -> str:
     words = [] if state.enabled is None else ["on" if state.enabled else "off"]
     words += [f"on for {agent}" for agent in state.enabled_for]
@@ -152,12 +176,13 @@ def _switches(state: ServerState) -> str:
 
 
 def _server_json(server: Server, recipients: Recipients) -> dict[str, Any]:
-    state = server.state
+    state, signed_in = server.state, _sign_in_state(server)
     return definition_json(server) | {
         "project": None if server.project is None else str(server.project),
         "enabled": server.enabled,
         "agents": server.agents,
         "state": state.to_entry() | ({"origin": state.origin} if state.origin else {}),
+        "signed_in": None if signed_in is None else signed_in.as_json(),
         "left_out": recipients.left_out,
         "sent_to": [] if recipients.left_out else "all" if recipients.agents is None else recipients.agents,
         "not_sent_to": recipients.exceptions,

@@ -6,7 +6,6 @@ holds the file's lock and reads the file again first, because the old refresh to
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import os
@@ -104,6 +103,8 @@ class TokenStore:
     @asynccontextmanager
     async def lock(self) -> AsyncIterator[None]:
         """Hold the lock that is needed to replace the file. Raises `SignInError`."""
+        import asyncio  # here, because it takes as long as the rest of `acp-tui mcp list`
+
         descriptor = self._open_lock(self._lock_path)
         try:
             deadline = time.monotonic() + LOCK_SECONDS
