@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The layers without a screen or processes, for the edit loop: half a minute.
 FAST := tests/session tests/protocol tests/diffing tests/permissions tests/config tests/agents tests/docs tests/test_fold.py
 
-.PHONY: demo test test-fast test-real lint format bench screenshots clean
+.PHONY: demo test test-fast test-real test-mcp-conformance lint format bench screenshots clean
 
 demo: $(READY)
 	$(BIN)/acp-tui demo
@@ -26,6 +26,10 @@ test-fast: $(READY)
 # Real agents, which have to be installed under $REALAGENTS_HOME; missing ones are skipped.
 test-real: $(READY)
 	$(BIN)/pytest -m real -n 2 $(ARGS)
+
+# The official conformance suite for MCP clients, which npm downloads the first time; takes two minutes.
+test-mcp-conformance: $(READY)
+	$(BIN)/python -m tests.mcp.conformance_suite
 
 # Speed compared with the goals; takes a minute.
 bench: $(READY)
@@ -51,7 +55,7 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 
 # Remade when the project's metadata changes; otherwise this costs nothing.
 # pip reads dependency groups from 25.1 on, so it is brought up to date first.
