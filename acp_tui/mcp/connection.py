@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import mcp_types as types
 from mcp import Client, MCPError
+from mcp.client import session
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from acp_tui import __version__
@@ -211,6 +212,17 @@ class McpConnection:
         error = await self.close()
         raise failure or diagnosis.explain(self.server, error, process=self._process, http=self._http)
 
+    def asked_too_early(self, mode: ConnectMode, failure: ServerFailure | None) -> bool:
+        """Whether `server/discover` may have had no answer only because the user had to sign in first.
+
+        The SDK waits ten seconds for it, then tries the older handshake. After the sign-in it is answered.
+        """
+        if mode != "auto" or self._http is None or not self._http.was_refused:
+            return False
+        if failure is None:
+            return not self.is_modern
+        return failure.cause in (FailureCause.HANDSHAKE, FailureCause.HTTP_STATUS)
+
     async def close(self) -> BaseException | None:
         """End the connection and the server's process. Return the error that had ended it before, if any."""
         self._stop.set()
@@ -288,17 +300,27 @@ async def connect(
         ServerFailure: The server cannot be used.
     """
     modes = connect_modes(server)
-    start = time.monotonic()
-    for mode in modes:
+    has_repeated = False
+    while modes:
+        mode = modes.pop(0)
+        probe_seconds = session.DISCOVER_TIMEOUT_SECONDS
+        start = time.monotonic()
         connection = McpConnection(server, mode, roots=roots, auth=auth, handlers=handlers)
         try:
+            failure: ServerFailure | None = None
             try:
                 await connection.open(timeout)
-            except ServerFailure as failure:
-                if failure.cause is not FailureCause.HANDSHAKE or mode == modes[-1]:
-                    raise
-                continue
+            except ServerFailure as error:
+                failure = error
             seconds = time.monotonic() - start
+            if seconds > probe_seconds and not has_repeated and connection.asked_too_early(mode, failure):
+                has_repeated = True
+                modes.insert(0, mode)
+                continue
+            if failure is not None and failure.cause is FailureCause.HANDSHAKE and modes:
+                continue
+            if failure is not None:
+                raise failure
             remember_mode(server, mode, is_modern=connection.is_modern, seconds=seconds)
             yield connection
             return

@@ -33,6 +33,7 @@ class HttpEvidence:
     status: int | None = None  # of the last response that was an error
     redirect: str = ""  # where it redirected to, without query
     redirects_away: bool = False  # whether that is another origin
+    was_refused: bool = False  # whether a message was answered with 401, even if signing in helped
     challenge: str = ""  # the WWW-Authenticate header of the last 401
     error: Exception | None = None  # why the last message could not be delivered
     broken: asyncio.Event = field(default_factory=asyncio.Event)
@@ -61,10 +62,15 @@ class _ObservedClient(httpx2.AsyncClient):
 
     def __init__(self, server: ResolvedServer, auth: httpx2.Auth | None, evidence: HttpEvidence) -> None:
         timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
-        super().__init__(headers=server.headers, auth=auth, timeout=timeout)
+        hooks = {"response": [self._note_refusal]}
+        super().__init__(headers=server.headers, auth=auth, timeout=timeout, event_hooks=hooks)
         self._endpoint = httpx2.URL(server.url)
         self._is_sse = server.transport == "sse"
         self._evidence = evidence
+
+    async def _note_refusal(self, response: httpx2.Response) -> None:
+        if response.status_code == httpx2.codes.UNAUTHORIZED and response.request.url == self._endpoint:
+            self._evidence.was_refused = True
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a message."""

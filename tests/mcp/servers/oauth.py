@@ -15,6 +15,7 @@ protects. OPTIONS is `default`, any other word, or several of these, joined with
     post, basic, none        the only way in which clients authenticate themselves
     step-up                  calling a tool needs the scope `call`, which the first token does not have
                              (protocol 2026-07-28 only)
+    modern                   the MCP server refuses requests of protocols before 2026-07-28
 
 /authorize redirects at once with a code. The client PREREGISTERED is known everywhere, and may use client
 credentials. POST /as/OPTIONS/expire makes every access token of this server invalid and keeps the refresh
@@ -297,6 +298,8 @@ class AuthorizationServers:
             and request.headers.get("mcp-method") == "tools/call"
         ):
             status, challenge = 403, 'error="insufficient_scope", scope="read call"'
+        elif server.has("modern") and "mcp-method" not in request.headers:
+            status, challenge = 400, ""
         else:
             await self._mcp({**scope, "path": "/mcp", "raw_path": b"/mcp"}, receive, send)
             return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+from mcp.client import session
 
 from acp_tui.config.mcp.sign_in_settings import SignInSettings
 from acp_tui.mcp.connection import connect
@@ -22,6 +23,7 @@ from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
     from tests.support.mcp_servers import HttpServers, ServerLog
 
 KNOWN = SignInSettings(client_id=PREREGISTERED[0], client_secret=PREREGISTERED[1])
@@ -206,6 +208,23 @@ async def test_wrong_secret_is_said(http_servers: HttpServers) -> None:
     with pytest.raises(SignInError, match="does not accept the client of guarded") as caught:
         await _echo(_guarded(http_servers, "wrong-secret", settings))
     assert "a-wrong-secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", ["late", "late,modern"])
+async def test_signing_in_may_take_longer_than_the_probe_for_the_new_protocol(
+    options: str, http_servers: HttpServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, user = _guarded(http_servers, options), BrowserUser()
+    monkeypatch.setattr(session, "DISCOVER_TIMEOUT_SECONDS", 0.001)
+
+    async def show(url: AuthorizationUrl) -> None:
+        monkeypatch.setattr(session, "DISCOVER_TIMEOUT_SECONDS", 10.0)  # after the probe: the user takes long
+        await user.interaction().show(url)
+
+    interaction = replace(user.interaction(), show=show)
+    async with connect(server, auth=provider_for(server, interaction)) as connection:
+        assert connection.protocol_version == "2026-07-28"
+    assert len(user.visits) == 1
 
 
 async def test_more_permissions_are_asked_for(http_servers: HttpServers) -> None:
