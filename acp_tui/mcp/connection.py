@@ -106,6 +106,12 @@ class McpConnection:
         return self.client.server_info
 
     @property
+    def server_version(self) -> str:
+        """The server's name and version in one text; empty if it does not tell."""
+        info = self.server_info
+        return f"{info.name} {info.version}" if info is not None else ""
+
+    @property
     def instructions(self) -> str | None:
         """The server's instructions for the model."""
         return self.client.instructions

@@ -13,6 +13,7 @@ from acp_tui.errors import UserError
 class FailureCause(StrEnum):
     """The causes, in the order in which they are looked for."""
 
+    CONFIGURATION = "configuration"  # e.g. an environment variable that is not set
     COMMAND_NOT_FOUND = "command-not-found"
     WRONG_RUNTIME = "wrong-runtime"  # the version of Node, Python or uv
     EXITED = "exited"

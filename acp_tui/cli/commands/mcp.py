@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 ACTIONS = {
     "list": "list the servers, where each is defined, and which agents get it (default)",
     "serve": "offer acp-tui's own tools to an agent; acp-tui gives agents this command",
+    "test": "connect to servers and show what they offer, or why they cannot be used",
+    "call": "call a tool",
+    "prompts": "list the prompts of servers, or print one",
+    "resources": "list the resources of servers, or print one",
+    "log": "show what a server wrote and which of its tools were called",
     "sign-in": "sign in at an http server",
     "sign-out": "delete the tokens of a server",
     "bridge": "pass an agent's messages on to a server; acp-tui gives agents this command",

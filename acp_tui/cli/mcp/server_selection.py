@@ -66,8 +66,7 @@ def server_named(name: str, mcp_config_files: Sequence[Path] = ()) -> ResolvedSe
     try:
         return mcp.resolve_server(server)
     except mcp.CannotSendError as error:
-        reason = f'The MCP server "{name}" ({server.origin}) cannot be started: {error}.'
-        raise UserError(reason) from None
+        raise UserError(mcp.start_failure(server, error)) from None
 
 
 def add_file_option(parser: argparse.ArgumentParser) -> None:

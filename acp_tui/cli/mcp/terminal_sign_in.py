@@ -5,13 +5,12 @@ It talks on stderr, so that stdout contains only the result.
 
 from __future__ import annotations
 
-import asyncio
-import os
 import sys
 import termios
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from acp_tui.cli.mcp_client.line_reader import LineReader
 from acp_tui.console.tables import wrapped
 from acp_tui.mcp.sign_in.errors import SignInCancelled
 from acp_tui.mcp.sign_in.interaction import SignInInteraction
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
-
-MAX_ANSWER_BYTES = 65_536
-END_OF_INPUT = b"\x04"
-"""Ctrl+D, as it is read while the terminal does not edit lines."""
 
 
 class TerminalSignIn:
@@ -41,7 +36,7 @@ class TerminalSignIn:
         self._reads = always_read or self._is_terminal
         self._has_explained = False
         self._prompt = ""  # while an answer is read
-        self._rest = b""  # what was read after the last line
+        self._lines = LineReader()
 
     def interaction(self) -> SignInInteraction:
         """Return the callables for the sign-in."""
@@ -92,31 +87,11 @@ class TerminalSignIn:
         _print(self._prompt, end="")
 
     async def _read_line(self) -> str:
-        """Return the next line of stdin, while other tasks run. Raises `SignInCancelled` at its end."""
-        while b"\n" not in self._rest and len(self._rest) < MAX_ANSWER_BYTES:
-            await _readable(sys.stdin.fileno())
-            block = os.read(sys.stdin.fileno(), MAX_ANSWER_BYTES)
-            if not block or block == END_OF_INPUT:
-                if self._rest:
-                    break
-                raise SignInCancelled("The sign-in was cancelled: there is no more input.")
-            self._rest += block.replace(b"\r", b"\n")
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line.decode("utf-8", "replace")
-
-
-async def _readable(descriptor: int) -> None:
-    """Wait until the descriptor can be read. A regular file, which cannot be waited for, always can."""
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    try:
-        loop.add_reader(descriptor, ready.set)
-    except OSError:
-        return
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(descriptor)
+        """Return the next line of stdin. Raises `SignInCancelled` at its end."""
+        line = await self._lines.read_line()
+        if line is None:
+            raise SignInCancelled("The sign-in was cancelled: there is no more input.")
+        return line
 
 
 @contextmanager

@@ -12,10 +12,12 @@ from acp_tui.config.mcp.resolved_server import ResolvedServer
 from acp_tui.config.mcp.server import Connection, Server
 from acp_tui.config.mcp.server_resolution import (
     CannotSendError,
+    ProgramNotFoundError,
     connection_for,
     environment_names,
     resolve_server,
     resolved_program,
+    start_failure,
 )
 from acp_tui.config.mcp.server_state import ServerState, states_in
 from acp_tui.config.mcp.sign_in_settings import SignInSettings
@@ -25,6 +27,7 @@ __all__ = [
     "PROJECT_FILES",
     "CannotSendError",
     "Connection",
+    "ProgramNotFoundError",
     "ProjectServers",
     "ResolvedServer",
     "Server",
@@ -41,6 +44,7 @@ __all__ = [
     "resolve_server",
     "resolved_program",
     "servers_for_agent",
+    "start_failure",
     "states_in",
     "with_states",
 ]

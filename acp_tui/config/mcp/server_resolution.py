@@ -27,6 +27,13 @@ class CannotSendError(Exception):
     """A server that cannot be sent. The message is the reason, as a clause."""
 
 
+class ProgramNotFoundError(CannotSendError):
+    """A server whose program does not exist or cannot be executed."""
+
+    search: str | None = None
+    """The PATH on which the program was searched; None if its path is given."""
+
+
 def environment_names(server: Server) -> list[str]:
     """Return the names of the environment variables to which a server's definition refers with `${…}`."""
     editor_values = _editor_values(server)
@@ -77,6 +84,12 @@ def resolve_server(server: Server, environ: Mapping[str, str] | None = None) -> 
             raise CannotSendError(f"its header {name!r} contains a control character")
     resolved = ResolvedServer(server.name, server.transport, url=url, headers=headers)
     return replace(resolved, **_options(server, expand))
+
+
+def start_failure(server: Server, error: CannotSendError) -> str:
+    """Return a sentence that says why `resolve_server` failed, with the PATH if the program is not on it."""
+    path = f", which is {error.search}" if isinstance(error, ProgramNotFoundError) and error.search else ""
+    return f"{server.name} ({server.origin}) cannot be started: {error}{path}."
 
 
 def connection_for(server: Server) -> Connection:
@@ -173,10 +186,12 @@ def _program(command: str, folder: Path, search: str | None) -> str:
     if "/" not in command:
         found = shutil.which(command, path=search)
         if found is None:
-            raise CannotSendError(f"the program {command} was not found on PATH")
+            error = ProgramNotFoundError(f"the program {command} was not found on PATH")
+            error.search = os.environ.get("PATH", os.defpath) if search is None else search
+            raise error
         return str(Path(found).absolute())
     path = validators.resolve_program(command, folder)
     if shutil.which(path) is None:
         state = "is not executable" if Path(path).exists() else "does not exist"
-        raise CannotSendError(f"the program {path} {state}")
+        raise ProgramNotFoundError(f"the program {path} {state}")
     return path

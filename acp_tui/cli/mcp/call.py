@@ -1,0 +1,96 @@
+"""`acp-tui mcp call NAME TOOL JSON`: calls a tool and prints its result."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.cli.mcp.server_selection import add_file_option, server_named
+from acp_tui.cli.mcp_client.content_text import print_json, print_result
+from acp_tui.cli.mcp_client.session import connected
+from acp_tui.cli.options import CANCELLED, FAILED, OK, USAGE
+from acp_tui.console.messages import print_message
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.mcp.calls import CallResult, Progress
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the action's arguments to the parser."""
+    parser.add_argument("name", metavar="NAME", help="the server")
+    parser.add_argument("tool", metavar="TOOL", help="the tool")
+    parser.add_argument(
+        "arguments", nargs="?", default="{}", metavar="JSON", help="its arguments as an object, - for stdin"
+    )
+    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    parser.epilog = "exit codes: 0 for a result, 1 for an error of the tool or the server, 130 if cancelled"
+    add_file_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Call the tool. Return 1 if its result is an error."""
+    arguments = _arguments(sys.stdin.read() if args.arguments == "-" else args.arguments)
+    server = server_named(args.name, args.mcp_config)
+    try:
+        result, seconds = asyncio.run(_call(server, args.tool, arguments))
+    except KeyboardInterrupt:
+        message = f"Cancelled; {visible_line(server.name)} was told to stop {visible_line(args.tool)}."
+        raise UserError(message, exit_code=CANCELLED) from None
+    if args.json:
+        print_json(
+            {
+                "server": server.name,
+                "tool": args.tool,
+                "content": result.content,
+                "structured_content": result.structured,
+                "is_error": result.is_error,
+                "seconds": seconds,
+            }
+        )
+    else:
+        print_result(result.content, result.structured)
+    if result.is_error:
+        print_message(f"{args.tool} of {server.name} says that it failed.")
+        return FAILED
+    return OK
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"The arguments are not valid JSON: {error}.", exit_code=USAGE) from None
+    if not isinstance(value, dict):
+        raise UserError('The arguments must be a JSON object, such as {"path": "/tmp"}.', exit_code=USAGE)
+    return value
+
+
+async def _call(server: ResolvedServer, tool: str, arguments: dict[str, Any]) -> tuple[CallResult, float]:
+    """Return the result and how many seconds it took. Raises `ServerFailure`."""
+    from acp_tui.mcp.calls import call_tool
+    from acp_tui.mcp.failures import ServerFailure
+
+    async with connected(server, "call") as (connection, recorder):
+        start = time.monotonic()
+        try:
+            result = await call_tool(connection, tool, arguments, on_progress=_print_progress)
+        except (ServerFailure, asyncio.CancelledError) as error:
+            sentence = str(error) or "Cancelled."
+            recorder.call_failed(tool, arguments, sentence, time.monotonic() - start)
+            raise
+        seconds = round(time.monotonic() - start, 3)
+        recorder.called(tool, arguments, result, seconds)
+    return result, seconds
+
+
+def _print_progress(progress: Progress) -> None:
+    done = f"{progress.done:g}" + (f" of {progress.total:g}" if progress.total is not None else "")
+    print_message(f"{done} {progress.message}".rstrip())

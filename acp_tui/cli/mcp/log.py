@@ -1,0 +1,82 @@
+"""`acp-tui mcp log NAME`: prints what a server wrote and which of its tools were called."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.cli.mcp_client.content_text import block_text
+from acp_tui.cli.options import OK
+from acp_tui.config.paths import paths
+from acp_tui.console.messages import print_message
+from acp_tui.console.streams import content_stream
+from acp_tui.session.text import json_text, visible_excerpt, visible_line
+from acp_tui.store.mcp_log import McpLog
+
+if TYPE_CHECKING:
+    import argparse
+
+DEFAULT_LINES = 200
+MAX_EXCERPT = 300
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the action's arguments to the parser."""
+    parser.add_argument("name", metavar="NAME", help="the server")
+    parser.add_argument(
+        "--lines",
+        type=int,
+        default=DEFAULT_LINES,
+        metavar="COUNT",
+        help=f"print the last records (default: {DEFAULT_LINES})",
+    )
+    parser.add_argument("--json", action="store_true", help="print each record as a line of JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the last records of the log."""
+    log = McpLog(paths().state, args.name)
+    records = log.read()
+    for record in records[-max(args.lines, 1) :]:
+        print(json_text(record) if args.json else record_line(record), file=content_stream())
+    if not records:
+        print_message(f'Nothing is recorded about a server "{args.name}".')
+    return OK
+
+
+def record_line(record: dict[str, Any]) -> str:
+    """Return a record as one line."""
+    at = record.get("at")
+    moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) if isinstance(at, int | float) else "?"
+    return visible_line(f"{moment}  {record.get('source', '')}  {record.get('kind', '?')}  {_text(record)}")
+
+
+def _text(record: dict[str, Any]) -> str:
+    match record.get("kind"):
+        case "stderr" | "stdout":
+            return str(record.get("line", ""))
+        case "log":
+            data = record.get("data")
+            text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+            return " ".join(filter(None, (str(record.get("level", "")), str(record.get("logger", "")), text)))
+        case "connected":
+            return f"protocol {record.get('protocol', '')} {record.get('server', '')}"
+        case "failed":
+            return str(record.get("sentence", ""))
+        case "changed":
+            return f"the list of {record.get('list', '')}"
+        case "call":
+            outcome = record.get("failure") or _result(record.get("result"))
+            arguments = visible_excerpt(record.get("arguments"), MAX_EXCERPT)
+            return f"{record.get('tool', '')} {arguments} → {outcome} ({record.get('seconds', 0)} s)"
+    return ""
+
+
+def _result(result: Any) -> str:
+    """Return the content of a call's result, shortened."""
+    content = result.get("content") if isinstance(result, dict) else None
+    if not isinstance(content, list) or not content:
+        return visible_excerpt(result, MAX_EXCERPT)
+    text = " ".join(block_text(block) for block in content if isinstance(block, dict))
+    return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}…"

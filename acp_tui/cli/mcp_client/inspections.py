@@ -1,0 +1,81 @@
+"""Inspects several servers at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.config import mcp
+from acp_tui.console.messages import print_message
+from acp_tui.mcp.failures import FailureCause
+from acp_tui.mcp.handlers import ServerHandlers
+from acp_tui.mcp.inspection import FailureInfo, Inspection, inspect
+from acp_tui.store.mcp_facts import ToolChanges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.cli.mcp.server_selection import ServersHere
+    from acp_tui.config.mcp import Server
+
+__all__ = ["Inspected", "enabled_servers", "inspect_servers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """A server, what it offers, and how its tools differ from those the user agreed to."""
+
+    server: Server
+    found: Inspection
+    changes: ToolChanges
+
+
+def enabled_servers(here: ServersHere) -> list[Server]:
+    """Return the servers of the current folder that are not disabled, each name once."""
+    by_name = {server.name: server for server in here.servers}
+    return [server for server in by_name.values() if _is_enabled(server)]
+
+
+def _is_enabled(server: Server) -> bool:
+    """Whether a server is on for some agent. What the user said wins over the definition."""
+    return server.enabled if server.state.enabled is None else server.state.enabled
+
+
+async def inspect_servers(servers: Sequence[Server], *, source: str, accept: bool = False) -> list[Inspected]:
+    """Inspect servers at the same time, and save the results. `source` is the name of the action."""
+    return list(await asyncio.gather(*(_inspect(server, source, accept) for server in servers)))
+
+
+async def _inspect(server: Server, source: str, accept: bool) -> Inspected:
+    from acp_tui.cli.mcp_client.session import stored_sign_in
+    from acp_tui.mcp.failures import ServerFailure
+    from acp_tui.mcp.inspection_record import save_inspection
+    from acp_tui.mcp.server_recorder import ServerRecorder
+
+    try:
+        resolved = mcp.resolve_server(server)
+    except mcp.CannotSendError as error:
+        return Inspected(server, _not_started(server, error), ToolChanges())
+    recorder = ServerRecorder(resolved, source)
+    found = await inspect(
+        resolved,
+        roots=[Path.cwd()],
+        auth=stored_sign_in(resolved),
+        handlers=recorder.handlers(ServerHandlers(on_waiting=print_message)),
+    )
+    if found.protocol_version:
+        recorder.connected(found.protocol_version, found.server_version)
+    if found.failure is not None:
+        recorder.failed(ServerFailure(found.failure.cause, found.failure.sentence))
+    return Inspected(server, found, save_inspection(resolved, found, accept=accept))
+
+
+def _not_started(server: Server, error: mcp.CannotSendError) -> Inspection:
+    cause = FailureCause.CONFIGURATION
+    if isinstance(error, mcp.ProgramNotFoundError):
+        cause = FailureCause.COMMAND_NOT_FOUND
+    failure = FailureInfo(cause, mcp.start_failure(server, error))
+    return Inspection(server.name, time.time(), status="failed", failure=failure)

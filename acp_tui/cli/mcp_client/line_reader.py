@@ -1,0 +1,45 @@
+"""Reads lines from stdin while other tasks run."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+MAX_LINE_BYTES = 65_536
+END_OF_INPUT = b"\x04"
+"""Ctrl+D, as it is read while the terminal does not edit lines."""
+
+
+class LineReader:
+    """Reads the lines of stdin, also of a terminal that does not edit lines."""
+
+    def __init__(self) -> None:
+        self._rest = b""  # what was read after the last line
+
+    async def read_line(self) -> str | None:
+        """Return the next line; None at the end of the input."""
+        while b"\n" not in self._rest and len(self._rest) < MAX_LINE_BYTES:
+            await _readable(sys.stdin.fileno())
+            block = os.read(sys.stdin.fileno(), MAX_LINE_BYTES)
+            if not block or block == END_OF_INPUT:
+                if self._rest:
+                    break
+                return None
+            self._rest += block.replace(b"\r", b"\n")
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line.decode("utf-8", "replace")
+
+
+async def _readable(descriptor: int) -> None:
+    """Wait until the descriptor can be read. A regular file, which cannot be waited for, always can."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    try:
+        loop.add_reader(descriptor, ready.set)
+    except OSError:
+        return
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(descriptor)

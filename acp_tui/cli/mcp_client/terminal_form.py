@@ -1,0 +1,155 @@
+"""Answers a server's question on the command line: field by field on a terminal, otherwise declined.
+
+It talks on stderr, so that stdout contains only the result.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.cli.mcp_client.line_reader import LineReader
+from acp_tui.cli.options import is_interactive
+from acp_tui.console.messages import print_message
+from acp_tui.console.tables import wrapped
+from acp_tui.cpu_limit import pattern_found
+from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.schema_form.fields import NO_VALUE, NotAForm
+from acp_tui.schema_form.hints import expectation
+from acp_tui.schema_form.schema_reader import read_form
+from acp_tui.schema_form.values import EntryError, read_json, read_value
+from acp_tui.session.text import visible, visible_excerpt, visible_line
+
+if TYPE_CHECKING:
+    from acp_tui.mcp.handlers import ElicitationRequest
+    from acp_tui.schema_form.fields import Field
+    from acp_tui.schema_form.values import Entry
+
+DECLINE = FormAnswer("decline")
+MAX_DEFAULT = 60
+
+
+class TerminalForm:
+    """The questions of one run."""
+
+    def __init__(self) -> None:
+        self._lines = LineReader()
+
+    async def answer(self, request: ElicitationRequest) -> FormAnswer:
+        """Ask the user. Without a terminal, decline with a message that says so."""
+        name = visible_line(request.server)
+        if not is_interactive():
+            question = visible_line(request.message)
+            print_message(f'{name} asks "{question}"; declined, because there is no terminal to ask you on.')
+            return DECLINE
+        _print("\n".join(wrapped(f"The server {name} asks: {visible_line(request.message)}")))
+        if request.mode == "url":
+            return await self._open_page(request)
+        _print("Do not enter secrets that this server should not have.")
+        if not await self._agrees("Answer?"):
+            return DECLINE
+        try:
+            content = await self._fill_in(request.schema)
+        except EOFError:
+            return FormAnswer("cancel")
+        return FormAnswer("accept", content)
+
+    async def _open_page(self, request: ElicitationRequest) -> FormAnswer:
+        _print(f"Open this page in a browser:\n\n{visible(request.url)}\n")
+        return FormAnswer("accept") if await self._agrees("Will you open it?") else DECLINE
+
+    async def _agrees(self, question: str) -> bool:
+        try:
+            return (await self._read(f"{question} [y/N] ")).strip().lower() in ("y", "yes")
+        except EOFError:
+            return False
+
+    async def _fill_in(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer that the user enters. Raises `EOFError` at the end of the input."""
+        try:
+            form = read_form(schema)
+        except NotAForm as reason:
+            _print(f"The answer is JSON, because {visible_line(str(reason))}.")
+            return await self._read_object(schema)
+        content: dict[str, Any] = {}
+        for field in form.fields:
+            value = await self._read_field(field)
+            if value is not NO_VALUE:
+                content[field.name] = value
+        return content
+
+    async def _read_field(self, field: Field) -> Any:
+        _print(_label(field))
+        while True:
+            text = await self._read("> ")
+            try:
+                if not text and field.default is not NO_VALUE:
+                    return field.default
+                return read_value(field, _entry(field, text), pattern_found)
+            except EntryError as error:
+                _print(f"  {visible_line(str(error))}")
+
+    async def _read_object(self, schema: dict[str, Any]) -> dict[str, Any]:
+        from acp_tui.mcp.schema_validation import SchemaValidator
+
+        validator = SchemaValidator(schema)
+        while True:
+            try:
+                value = read_json(await self._read("JSON> "))
+            except EntryError as error:
+                _print(f"  {visible_line(str(error))}")
+                continue
+            fault = validator.fault(value)
+            if fault is None and isinstance(value, dict):
+                return value
+            _print(f"  {visible_line(fault.sentence)}" if fault is not None else "  It must be an object.")
+
+    async def _read(self, prompt: str) -> str:
+        _print(prompt, end="")
+        line = await self._lines.read_line()
+        if line is None:
+            _print("")
+            raise EOFError
+        return line
+
+
+def _label(field: Field) -> str:
+    """Return the lines above the input of a field."""
+    notes = [expectation(field)] if expectation(field) else []
+    if field.default is not NO_VALUE:
+        notes.append(f"Enter for {_default(field)}")
+    elif not field.required:
+        notes.append("optional")
+    head = visible_line(field.label + (f" ({', '.join(notes)})" if notes else ""))
+    lines = [head, *(wrapped(field.description, "  ") if field.description else [])]
+    lines += [visible_line(f"  {at}  {choice.title}") for at, choice in enumerate(field.choices, 1)]
+    return "\n".join(lines)
+
+
+def _default(field: Field) -> str:
+    """Return the default value as the user sees it."""
+    for choice in field.choices:
+        if choice.value == field.default and type(choice.value) is type(field.default):
+            return choice.title
+    return (
+        visible_excerpt(field.default, MAX_DEFAULT) if isinstance(field.default, list) else str(field.default)
+    )
+
+
+def _entry(field: Field, text: str) -> Entry:
+    """Return what was typed as the entry of a field. Raises `EntryError`."""
+    if field.kind == "list":
+        return "\n".join(part.strip() for part in text.split(","))
+    if not field.choices or (not text and field.kind == "choice"):
+        return text
+    words = text.replace(",", " ").split()
+    numbers = [int(word) for word in words if word.isascii() and word.isdecimal() and len(word) < 6]
+    if len(numbers) < len(words) or not all(1 <= number <= len(field.choices) for number in numbers):
+        raise EntryError(f"Enter the number of a line, 1 to {len(field.choices)}.")
+    if field.kind == "choice" and len(numbers) != 1:
+        raise EntryError("Enter one number.")
+    return tuple(number - 1 for number in numbers)
+
+
+def _print(text: str, end: str = "\n") -> None:
+    print(visible(text), end=end, file=sys.stderr, flush=True)

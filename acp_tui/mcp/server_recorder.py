@@ -1,0 +1,97 @@
+"""Writes what happens on a connection to the server's log. Importing this module does not import the SDK."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from acp_tui.config.paths import paths
+from acp_tui.mcp.handlers import ServerHandlers
+from acp_tui.mcp.secrets import mask_secrets, secret_values
+from acp_tui.store.mcp_log import McpLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.mcp.calls import CallResult
+    from acp_tui.mcp.failures import ServerFailure
+    from acp_tui.mcp.handlers import ServerLogMessage
+    from acp_tui.store.mcp_log import RecordKind
+
+_Value = TypeVar("_Value")
+
+
+class ServerRecorder:
+    """Adds records to the log of one server."""
+
+    def __init__(self, server: ResolvedServer, source: str) -> None:
+        """Record for a server.
+
+        `source` says who uses the connection, such as "test" or "bridge".
+        """
+        self._log = McpLog(paths().state, server.name)
+        self._source = source
+        self._secrets = secret_values(server)
+
+    def handlers(self, base: ServerHandlers = ServerHandlers()) -> ServerHandlers:  # noqa: B008  # frozen
+        """Return handlers that record what the server reports, and then call those of `base`."""
+
+        def stderr(line: str) -> None:
+            self._add("stderr", line=line)
+
+        def noise(line: str) -> None:
+            self._add("stdout", line=line)
+
+        def message(message: ServerLogMessage) -> None:
+            self._add("log", level=message.level, logger=message.logger, data=message.data)
+
+        def changed(kind: str) -> None:
+            self._add("changed", list=kind)
+
+        follow = base.on_list_changed
+        return ServerHandlers(
+            on_elicitation=base.on_elicitation,
+            on_log=_both(message, base.on_log),
+            on_list_changed=_both(changed, follow) if follow is not None else None,
+            on_stderr=_both(stderr, base.on_stderr),
+            on_noise=_both(noise, base.on_noise),
+            on_waiting=base.on_waiting,
+        )
+
+    def connected(self, protocol_version: str, server_version: str) -> None:
+        """Record that the connection is established."""
+        self._add("connected", protocol=protocol_version, server=server_version)
+
+    def failed(self, failure: ServerFailure) -> None:
+        """Record a failure."""
+        self._add("failed", cause=failure.cause.value, sentence=failure.sentence)
+
+    def called(self, tool: str, arguments: dict[str, Any], result: CallResult, seconds: float) -> None:
+        """Record a call of a tool with its result."""
+        answer = {"content": result.content, "structured": result.structured, "isError": result.is_error}
+        self._add("call", tool=tool, arguments=arguments, result=answer, seconds=round(seconds, 3))
+
+    def call_failed(self, tool: str, arguments: dict[str, Any], sentence: str, seconds: float) -> None:
+        """Record a call of a tool that has no result."""
+        self._add("call", tool=tool, arguments=arguments, failure=sentence, seconds=round(seconds, 3))
+
+    def _add(self, kind: RecordKind, **values: Any) -> None:
+        self._log.add(kind, source=self._source, **self._masked(values))
+
+    def _masked(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return mask_secrets(value, self._secrets)
+        if isinstance(value, list):
+            return [self._masked(item) for item in value]
+        return {key: self._masked(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _both(
+    first: Callable[[_Value], None], second: Callable[[_Value], None] | None
+) -> Callable[[_Value], None]:
+    def call(value: _Value) -> None:
+        first(value)
+        if second is not None:
+            second(value)
+
+    return call

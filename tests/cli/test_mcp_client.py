@@ -1,0 +1,177 @@
+"""`acp-tui mcp test`, `call`, `prompts`, `resources` and `log`, with real servers."""
+
+from __future__ import annotations
+
+import json
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.cli import main
+from tests.support.cli import running
+from tests.support.mcp_servers import stdio_command
+from tests.support.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Define = Any
+
+
+@pytest.fixture
+def define(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Define:
+    """Return a function that writes servers, each a command or a table, to `config.toml`."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(**servers: list[str] | dict[str, Any]) -> None:
+        (home / "config").mkdir(parents=True, exist_ok=True)
+        lines = []
+        for name, given in servers.items():
+            table = {"command": given[0], "args": given[1:]} if isinstance(given, list) else given
+            lines += [
+                f"[mcp_servers.{name}]",
+                *(f"{key} = {json.dumps(value)}" for key, value in table.items()),
+            ]
+        (home / "config" / "config.toml").write_text("\n".join(lines))
+
+    return write
+
+
+@pytest.fixture
+def script(define: Define) -> None:
+    """Define one server, `script`."""
+    define(script=stdio_command())
+
+
+def test_a_test_prints_what_each_server_offers_or_why_it_fails(
+    define: Define, capsys: pytest.CaptureFixture[str]
+) -> None:
+    define(
+        good=stdio_command("--noise", "hello"),
+        bad=stdio_command("--exit", "3", "--stderr", "no database"),
+        gone={"command": "no-such-program"},
+        off={"command": "sh", "enabled": False},
+    )
+    assert main(["mcp", "test", "--all"]) == 1
+    out, err = capsys.readouterr()
+    assert "server     script 1.2.3, protocol 2025-11-25" in out
+    assert "tools      17: echo, add," in out
+    assert "noise      on stdout, not messages: hello" in out
+    assert "bad exited with code 3" in out
+    assert "the program no-such-program was not found on PATH, which is" in " ".join(out.split())
+    assert "off  disabled" in out
+    assert err == "acp-tui: 2 of 3 servers cannot be used.\n"
+
+
+def test_servers_are_tested_at_the_same_time(
+    define: Define, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "second-has-started"
+    touch = ["sh", "-c", 'touch "$0"; exec "$@"', str(file), *stdio_command()]
+    define(first=stdio_command("--start-when", str(file)), second=touch)
+    assert main(["mcp", "test", "first", "second", "--json"]) == 0
+    servers = json.loads(capsys.readouterr().out)["servers"]
+    assert [server["status"] for server in servers] == ["connected", "connected"]
+
+
+def test_changed_tools_are_listed_until_they_are_accepted(
+    define: Define, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The same definition with other tools, as after an update of the server.
+    now = tmp_path / "options"
+    define(script=["sh", "-c", 'exec "$@" $(cat "$0")', str(now), *stdio_command()])
+    now.write_text("")
+    main(["mcp", "test", "script"])
+    assert "changed" not in capsys.readouterr().out
+    now.write_text("--changed")
+    assert main(["mcp", "test", "script"]) == 0
+    assert "not what you agreed to" in capsys.readouterr().out
+    main(["mcp", "test", "script", "--accept", "--json"])
+    assert json.loads(capsys.readouterr().out)["servers"][0]["changes"]["changed"]
+    main(["mcp", "test", "script"])
+    assert "changed" not in capsys.readouterr().out
+
+
+def test_wrong_arguments_of_a_test(script: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "test"]) == 2
+    assert main(["mcp", "test", "scrip"]) == 2
+    assert "did you mean script?" in capsys.readouterr().err
+
+
+def test_a_call_prints_its_content_and_its_progress(script: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "call", "script", "content"]) == 0
+    assert "[image image/png, 70 B]" in capsys.readouterr().out
+    assert main(["mcp", "call", "script", "progress", '{"steps": 1}', "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["content"] == [{"type": "text", "text": "1 steps"}]
+    assert "acp-tui: 1 of 1" in err
+
+
+def test_a_call_that_fails_exits_with_1(script: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "call", "script", "fail"]) == 1
+    assert capsys.readouterr().out == "it failed\n"
+    assert main(["mcp", "call", "script", "crash"]) == 1
+    assert "exited with code 3" in capsys.readouterr().err
+    assert main(["mcp", "call", "script", "echo", "[]"]) == 2
+
+
+def test_a_question_without_a_terminal_is_declined(script: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "call", "script", "ask"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"action": "decline"}
+    assert 'script asks "Who are you?"; declined' in err
+
+
+def test_a_question_on_a_terminal_is_asked_field_by_field(script: None, tmp_path: Path) -> None:
+    with Terminal("mcp", "call", "script", "ask", cwd=tmp_path) as terminal:
+        answers = {
+            "Answer?": "y",
+            "Name (": "Ada",
+            "email (": "nobody",
+            "Must be an email address": "ada@example.org",
+            "count (": "",
+            "ratio (": "0.5",
+            "agree (": "1",
+            "colour (": "2",
+            "sizes (": "1, 3",
+        }
+        for question, answer in answers.items():
+            terminal.wait_for(question)
+            terminal.type(f"{answer}\n")
+        terminal.wait_for('"colour": "g"')
+
+
+def test_prompts_and_resources(script: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "prompts"]) == 0
+    assert "greet name=… [style=…]  Write a greeting." in capsys.readouterr().out
+    assert main(["mcp", "prompts", "script", "greet", "name=Ada"]) == 0
+    assert "user:\nWrite a friendly greeting for Ada." in capsys.readouterr().out
+    assert main(["mcp", "resources", "script", "--json"]) == 0
+    (offered,) = json.loads(capsys.readouterr().out)["servers"]
+    assert offered["resources"][0]["uri"] == "test://readme"
+    assert main(["mcp", "resources", "script", "test://readme"]) == 0
+    assert capsys.readouterr().out == "The text of test://readme\n"
+
+
+def test_the_log_shows_calls_and_stderr(define: Define, capsys: pytest.CaptureFixture[str]) -> None:
+    define(script=stdio_command("--stderr", "warm\x1b[0m up"))
+    main(["mcp", "call", "script", "echo", '{"text": "hi"}'])
+    capsys.readouterr()
+    assert main(["mcp", "log", "script"]) == 0
+    out = capsys.readouterr().out
+    assert "stderr  warm␛[0m up" in out
+    assert 'echo {"text": "hi"} → hi (' in out
+    assert main(["mcp", "log", "other"]) == 0
+    assert 'Nothing is recorded about a server "other".' in capsys.readouterr().err
+
+
+def test_ctrl_c_cancels_a_call(define: Define, tmp_path: Path) -> None:
+    define(script=stdio_command())
+    arguments = json.dumps({"path": str(tmp_path / "never")})
+    with running("mcp", "call", "script", "wait", arguments, cwd=tmp_path) as (process, _):
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"acp-tui: 0 waiting\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert b"Cancelled; script was told to stop wait." in process.stderr.read()
