@@ -50,10 +50,10 @@ async def inspect_servers(servers: Sequence[Server], *, source: str, accept: boo
 
 
 async def _inspect(server: Server, source: str, accept: bool) -> Inspected:
-    from acp_tui.cli.mcp_client.session import stored_sign_in
     from acp_tui.mcp.failures import ServerFailure
     from acp_tui.mcp.inspection_record import save_inspection
     from acp_tui.mcp.server_recorder import ServerRecorder
+    from acp_tui.mcp.sign_in.actions import provider_for
 
     try:
         resolved = mcp.resolve_server(server)
@@ -63,7 +63,7 @@ async def _inspect(server: Server, source: str, accept: bool) -> Inspected:
     found = await inspect(
         resolved,
         roots=[Path.cwd()],
-        auth=stored_sign_in(resolved),
+        auth=provider_for(resolved),
         handlers=recorder.handlers(ServerHandlers(on_waiting=print_message)),
     )
     if found.protocol_version:

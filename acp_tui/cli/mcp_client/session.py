@@ -11,8 +11,6 @@ from acp_tui.console.messages import print_message
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    import httpx2
-
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.connection import McpConnection
     from acp_tui.mcp.server_recorder import ServerRecorder
@@ -31,22 +29,16 @@ async def connected(
     from acp_tui.mcp.failures import ServerFailure
     from acp_tui.mcp.handlers import ServerHandlers
     from acp_tui.mcp.server_recorder import ServerRecorder
+    from acp_tui.mcp.sign_in.actions import provider_for
 
     recorder = ServerRecorder(server, source)
     base = ServerHandlers(on_elicitation=TerminalForm().answer, on_waiting=print_message)
     try:
         async with connect(
-            server, roots=[Path.cwd()], auth=stored_sign_in(server), handlers=recorder.handlers(base)
+            server, roots=[Path.cwd()], auth=provider_for(server), handlers=recorder.handlers(base)
         ) as connection:
             recorder.connected(connection.protocol_version, connection.server_version)
             yield connection, recorder
     except ServerFailure as failure:
         recorder.failed(failure)
         raise
-
-
-def stored_sign_in(server: ResolvedServer) -> httpx2.Auth | None:
-    """Return what adds a stored token to requests; None for a server without sign-in."""
-    from acp_tui.mcp.sign_in.actions import provider_for
-
-    return provider_for(server)
