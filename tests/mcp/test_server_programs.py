@@ -109,7 +109,7 @@ async def test_http_server_speaks_both_generations_of_the_protocol(
         assert (client.protocol_version == PROTOCOLS[-1]) is (mode == "auto")
         [answer] = (await client.call_tool("ask")).content
     assert isinstance(answer, mcp_types.TextContent)
-    assert json.loads(answer.text) == {"action": "accept", "content": {"name": "Ada"}}
+    assert json.loads(answer.text) == {"action": "accept", "data": {"name": "Ada", "age": 7}}
     assert ("ask", {}) in http_log.calls()
 
 

@@ -30,7 +30,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import mcp_types as types
 import uvicorn
@@ -39,7 +39,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from mcp.server import MCPServer
-from mcp.server.mcpserver import Context  # noqa: TC002  (the SDK reads the annotations)
+from mcp.server.elicitation import ElicitationResult  # noqa: TC002  (the SDK reads the annotations)
+from mcp.server.mcpserver import Context, Elicit, Resolve
 from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -121,22 +122,15 @@ class Person(BaseModel):
     age: int = 7
 
 
+def who() -> Elicit[Person]:
+    """Ask in the way that the client's protocol version knows."""
+    return Elicit("Who are you?", Person)
+
+
 @server.tool()
-async def ask(context: Context) -> types.CallToolResult | types.InputRequiredResult:
-    """Ask the user to fill in a form."""
-    question = types.ElicitRequestFormParams(
-        message="Who are you?", requested_schema=Person.model_json_schema()
-    )
-    if context.request_context.protocol_version < "2026":
-        answer = await context.request_context.session.elicit_form(
-            question.message, question.requested_schema, context.request_id
-        )
-    elif not context.input_responses:
-        return types.InputRequiredResult(input_requests={"answer": types.ElicitRequest(params=question)})
-    else:
-        answer = types.ElicitResult.model_validate(context.input_responses["answer"].model_dump())
-    text = json.dumps(answer.model_dump(mode="json", include={"action", "content"}))
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+def ask(person: Annotated[ElicitationResult[Person], Resolve(who)]) -> str:
+    """Ask the user to fill in a form, and return the answer as JSON."""
+    return person.model_dump_json()
 
 
 @server.tool()
