@@ -82,10 +82,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    words = _with_command(given)
+    words, command_line = _cut_command_line(_with_command(given))
     prepare_streams()
     parser = _parser(words)
     args, unknown = parser.parse_known_args(words)
+    args.command_line = command_line
     if unknown:
         _take_late_words(args, unknown)
     if args.command is None:
@@ -107,6 +108,14 @@ def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
         unknown_words = " ".join(options or unknown)
         raise UserError(f"Unknown argument: {unknown_words}. See `{command} --help`.", exit_code=USAGE)
     args.words += unknown
+
+
+def _cut_command_line(words: list[str]) -> tuple[list[str], list[str]]:
+    """Split off the command after `--` in `mcp add NAME -- COMMAND`, whose options are not ours."""
+    if words[:2] == ["mcp", "add"] and "--" in words:
+        position = words.index("--")
+        return words[:position], words[position + 1 :]
+    return words, []
 
 
 def _cwd_exists() -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, option_fields
+from acp_tui.cli.mcp.definitions.server_fields import DIGEST_CHARACTERS, option_fields
 from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.config import mcp
 from acp_tui.config.mcp import UnsentServer

@@ -211,7 +211,7 @@ def _read_mcp_file(settings: Settings, document: toml_document.TomlDocument) -> 
         if name not in ("mcp_servers", "mcp_state"):
             document.report_unknown_key((name,), ("mcp_servers", "mcp_state"))
     settings.mcp_states = mcp.states_in(document)
-    servers = [*mcp.from_document(document), *settings.mcp_servers]
+    servers = [*mcp.from_document(document, report_unknown_keys=False), *settings.mcp_servers]
     settings.mcp_servers = mcp.with_states(servers, settings.mcp_states)
     settings.problems += document.problems
 

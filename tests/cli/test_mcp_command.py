@@ -134,7 +134,37 @@ def test_without_servers_the_settings_file_is_named(
     assert main(["mcp", "list"]) == 0
     assert capsys.readouterr().out == (
         f"No MCP servers: none in {home}/config/config.toml or this folder, and no --mcp-config was given.\n"
+        "`acp-tui mcp add` adds one, and `acp-tui mcp import` takes over those of other programs.\n"
     )
+
+
+def test_the_list_as_json_has_the_line_of_each_value(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", "list", "--json"]) == 0
+    files, web, off = json.loads(capsys.readouterr().out)["servers"]
+    assert (files["command"], files["args"], files["line"]) == ("sh", ["-c", "${GREETING}"], 1)
+    assert (files["lines"], files["file"]) == ({"command": 2, "args": 3}, str(config))
+    assert [(one["sent_to"], one["left_out"]) for one in (files, web, off)] == [
+        ("all", None),
+        (["gemini", "codex"], None),
+        ([], "it is disabled"),
+    ]
+
+
+def test_an_agent_that_reads_the_file_by_itself_is_named(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"mine": {"command": "sh"}}}')
+    assert main(["mcp", "list"]) == 0
+    out = capsys.readouterr().out
+    assert (
+        "left out  you have not trusted this folder\n        loaded    Claude Code reads .mcp.json by" in out
+    )
+    assert main(["mcp", "list", "--agent", "claude-code"]) == 0
+    assert "left out  Claude Code reads .mcp.json by itself\n" in capsys.readouterr().out
+    assert main(["mcp", "list", "--agent", "codex"]) == 0
+    assert "Claude Code" not in capsys.readouterr().out
 
 
 def test_a_file_that_cannot_be_read_is_a_usage_error(

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 ACTIONS = {
     "list": "list the servers, where each is defined, and which agents get it (default)",
+    "add": "define a server, or one of the well-known ones",
+    "import": "take over servers that other programs define",
+    "remove": "remove a server that was added or imported",
+    "enable": "turn a server on, for one agent or for all",
+    "disable": "turn a server off, for one agent or for all",
     "serve": "offer acp-tui's own tools to an agent; acp-tui gives agents this command",
     "test": "connect to servers and show what they offer, or why they cannot be used",
     "call": "call a tool",
@@ -25,6 +30,14 @@ ACTIONS = {
     "bridge": "pass an agent's messages on to a server; acp-tui gives agents this command",
 }
 """The actions with their summaries. `acp_tui/cli/mcp/ACTION.py`, with _ for -, has `configure` and `run`."""
+MODULES = {
+    "add": "definitions.add",
+    "import": "definitions.import_servers",
+    "remove": "definitions.remove",
+    "enable": "definitions.switch",
+    "disable": "definitions.switch",
+}
+"""The modules with other names."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,4 +53,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _module(action: str) -> CommandModule:
-    return cast("CommandModule", importlib.import_module(f"acp_tui.cli.mcp.{action.replace('-', '_')}"))
+    name = MODULES.get(action, action.replace("-", "_"))
+    return cast("CommandModule", importlib.import_module(f"acp_tui.cli.mcp.{name}"))

@@ -8,16 +8,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents import catalogue
-from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, Field, definition_json, field_lines
-from acp_tui.cli.mcp.server_selection import add_file_option, servers_here
+from acp_tui.cli.mcp.definitions.server_fields import DIGEST_CHARACTERS, Field, definition_json, field_lines
+from acp_tui.cli.mcp.server_selection import (
+    add_file_option,
+    named_agents,
+    require_known_agent,
+    servers_here,
+)
 from acp_tui.cli.project_trust import read_by_agent
 from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
-from acp_tui.config.problems import closest_match
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import content_stream
-from acp_tui.errors import UserError
 from acp_tui.mcp.sign_in.stored_state import sign_in_state, uses_sign_in
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the servers and where each is configured."""
     here = servers_here(args.mcp_config)
     if args.agent is not None:
-        _require_known(args.agent, here)
+        require_known_agent(args.agent, here)
     found = [(server, _recipients(server, here, args.agent)) for server in here.servers]
     found += [(unsent.server, _withheld(unsent, here, args.agent)) for unsent in here.withheld]
     if args.json:
@@ -50,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not found:
         print(
-            f"No MCP servers: none in {config.config_file()} or this folder, and no --mcp-config was given."
+            f"No MCP servers: none in {config.config_file()} or this folder, and no --mcp-config was given.\n"
+            "`acp-tui mcp add` adds one, and `acp-tui mcp import` takes over those of other programs."
         )
     for server, recipients in found:
         print("\n".join(field_lines(server, [*_facts(server, recipients)])))
@@ -58,17 +62,6 @@ def run(args: argparse.Namespace) -> int:
         print_message(problem)
     print_problem_count(here.settings)
     return 0
-
-
-def _require_known(agent: str, here: ServersHere) -> None:
-    """Raise `UserError` if an agent is neither known nor named in the definition of a server."""
-    known = catalogue.known_agents(here.settings)
-    names = {*known, *(name for server in here.servers for name in _named_agents(server))}
-    if agent not in names:
-        guess = closest_match(agent, names)
-        raise UserError(
-            f'Unknown agent "{agent}"' + (f"; did you mean {guess}?" if guess else "."), exit_code=2
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +83,7 @@ def _recipients(server: Server, here: ServersHere, agent: str | None) -> Recipie
     if agent is not None:
         reason = readers.get(agent) or _reason_left_out(server, here, agent)
         return Recipients(reason, [agent], loaded_by=readers)
-    named = [name for name in _named_agents(server) if mcp.reason_off(server, name) is None]
+    named = [name for name in named_agents(server) if mcp.reason_off(server, name) is None]
     is_for_all = mcp.reason_off(server, "") is None
     if not is_for_all and not named:
         reason = _reason_left_out(server, here, next(iter(server.agents or []), ""))
@@ -104,10 +97,6 @@ def _withheld(unsent: UnsentServer, here: ServersHere, agent: str | None) -> Rec
     readers = _readers(unsent.server, here, agent)
     reason = unsent.reason if agent is None else readers.get(agent, unsent.reason)
     return Recipients(reason, loaded_by=readers)
-
-
-def _named_agents(server: Server) -> list[str]:
-    return list(dict.fromkeys([*(server.agents or []), *server.state.enabled_for]))
 
 
 def _readers(server: Server, here: ServersHere, agent: str | None) -> dict[str, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.agents import catalogue
 from acp_tui.cli.project_trust import NOT_AGREED, ProjectTrust
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
@@ -34,15 +35,20 @@ class ServersHere:
 
     def named(self, name: str) -> Server:
         """Return the server of this name. Raises `UserError` if there is none or it may not be started."""
-        for server in reversed(self.servers):
+        server = self.defined(name)
+        for unsent in self.withheld:
+            if unsent.server is server:
+                reason = f'The MCP server "{name}" ({server.origin}) is not used: {unsent.reason}.'
+                raise UserError(reason)
+        return server
+
+    def defined(self, name: str) -> Server:
+        """Return the server of this name, which may not be started. Raises `UserError` if there is none."""
+        servers = [*(unsent.server for unsent in self.withheld), *self.servers]
+        for server in reversed(servers):
             if server.name == name:
                 return server
-        for unsent in self.withheld:
-            if unsent.server.name == name:
-                origin = unsent.server.origin
-                raise UserError(f'The MCP server "{name}" ({origin}) is not used: {unsent.reason}.')
-        names = [server.name for server in self.servers]
-        guess = closest_match(name, names)
+        guess = closest_match(name, [server.name for server in servers])
         hint = f"; did you mean {guess}?" if guess else ". `acp-tui mcp list` shows all."
         raise UserError(f'There is no MCP server "{name}"{hint}', exit_code=2)
 
@@ -67,6 +73,22 @@ def server_named(name: str, mcp_config_files: Sequence[Path] = ()) -> ResolvedSe
         return mcp.resolve_server(server)
     except mcp.CannotSendError as error:
         raise UserError(mcp.start_failure(server, error)) from None
+
+
+def require_known_agent(agent: str, here: ServersHere) -> None:
+    """Raise `UserError` if an agent is neither known nor named in the definition of a server."""
+    known = catalogue.known_agents(here.settings)
+    names = {*known, *(name for server in here.servers for name in named_agents(server))}
+    if agent not in names:
+        guess = closest_match(agent, names)
+        raise UserError(
+            f'Unknown agent "{agent}"' + (f"; did you mean {guess}?" if guess else "."), exit_code=2
+        )
+
+
+def named_agents(server: Server) -> list[str]:
+    """Return the agents that get a server because they are named, whether by its definition or the user."""
+    return list(dict.fromkeys([*(server.agents or []), *server.state.enabled_for]))
 
 
 def add_file_option(parser: argparse.ArgumentParser) -> None:

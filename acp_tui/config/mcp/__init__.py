@@ -5,14 +5,16 @@ from acp_tui.config.mcp.agent_servers import (
     check_sendable,
     reason_off,
     servers_for_agent,
+    switched_state,
     with_states,
 )
-from acp_tui.config.mcp.project_files import PROJECT_FILES, ProjectServers, read_project_servers
+from acp_tui.config.mcp.project_files import PROJECT_FILES, ProjectServers, read_project_servers, with_braces
 from acp_tui.config.mcp.resolved_server import ResolvedServer
-from acp_tui.config.mcp.server import Connection, Server
+from acp_tui.config.mcp.server import Connection, Server, parse
 from acp_tui.config.mcp.server_resolution import (
     CannotSendError,
     ProgramNotFoundError,
+    absolute_file,
     connection_for,
     environment_names,
     resolve_server,
@@ -21,7 +23,7 @@ from acp_tui.config.mcp.server_resolution import (
 )
 from acp_tui.config.mcp.server_state import ServerState, states_in
 from acp_tui.config.mcp.sign_in_settings import SignInSettings
-from acp_tui.config.mcp.sources import from_document, from_json_file
+from acp_tui.config.mcp.sources import from_claude_code, from_document, from_json, from_json_file
 
 __all__ = [
     "PROJECT_FILES",
@@ -34,11 +36,15 @@ __all__ = [
     "ServerState",
     "SignInSettings",
     "UnsentServer",
+    "absolute_file",
     "check_sendable",
     "connection_for",
     "environment_names",
+    "from_claude_code",
     "from_document",
+    "from_json",
     "from_json_file",
+    "parse",
     "read_project_servers",
     "reason_off",
     "resolve_server",
@@ -46,5 +52,7 @@ __all__ = [
     "servers_for_agent",
     "start_failure",
     "states_in",
+    "switched_state",
+    "with_braces",
     "with_states",
 ]

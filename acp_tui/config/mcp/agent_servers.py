@@ -96,6 +96,22 @@ def reason_off(server: Server, agent: str) -> str | None:
     return None
 
 
+def switched_state(server: Server, *, enabled: bool, agent: str | None = None) -> ServerState:
+    """Return the state of a server after it is turned on or off, for one agent or for all.
+
+    Nothing is kept that the definition says anyway.
+    """
+    state = server.state
+    if agent is None:
+        return replace(state, enabled=None if enabled == server.enabled else enabled)
+    on = tuple(name for name in state.enabled_for if name != agent)
+    off = tuple(name for name in state.disabled_for if name != agent)
+    state = replace(state, enabled_for=on, disabled_for=off)
+    if (reason_off(replace(server, state=state), agent) is None) == enabled:
+        return state
+    return replace(state, enabled_for=(*on, agent)) if enabled else replace(state, disabled_for=(*off, agent))
+
+
 def with_states(servers: Iterable[Server], states: Mapping[str, ServerState]) -> list[Server]:
     """Return the servers, each with what the user said about servers of its name."""
     return [replace(server, state=states.get(server.name, NO_STATE)) for server in servers]

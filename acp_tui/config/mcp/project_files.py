@@ -77,7 +77,7 @@ def _checked(server: Server, cwd: Path) -> Server:
     faults = [(key, _shorten(sentence)) for key, sentence in server.faults]  # they may quote the file
     server = replace(server, project=cwd, faults=faults)
     if server.file == cwd / ".gemini/settings.json":
-        server = _with_braces(server)
+        server = with_braces(server)
     if reveal(server.name) != server.name or "\n" in server.name or "\t" in server.name:
         server.faults.append(("", "its name contains control or invisible characters"))
     if not server.name.strip() or len(server.name) > MAX_NAME_CHARACTERS:
@@ -91,7 +91,7 @@ def _shorten(text: str) -> str:
     return text if len(text) <= MAX_NAME_CHARACTERS else text[: MAX_NAME_CHARACTERS - 1] + "…"
 
 
-def _with_braces(server: Server) -> Server:
+def with_braces(server: Server) -> Server:
     """Return the server with `$VAR`, which Gemini's settings also accept, written as `${VAR}`."""
 
     def braces(text: str) -> str:

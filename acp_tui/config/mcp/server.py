@@ -217,6 +217,8 @@ def _fill(server: Server, values: dict[str, Any]) -> None:
         server.transport = _guess_transport(server.url, "httpUrl" in values)
     elif server.url and server.command:
         server.faults.append(("", "it has both a command and a URL; remove one, or set `type`"))
+    if server.sign_in is not None and server.transport == "stdio":
+        server.faults.append(("sign_in", "only a server with a URL can ask for a sign-in"))
     if not server.faults and not (server.command if server.transport == "stdio" else server.url):
         server.faults.append(("", "no command" if server.transport == "stdio" else "no URL"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import validators
@@ -28,16 +28,6 @@ class ServerState:
         entry = {name: list(getattr(self, name)) for name in ("enabled_for", "disabled_for")}
         given: dict[str, Any] = {name: agents for name, agents in entry.items() if agents}
         return given if self.enabled is None else {"enabled": self.enabled, **given}
-
-    def switched(self, *, enabled: bool, agent: str | None = None) -> ServerState:
-        """Return the state after a server was turned on or off, for one agent or for all."""
-        if agent is None:
-            return replace(self, enabled=enabled)
-        on, off = (
-            [one for one in agents if one != agent] for agents in (self.enabled_for, self.disabled_for)
-        )
-        (on if enabled else off).append(agent)
-        return replace(self, enabled_for=tuple(on), disabled_for=tuple(off))
 
 
 NO_STATE = ServerState()

@@ -26,8 +26,11 @@ _OWN_KEYS = (
 )
 
 
-def from_document(config: TomlDocument) -> list[Server]:
-    """Return the servers in a TOML file. Errors are added to the problems of the document."""
+def from_document(config: TomlDocument, *, report_unknown_keys: bool = True) -> list[Server]:
+    """Return the servers in a TOML file. Errors are added to the problems of the document.
+
+    Unknown keys are also reported, except those in a file that holds definitions of other programs.
+    """
     entries = config.data.get("mcp_servers", {})
     if not isinstance(entries, dict):
         config.report(("mcp_servers",), str(validators.invalid_value("tables, [mcp_servers.NAME]", entries)))
@@ -38,7 +41,7 @@ def from_document(config: TomlDocument) -> list[Server]:
         for key, sentence in server.faults:
             path = ("mcp_servers", name, key) if key else ("mcp_servers", name)
             config.report(path, f"{sentence}; not sent to any agent")
-        for key in server.extra:
+        for key in server.extra if report_unknown_keys else ():
             config.report_unknown_key(("mcp_servers", name, key), _OWN_KEYS)
         set_lines(server, entry, partial(config.line, "mcp_servers", name))
         servers.append(server)
@@ -62,6 +65,37 @@ def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Serv
 
     Comments and trailing commas are accepted. Raises `UserError` if the content is not valid JSON.
     """
+    data, lines = _load(raw, file)
+    root = next((key for key in roots if isinstance(data, dict) and key in data), None)
+    if root is None or not isinstance(data[root], dict):
+        return None
+    return _from_entries(data[root], file, lines, (root,))
+
+
+def from_claude_code(raw: bytes, file: Path) -> list[tuple[Server, str]]:
+    """Return the servers in Claude Code's own file, each with the project that it is for; "": for all.
+
+    Raises `UserError` if the content is not valid JSON.
+    """
+    data, lines = _load(raw, file)
+    if not isinstance(data, dict):
+        return []
+    projects = data.get("projects")
+    places: list[tuple[str, ...]] = [("mcpServers",)]
+    places += [("projects", name, "mcpServers") for name in (projects if isinstance(projects, dict) else ())]
+    found: list[tuple[Server, str]] = []
+    for path in places:
+        entries: Any = data
+        for key in path:
+            entries = entries.get(key) if isinstance(entries, dict) else None
+        project = path[1] if len(path) > 1 else ""
+        if isinstance(entries, dict):
+            found += [(server, project) for server in _from_entries(entries, file, lines, path)]
+    return found
+
+
+def _load(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
+    """Return the value in a JSON file, and the lines of its keys. Raises `UserError`."""
     try:
         text = jsonc.without_comments(raw.decode("utf-8-sig"))
         data = json.loads(text)
@@ -74,10 +108,7 @@ def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Serv
         raise UserError(f"{file} is not valid JSON: {error}.", exit_code=2) from None
     except RecursionError:
         raise UserError(f"{file} is nested too deeply.", exit_code=2) from None
-    root = next((key for key in roots if isinstance(data, dict) and key in data), None)
-    if root is None or not isinstance(data[root], dict):
-        return None
-    return _from_entries(data[root], file, lines, (root,))
+    return data, lines
 
 
 def _from_entries(

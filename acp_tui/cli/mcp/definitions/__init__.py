@@ -1,0 +1,1 @@
+"""The actions that change definitions of MCP servers, and how definitions are shown, found and written."""

@@ -1,0 +1,148 @@
+"""`acp-tui mcp import`: takes over the MCP servers that other programs define. Their files are only read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.cli.mcp.definitions.addition import add_options, addition, write
+from acp_tui.cli.mcp.definitions.other_clients import clients, found_servers, servers_of_file
+from acp_tui.cli.mcp.definitions.server_fields import Field, definition_json
+from acp_tui.cli.options import FAILED, OK
+from acp_tui.config.problems import closest_match
+from acp_tui.console.messages import print_message
+from acp_tui.console.streams import content_stream
+from acp_tui.console.tables import aligned, truncate
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+from acp_tui.store.own_mcp_servers import read_own_servers
+from acp_tui.store.secret_patterns import redact_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from acp_tui.cli.mcp.definitions.addition import Addition
+    from acp_tui.cli.mcp.definitions.other_clients import FoundServer
+
+COMMAND_WIDTH = 44
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the action's arguments to the parser."""
+    names = ", ".join(client.name for client in clients())
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = f"Without names, the servers that were found are listed. Programs: {names}."
+    parser.add_argument("words", nargs="*", metavar="NAME", help="the servers to import")
+    parser.add_argument("--all", action="store_true", help="import all that can be")
+    parser.add_argument(
+        "--from", dest="source", metavar="SOURCE", help="only those of a program, a project or a JSON file"
+    )
+    parser.add_argument("--as", dest="new_name", metavar="NAME", help="give the one server another name")
+    add_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the servers of other programs, or import the chosen ones."""
+    found = _found(args.source)
+    if not args.words and not args.all:
+        _print_found(found, as_json=args.json)
+        return OK
+    if args.new_name and len(args.words) != 1:
+        raise UserError("--as needs exactly one server.", exit_code=2)
+    chosen = _all(found, replace=args.replace) if args.all else [_named(name, found) for name in args.words]
+    additions = [_addition(one, args.new_name) for one in chosen]
+    if not additions:
+        print_message("There is nothing to import.")
+        return FAILED
+    done = write(additions, replace=args.replace, yes=args.yes, as_json=args.json)
+    return OK if done else FAILED
+
+
+def _found(source: str | None) -> list[FoundServer]:
+    """Return the servers that `--from` means. Raises `UserError` if there are none."""
+    if source is None:
+        return found_servers(print_message)
+    known = [one for one in found_servers(print_message) if one.matches(source)]
+    if not known and source in [client.name for client in clients()]:
+        raise UserError(f"No file of {source} with MCP servers was found.")
+    return known or servers_of_file(Path(source).expanduser())
+
+
+def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:
+    """Return the server of a name. Raises `UserError` if there is none, or several different ones."""
+    servers = [one for one in found if one.server.name == name]
+    if not servers:
+        guess = closest_match(name, [one.server.name for one in found])
+        hint = f"; did you mean {guess}?" if guess else ". `acp-tui mcp import` lists what was found."
+        raise UserError(f"No program defines a server named {name}{hint}", exit_code=2)
+    if len({one.server.definition() for one in servers}) > 1:
+        places = "; ".join(f"--from {one.project or one.client.name}" for one in servers)
+        raise UserError(f"There are different servers named {name}. Choose one: {places}", exit_code=2)
+    return servers[0]
+
+
+def _all(found: Sequence[FoundServer], *, replace: bool) -> list[FoundServer]:
+    """Return the first server of each name that can be imported, and print why the others cannot."""
+    existing = {} if replace else read_own_servers().servers
+    chosen: dict[str, FoundServer] = {}
+    for one in found:
+        name, origin = one.server.name, one.server.origin
+        if one.server.problems:
+            print_message(f"{name} ({origin}) is not imported: {'; '.join(one.server.problems)}.")
+        elif name in existing:
+            print_message(f"{name} ({origin}) is not imported: there is one of that name already.")
+        elif name not in chosen:
+            chosen[name] = one
+        elif chosen[name].server.definition() != one.server.definition():
+            first = chosen[name].server.origin
+            print_message(f"{name} ({origin}) is not imported: {first} defines another of that name.")
+    return list(chosen.values())
+
+
+def _addition(one: FoundServer, new_name: str | None) -> Addition:
+    facts = [Field("from", f"{one.server.origin} ({one.place})")]
+    if one.project:
+        facts.append(Field("note", "There it is for that project only. Here it is for all folders."))
+    if one.server.problems:
+        raise UserError(f"{one.server.name} cannot be imported: {'; '.join(one.server.problems)}.")
+    return addition(new_name or one.server.name, one.entry(), facts)
+
+
+def _print_found(found: Sequence[FoundServer], *, as_json: bool) -> None:
+    existing = read_own_servers().servers
+    if as_json:
+        servers = [
+            definition_json(one.server)
+            | {
+                "client": one.client.name,
+                "for_project": one.project or None,
+                "problems": one.server.problems,
+                "imported": one.server.name in existing,
+            }
+            for one in found
+        ]
+        print(json.dumps({"found": servers}, indent=2, ensure_ascii=False), file=content_stream())
+        return
+    if not found:
+        print("No MCP servers of other programs were found. These files were looked for:")
+        print("\n".join(aligned([("   ", client.title, str(client.files[0])) for client in clients()])))
+        return
+    for place, group in groupby(found, key=lambda one: f"{one.place}  {one.server.file}"):
+        print(visible_line(place))
+        print("\n".join(aligned([("   ", *_row(one, existing)) for one in group])))
+    print("Import with `acp-tui mcp import NAME…` or `acp-tui mcp import --all`.")
+
+
+def _row(one: FoundServer, existing: dict[str, dict[str, object]]) -> Iterator[str]:
+    server = one.server
+    what = shlex.join([server.command, *server.args]) if server.transport == "stdio" else server.url
+    yield server.name
+    yield truncate(redact_text(what), COMMAND_WIDTH)
+    if server.problems:
+        yield f"cannot be imported: {server.problems[0]}"
+    elif server.name in existing:
+        yield "there is one of that name already"

@@ -1,0 +1,44 @@
+"""`acp-tui mcp remove NAME`: removes a server that `add` or `import` wrote."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from acp_tui.cli.mcp.server_selection import servers_here
+from acp_tui.config.paths import mcp_file
+from acp_tui.console.streams import content_stream
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from acp_tui.store.own_mcp_servers import OwnMcpServers
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the action's arguments to the parser."""
+    parser.add_argument("name", metavar="NAME", help="the server")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Remove the server from `mcp.toml`. Raises `UserError` if another file defines it."""
+    from acp_tui.store.own_mcp_servers import change_own_servers
+
+    def remove(own: OwnMcpServers) -> None:
+        if args.name not in own.servers:
+            server = servers_here().defined(args.name)
+            raise UserError(
+                f"{args.name} is defined in {server.origin}, which acp-tui does not change; "
+                f"remove it there, or turn it off with `acp-tui mcp disable {args.name}`."
+            )
+        del own.servers[args.name]
+        own.states.pop(args.name, None)
+
+    change_own_servers(remove)
+    if args.json:
+        print(json.dumps({"removed": args.name, "file": str(mcp_file())}), file=content_stream())
+    else:
+        print(f"Removed {args.name} from {mcp_file()}.")
+    return 0

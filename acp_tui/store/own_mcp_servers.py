@@ -1,0 +1,72 @@
+"""Changes `mcp.toml`: the MCP servers that acp-tui wrote, and which servers the user turned on or off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config import mcp, toml_document
+from acp_tui.config.paths import mcp_file, private_directory, write_private
+from acp_tui.errors import UserError
+from acp_tui.store.locks import file_lock
+from acp_tui.store.toml_writer import table_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LOCK_TIMEOUT_SECONDS = 1.0
+HEADER = (
+    "# Written by `acp-tui mcp add`, `import`, `enable` and `disable`, which rewrite this file.\n"
+    "# Servers that you write yourself belong in config.toml.\n"
+)
+
+
+@dataclass(slots=True)
+class OwnMcpServers:
+    """The content of `mcp.toml`."""
+
+    servers: dict[str, dict[str, Any]] = field(default_factory=dict)  # definitions by name
+    states: dict[str, mcp.ServerState] = field(default_factory=dict)  # by name
+
+
+def read_own_servers() -> OwnMcpServers:
+    """Return the content of `mcp.toml`. Raises `UserError` if it is damaged."""
+    document = toml_document.read(mcp_file())
+    states = mcp.states_in(document)
+    servers = document.data.get("mcp_servers", {})
+    strange = set(document.data) - {"mcp_servers", "mcp_state"}
+    if strange or not isinstance(servers, dict) or not all(isinstance(one, dict) for one in servers.values()):
+        raise UserError(f"{document.file} contains something else than servers; correct or remove it.")
+    if document.problems:
+        raise UserError(f"{document.problems[0]}; correct or remove the file.")
+    return OwnMcpServers(dict(servers), states)
+
+
+def change_own_servers(change: Callable[[OwnMcpServers], None]) -> None:
+    """Change `mcp.toml`, alone among all processes. Raises `UserError`, also what `change` raises."""
+    file = mcp_file()
+    try:
+        private_directory(file.parent)
+        with file_lock(file.with_name(f".{file.name}.lock"), timeout=LOCK_TIMEOUT_SECONDS):
+            own = read_own_servers()
+            change(own)
+            write_private(file, _text(own))
+    except OSError as error:
+        raise UserError(f"{file} cannot be written: {error.strerror or error}.") from error
+
+
+def switch_server(server: mcp.Server, *, enabled: bool, agent: str | None = None) -> None:
+    """Turn the servers of a name on or off, for one agent or for all. Raises `UserError`."""
+
+    def change(own: OwnMcpServers) -> None:
+        [current] = mcp.with_states([server], own.states)
+        own.states[server.name] = mcp.switched_state(current, enabled=enabled, agent=agent)
+
+    change_own_servers(change)
+
+
+def _text(own: OwnMcpServers) -> str:
+    tables = [table_text(("mcp_servers", name), entry) for name, entry in own.servers.items()]
+    entries = {name: state.to_entry() for name, state in own.states.items()}
+    tables += [table_text(("mcp_state", name), entry) for name, entry in entries.items() if entry]
+    return "\n".join([HEADER, *tables])

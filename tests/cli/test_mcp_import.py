@@ -1,0 +1,145 @@
+"""`acp-tui mcp import`: the servers of other programs, whose files are only read."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.cli import main
+from acp_tui.config.paths import mcp_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES: dict[str, Any] = {
+    ".config/Claude/claude_desktop_config.json": {
+        "mcpServers": {
+            "files": {"command": "sh", "args": ["x"], "env": {"API_KEY": "hush-hush", "HOST": "${HOST}"}},
+            "own": {"command": "./run.sh", "autoApprove": ["a"]},
+        }
+    },
+    ".claude.json": {
+        "mcpServers": {"shell": {"type": "stdio", "command": "sh"}},
+        "projects": {"/work/p": {"mcpServers": {"files": {"type": "http", "url": "https://p.org"}}}},
+        "history": [{"mcpServers": {}}],
+    },
+    ".gemini/settings.json": {
+        "mcpServers": {
+            "web": {
+                "httpUrl": "https://x.org/mcp",
+                "timeout": 30_000,
+                "headers": {"Authorization": "Bearer $KEY"},
+                "includeTools": ["a"],
+            },
+            "socket": {"url": "ws://x"},
+        }
+    },
+    ".cursor/mcp.json": {"mcpServers": {"shell": {"command": "sh"}}},
+}
+
+
+@pytest.fixture(autouse=True)
+def user(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home directory with the files of other programs."""
+    user = tmp_path / "user"
+    for name, content in FILES.items():
+        file = user / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(content))
+    monkeypatch.setenv("HOME", str(user))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return user
+
+
+def written() -> dict[str, Any]:
+    """Return the servers in `mcp.toml`."""
+    servers: dict[str, Any] = tomllib.loads(mcp_file().read_text())["mcp_servers"]
+    return servers
+
+
+def test_without_names_everything_found_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "import", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["found"]
+    assert [(one["client"], one["name"], one["for_project"]) for one in found] == [
+        ("claude-desktop", "files", None),
+        ("claude-desktop", "own", None),
+        ("claude-code", "shell", None),
+        ("claude-code", "files", "/work/p"),
+        ("gemini", "web", None),
+        ("gemini", "socket", None),
+        ("cursor", "shell", None),
+    ]
+    assert main(["mcp", "import"]) == 0
+    out = capsys.readouterr().out
+    assert "socket  ws://x             cannot be imported: url: MCP has no WebSocket transport" in out
+    assert "hush" not in out
+    assert not mcp_file().exists()
+
+
+def test_all_are_imported_once_and_the_files_stay_as_they_are(
+    user: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", "import", "--all", "--yes"]) == 0
+    assert written() == {
+        "files": {"command": "sh", "args": ["x"], "env": {"API_KEY": "hush-hush", "HOST": "${HOST}"}},
+        "own": {"command": f"{user}/.config/Claude/run.sh", "autoApprove": ["a"]},
+        "shell": {"command": "sh"},
+        "web": {
+            "url": "https://x.org/mcp",
+            "type": "http",
+            "headers": {"Authorization": "Bearer ${KEY}"},
+            "timeout": 30,
+            "include_tools": ["a"],
+        },
+    }
+    out, err = capsys.readouterr()
+    assert "Stored as it is, readable only by you: API_KEY." in " ".join(out.split())
+    assert "hush" not in out
+    assert f"files ({user}/.claude.json:1) is not imported" in err
+    assert {name: json.loads((user / name).read_text()) for name in FILES} == FILES
+    assert main(["config", "check"]) == 0  # the unknown key is not a mistake of the user
+
+
+def test_one_of_several_is_chosen_by_program_or_project(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "import", "files"]) == 2
+    assert "Choose one: --from claude-desktop; --from /work/p" in capsys.readouterr().err
+    assert main(["mcp", "import", "files", "--from", "/work/p", "--as", "remote", "--yes"]) == 0
+    assert written() == {"remote": {"url": "https://p.org", "type": "http"}}
+    assert "There it is for that project only." in capsys.readouterr().out
+
+
+def test_any_json_file_can_be_imported_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.json").write_text('{"mcpServers": {"x": {"command": "sh"}}}')
+    assert main(["mcp", "import", "x", "--from", "mine.json", "--yes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["added"][0]["name"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["fles"], "No program defines a server named fles; did you mean files?"),
+        (["socket"], "socket cannot be imported: url: MCP has no WebSocket transport"),
+        (["--from", "gone.json"], "gone.json does not exist."),
+        (["shell", "web", "--as", "x"], "--as needs exactly one server."),
+    ],
+)
+def test_what_cannot_be_imported_is_one_sentence(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", "import", *words, "--yes"]) in (1, 2)
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_broken_file_is_named_and_the_others_are_read(
+    user: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (user / ".cursor/mcp.json").write_text("{")
+    assert main(["mcp", "import", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert len(json.loads(out)["found"]) == 6
+    assert f"{user}/.cursor/mcp.json:1: not valid JSON" in err
