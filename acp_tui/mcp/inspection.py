@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.mcp.handlers import ServerHandlers
@@ -36,7 +36,6 @@ _ANNOTATIONS = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "o
 """The annotations that count for the digest of a tool: the SDK drops others."""
 
 InspectionStatus = Literal["connected", "failed", "needs sign-in"]
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)

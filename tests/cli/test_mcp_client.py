@@ -10,8 +10,10 @@ import pytest
 
 from acp_tui.cli import main
 from tests.support.cli import running
+from tests.support.leftovers import processes_with
 from tests.support.mcp_servers import stdio_command
 from tests.support.terminal import Terminal
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +93,13 @@ def test_changed_tools_are_listed_until_they_are_accepted(
     assert json.loads(capsys.readouterr().out)["servers"][0]["changes"]["changed"]
     main(["mcp", "test", "script"])
     assert "changed" not in capsys.readouterr().out
+
+
+def test_one_server_is_described_tool_by_tool_with_its_claims(
+    script: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", "test", "script"]) == 0
+    assert "      echo         Return the text. (The server says: only reads.)\n" in capsys.readouterr().out
 
 
 def test_wrong_arguments_of_a_test(script: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,3 +184,14 @@ def test_ctrl_c_cancels_a_call(define: Define, tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
         assert b"Cancelled; script was told to stop wait." in process.stderr.read()
+
+
+def test_a_killed_call_leaves_no_server_behind(define: Define, tmp_path: Path) -> None:
+    define(script=stdio_command("--stay"))
+    arguments = json.dumps({"path": str(tmp_path / "never")})
+    with running("mcp", "call", "script", "wait", arguments, cwd=tmp_path) as (process, mark):
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.kill()
+        process.wait()
+        wait_until(lambda: not processes_with(mark))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -184,6 +185,49 @@ async def test_a_mute_server_runs_into_the_connect_timeout(noise: list[str], cau
     failure = await failure_of(stdio_server("--mute", *options), timeout=0.4)
     assert failure.cause is cause
     assert ("the connect timeout" in failure.sentence) != bool(noise)
+
+
+async def test_a_server_that_is_slow_to_start_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_tui.mcp.connection.WAITING_SECONDS", 0.1)
+    file = tmp_path / "start"
+    sentences: list[str] = []
+
+    def start(sentence: str) -> None:
+        sentences.append(sentence)
+        file.touch()
+
+    server = stdio_server("--start-when", str(file), "--stderr", "downloading")
+    async with connect(server, handlers=ServerHandlers(on_waiting=start)):
+        pass
+    (sentence,) = sentences
+    assert sentence == "script does not answer yet; waiting for up to 30 s; last on stderr: downloading."
+
+
+async def test_cancelling_while_connecting_ends_the_process(tmp_path: Path) -> None:
+    server = stdio_server("--mute", env={MARK: str(tmp_path)})
+    connecting = asyncio.create_task(failure_of(server))
+    await until(lambda: processes_with(str(tmp_path)))
+    connecting.cancel()
+    await asyncio.wait([connecting])
+    assert connecting.cancelled()
+    assert not processes_with(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [b"\xff\xfe\x00", b"[" * 100_000, b'{"jsonrpc": "2.0"}', b"[]", b"null", b"x" * 1_000_000, b'{"id": 1'],
+    ids=lambda noise: noise[:20].decode("latin-1"),
+)
+async def test_any_other_line_on_stdout_is_noise(tmp_path: Path, noise: bytes) -> None:
+    (tmp_path / "noise").write_bytes(noise + b"\n")
+    real = stdio_server()
+    command = ("-c", 'cat "$0"; exec "$@"', str(tmp_path / "noise"), real.command, *real.args)
+    server = ResolvedServer("noisy", "stdio", "/bin/sh", command)
+    async with connect(server) as connection:
+        assert connection.noise_count == 1
+        assert len(connection.noise[0]) <= 500
 
 
 async def test_a_program_that_does_not_exist_is_named_with_the_path_searched() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 import time
@@ -37,6 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Call the tool. Return 1 if its result is an error."""
+    import asyncio
+
     arguments = _arguments(sys.stdin.read() if args.arguments == "-" else args.arguments)
     server = server_named(args.name, args.mcp_config)
     try:
@@ -75,6 +76,8 @@ def _arguments(text: str) -> dict[str, Any]:
 
 async def _call(server: ResolvedServer, tool: str, arguments: dict[str, Any]) -> tuple[CallResult, float]:
     """Return the result and how many seconds it took. Raises `ServerFailure`."""
+    import asyncio
+
     from acp_tui.mcp.calls import call_tool
     from acp_tui.mcp.failures import ServerFailure
 

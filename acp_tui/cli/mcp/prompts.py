@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -36,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the prompts, or one prompt."""
     if args.prompt is None:
         return print_offers(args, lambda found: {"prompts": [asdict(each) for each in found.prompts]}, _rows)
+    import asyncio
+
     server = server_named(args.name, args.mcp_config)
     result = asyncio.run(_get(server, args.prompt, dict(args.arguments)))
     if args.json:

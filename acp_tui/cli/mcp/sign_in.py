@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Sign in and return the exit code."""
+    import asyncio
+
     from acp_tui.cli.mcp.terminal_sign_in import TerminalSignIn
     from acp_tui.mcp.sign_in.actions import sign_in
     from acp_tui.mcp.sign_in.stored_state import sign_in_state

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.server_selection import servers_here
 from acp_tui.cli.mcp_client.content_text import print_json
-from acp_tui.cli.mcp_client.inspections import enabled_servers, inspect_servers
 from acp_tui.cli.options import FAILED, OK
 from acp_tui.console.messages import print_message
 from acp_tui.console.tables import labelled
@@ -32,6 +30,10 @@ def print_offers(
         document: Returns what is printed with `--json`.
         rows: Returns what is printed otherwise: a usage and a description.
     """
+    import asyncio
+
+    from acp_tui.cli.mcp_client.inspections import enabled_servers, inspect_servers
+
     here = servers_here(args.mcp_config)
     servers = [here.named(args.name)] if args.name is not None else enabled_servers(here)
     inspected = [each.found for each in asyncio.run(inspect_servers(servers, source=args.action))]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from acp_tui.config.mcp import ResolvedServer
 
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+"""The SDK's default of 1 MB is less than a screenshot may have."""
 CONNECT_SECONDS = 30.0
 """Seconds for the connection to the host. Reading has no limit here: a stream may be idle for long."""
 
@@ -106,5 +108,10 @@ async def open_http(
         async with sse_client(server.url, httpx_client_factory=client) as streams:
             yield streams
     else:
-        async with client() as http, streamable_http_client(server.url, http_client=http) as streams:
+        async with (
+            client() as http,
+            streamable_http_client(
+                server.url, http_client=http, max_sse_event_size=MAX_MESSAGE_BYTES
+            ) as streams,
+        ):
             yield streams

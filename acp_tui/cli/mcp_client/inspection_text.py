@@ -1,0 +1,84 @@
+"""Prints what a server offers, or why it cannot be used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.console.alerts import print_alert
+from acp_tui.console.tables import labelled
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.cli.mcp_client.inspections import Inspected
+    from acp_tui.mcp.inspection import Inspection, ToolInfo
+
+MAX_NAMES = 12
+"""The names of a kind that are printed in the short form."""
+MAX_DESCRIPTION = 200
+
+
+def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool) -> None:
+    """Print a server.
+
+    Args:
+        inspected: The server and what was found out.
+        accepted: Whether the user agrees to the tools as they are now.
+        with_details: Whether to describe each tool, instead of only naming them.
+    """
+    found, changes = inspected.found, inspected.changes
+    print(visible_line(f"{found.name}  {found.status} in {found.seconds:.1f} s"))
+    fields = _fields(found)
+    if changes.added:
+        fields.append(("added", ", ".join(changes.added)))
+    if changes.removed:
+        fields.append(("removed", ", ".join(changes.removed)))
+    if changes.changed:
+        fields.append(("changed", f"{', '.join(changes.changed)}: not what you agreed to"))
+    is_alert = False
+    for line in labelled(fields, "    "):
+        is_alert = is_alert or line.startswith(
+            "    changed"
+        )  # and its continuation lines: it is the last one
+        if is_alert:
+            print_alert(line)
+        else:
+            print(line)
+    if changes and accepted:
+        print("    You agree to the tools as they are now.")
+    elif changes:
+        print("    The tools differ from those that you agreed to. If you agree to these, run:")
+        print(f"    acp-tui mcp test {visible_line(found.name)} --accept")
+    if with_details and found.tools:
+        print("    tools:")
+        print("\n".join(labelled([(tool.name, tool_text(tool)) for tool in found.tools], "      ")))
+
+
+def tool_text(tool: ToolInfo) -> str:
+    """Return the beginning of a tool's description, and what the server claims about it."""
+    text = tool.description.strip().partition("\n\n")[0] or tool.title
+    text = text if len(text) <= MAX_DESCRIPTION else f"{text[:MAX_DESCRIPTION]}…"
+    claims = f"(The server says: {', '.join(tool.claims)}.)" if tool.claims else ""
+    return " ".join(filter(None, (text, claims)))
+
+
+def _fields(found: Inspection) -> list[tuple[str, str]]:
+    fields = [("failure", found.failure.sentence)] if found.failure is not None else []
+    if found.protocol_version:
+        fields.append(("server", f"{found.server_version or 'unnamed'}, protocol {found.protocol_version}"))
+    lists = {
+        "tools": [tool.name for tool in found.tools],
+        "prompts": [prompt.name for prompt in found.prompts],
+        "resources": [resource.name for resource in found.resources],
+        "templates": [template.name for template in found.templates],
+    }
+    fields += [(kind, f"{len(names)}: {_names(names)}") for kind, names in lists.items() if names]
+    if found.noise:
+        fields.append(("noise", f"on stdout, not messages: {found.noise[0]}"))
+    return [*fields, *(("note", note) for note in found.notes)]
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MAX_NAMES])
+    return shown if len(names) <= MAX_NAMES else f"{shown}, and {len(names) - MAX_NAMES} more"
