@@ -71,9 +71,9 @@ class TerminalSignIn:
                 "load: paste the address of that page here, or the code, and press Enter."
             )
         self._prompt = "Address or code (not shown): "
-        _print(self._prompt, end="")
         try:
-            with _hidden_input():
+            with _hidden_input():  # before the prompt, after which the user types
+                _print(self._prompt, end="")
                 return await self._read_line()
         finally:
             self._prompt = ""
