@@ -40,7 +40,12 @@ async def sign_in(server: ResolvedServer, interaction: SignInInteraction) -> Sig
     if provider is None:
         reason = "its own Authorization header" if server.transport != "stdio" else "its environment"
         raise SignInError(f"{server.name} has no sign-in: it is given access by {reason}.")
-    async with connect(server, auth=provider):
+    async with connect(server, auth=provider) as connection:
+        if connection.capabilities.tools is not None:
+            try:
+                await connection.client.list_tools()  # some servers let everybody connect
+            except Exception as error:
+                raise await connection.failure(error, "list its tools") from error
         return sign_in_state(server.url)
 
 

@@ -15,6 +15,7 @@ protects. OPTIONS is `default`, any other word, or several of these, joined with
     post, basic, none        the only way in which clients authenticate themselves
     step-up                  calling a tool needs the scope `call`, which the first token does not have
                              (protocol 2026-07-28 only)
+    open-handshake           connecting needs no token, listing and calling do (protocol 2026-07-28 only)
     modern                   the MCP server refuses requests of protocols before 2026-07-28
 
 /authorize redirects at once with a code. The client PREREGISTERED is known everywhere, and may use client
@@ -290,15 +291,12 @@ class AuthorizationServers:
         server, request = self._server(options), Request(scope, receive)
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
         grant = server.access.get(token)
-        if grant is None:
+        method = request.headers.get("mcp-method")  # of protocol 2026-07-28
+        if grant is None and not (server.has("open-handshake") and method == "server/discover"):
             status, challenge = 401, 'error="invalid_token"' if token else 'scope="read"'
-        elif (
-            server.has("step-up")
-            and "call" not in grant.scope.split()
-            and request.headers.get("mcp-method") == "tools/call"
-        ):
+        elif grant and server.has("step-up") and method == "tools/call" and "call" not in grant.scope.split():
             status, challenge = 403, 'error="insufficient_scope", scope="read call"'
-        elif server.has("modern") and "mcp-method" not in request.headers:
+        elif server.has("modern") and method is None:
             status, challenge = 400, ""
         else:
             await self._mcp({**scope, "path": "/mcp", "raw_path": b"/mcp"}, receive, send)

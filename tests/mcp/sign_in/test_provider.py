@@ -227,6 +227,14 @@ async def test_signing_in_may_take_longer_than_the_probe_for_the_new_protocol(
     assert len(user.visits) == 1
 
 
+async def test_server_that_lets_everybody_connect_asks_when_its_tools_are_listed(
+    http_servers: HttpServers,
+) -> None:
+    server, user = _guarded(http_servers, "open-handshake"), BrowserUser()
+    assert await sign_in(server, user.interaction()) is not None
+    assert len(user.visits) == 1
+
+
 async def test_more_permissions_are_asked_for(http_servers: HttpServers) -> None:
     server, user = _guarded(http_servers, "step-up"), BrowserUser()
     await sign_in(server, user.interaction())
