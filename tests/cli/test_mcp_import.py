@@ -76,7 +76,8 @@ def test_without_names_everything_found_is_listed(capsys: pytest.CaptureFixture[
     ]
     assert main(["mcp", "import"]) == 0
     out = capsys.readouterr().out
-    assert "socket  ws://x             cannot be imported: url: MCP has no WebSocket transport" in out
+    assert "socket  ws://x             cannot be imported\n" in out
+    assert "         socket: url: MCP has no WebSocket transport; use http or sse\n" in out
     assert "hush" not in out
     assert not mcp_file().exists()
 

@@ -12,6 +12,7 @@ from acp_tui.agents import catalogue
 from acp_tui.cli import options
 from acp_tui.cli.commands import exec as exec_command
 from acp_tui.config import user_agents
+from acp_tui.config.mcp.sources import OWN_KEYS as SERVER_KEYS
 from acp_tui.config.policies import POLICIES
 from acp_tui.config.settings import VALIDATORS, Settings
 from acp_tui.ui.keys import SCOPES, TABLE, Key, key_name
@@ -51,6 +52,10 @@ def test_the_defaults_of_the_settings_are_right() -> None:
         value = settings.value(key)
         expected = f'"{value}"' if isinstance(value, str) else str(value).lower().replace(".0", "")
         assert written.replace("_", "") == expected.replace("_", ""), key
+
+
+def test_every_key_of_an_mcp_server_is_described() -> None:
+    assert sorted(first_column(section(page("docs/mcp.md"), "Defining a server"))) == sorted(SERVER_KEYS)
 
 
 def test_every_key_of_an_agent_is_described() -> None:

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 ROOTS = ("mcpServers", "servers")
 """The key that contains the servers: the first in most programs, the second in VS Code."""
 
-_OWN_KEYS = (
+OWN_KEYS = (
     *("command", "args", "env", "cwd", "url", "type", "headers", "sign_in"),
     *("enabled", "agents", "timeout", "include_tools", "exclude_tools", "connection"),
 )
+"""The keys of a server in `config.toml`. Those of other programs are accepted as well."""
 
 
 def from_document(config: TomlDocument, *, report_unknown_keys: bool = True) -> list[Server]:
@@ -42,7 +43,7 @@ def from_document(config: TomlDocument, *, report_unknown_keys: bool = True) -> 
             path = ("mcp_servers", name, key) if key else ("mcp_servers", name)
             config.report(path, f"{sentence}; not sent to any agent")
         for key in server.extra if report_unknown_keys else ():
-            config.report_unknown_key(("mcp_servers", name, key), _OWN_KEYS)
+            config.report_unknown_key(("mcp_servers", name, key), OWN_KEYS)
         set_lines(server, entry, partial(config.line, "mcp_servers", name))
         servers.append(server)
     return servers

@@ -27,7 +27,7 @@ examples:
   acp-tui mcp add filesystem ~/notes --as notes
   acp-tui mcp add github
   acp-tui mcp add mine --env 'TOKEN=${MY_TOKEN}' -- ./server.py --verbose
-  acp-tui mcp add docs --url https://example.com/mcp --header 'Authorization: Bearer ${KEY}'
+  acp-tui mcp add docs --url https://example.com/mcp --header 'X-Key: ${KEY}'
 """
 
 
@@ -43,14 +43,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url", metavar="URL", help="the address of a server on the network")
     parser.add_argument("--type", choices=("http", "sse"), help="its transport (default: by the URL)")
     parser.add_argument(
-        "--env", action="append", default=[], type=assignment, metavar="NAME=VALUE", help="(repeatable)"
+        "--env",
+        action="append",
+        default=[],
+        type=assignment,
+        metavar="NAME=VALUE",
+        help="an environment variable (repeatable)",
     )
     parser.add_argument(
-        "--header", action="append", default=[], type=_header, metavar="'NAME: VALUE'", help="(repeatable)"
+        "--header",
+        action="append",
+        default=[],
+        type=_header,
+        metavar="'NAME: VALUE'",
+        help="an HTTP header (repeatable)",
     )
     parser.add_argument("--sign-in", action="store_true", help="the server asks you to sign in")
     parser.add_argument("--cwd", metavar="DIR", help="start it in this folder (default: the workspace)")
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="of each call")
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="how long a call may take")
     parser.add_argument(
         "--agent", action="append", default=[], metavar="NAME", help="only for this agent (repeatable)"
     )

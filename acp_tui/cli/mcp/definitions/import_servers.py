@@ -16,7 +16,7 @@ from acp_tui.cli.options import FAILED, OK
 from acp_tui.config.problems import closest_match
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import content_stream
-from acp_tui.console.tables import aligned, truncate
+from acp_tui.console.tables import aligned, truncate, wrapped
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.store.own_mcp_servers import read_own_servers
@@ -132,8 +132,12 @@ def _print_found(found: Sequence[FoundServer], *, as_json: bool) -> None:
         print("\n".join(aligned([("   ", client.title, str(client.files[0])) for client in clients()])))
         return
     for place, group in groupby(found, key=lambda one: f"{one.place}  {one.server.file}"):
+        ones = list(group)
         print(visible_line(place))
-        print("\n".join(aligned([("   ", *_row(one, existing)) for one in group])))
+        print("\n".join(aligned([("   ", *_row(one, existing)) for one in ones])))
+        for one in ones:
+            for problem in one.server.problems:
+                print("\n".join(wrapped(f"{one.server.name}: {problem}", " " * 9)))
     print("Import with `acp-tui mcp import NAME…` or `acp-tui mcp import --all`.")
 
 
@@ -143,6 +147,6 @@ def _row(one: FoundServer, existing: dict[str, dict[str, object]]) -> Iterator[s
     yield server.name
     yield truncate(redact_text(what), COMMAND_WIDTH)
     if server.problems:
-        yield f"cannot be imported: {server.problems[0]}"
+        yield "cannot be imported"
     elif server.name in existing:
         yield "there is one of that name already"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.config.mcp import connection_for
@@ -14,7 +15,7 @@ from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from acp_tui.config.mcp import Server
+    from acp_tui.config.mcp import Server, SignInSettings
 
 DIGEST_CHARACTERS = 12
 """How much of a digest is shown."""
@@ -56,10 +57,8 @@ def option_fields(server: Server) -> Iterator[Field]:
     """Yield the options that are set and that no agent can be told."""
     if server.cwd:
         yield Field("folder", server.cwd, "cwd")
-    if (settings := server.sign_in) is not None:
-        client = f" as client {settings.client_id}" if settings.client_id else ""
-        scope = f", scope {settings.scope}" if settings.scope else ""
-        yield Field("sign-in", f"{settings.grant.replace('_', ' ')}{client}{scope}", "sign_in")
+    if server.sign_in is not None:
+        yield Field("sign-in", _sign_in_text(server.sign_in), "sign_in")
     if server.timeout is not None:
         yield Field("timeout", f"{server.timeout:g} s for each call", "timeout")
     if server.include_tools is not None:
@@ -68,6 +67,16 @@ def option_fields(server: Server) -> Iterator[Field]:
     if server.exclude_tools:
         key = "excludeTools" if "excludeTools" in server.lines else "exclude_tools"
         yield Field("tools", f"not {', '.join(server.exclude_tools)}", key)
+    if server.connection is not None:
+        yield Field("connection", server.connection, "connection")
+
+
+def _sign_in_text(settings: SignInSettings) -> str:
+    """Return all settings of a sign-in. Their values are part of what a user agrees to."""
+    parts = [settings.grant.replace("_", " ")]
+    given = asdict(settings) | {"grant": None, "client_secret": MASK if settings.client_secret else None}
+    parts += [f"{name} {value}" for name, value in given.items() if value]
+    return ", ".join(parts).replace("send_token True", "the agent gets the token")
 
 
 def field_lines(server: Server, more: Sequence[Field] = ()) -> list[str]:
