@@ -18,6 +18,7 @@ from acp_tui.controller.changes.baseline_tracker import BaselineTracker
 from acp_tui.controller.changes.diff_locator import DiffLocator
 from acp_tui.controller.changes.rewind import Rewind
 from acp_tui.controller.mcp.app_socket import AppSocket
+from acp_tui.controller.mcp.usage_facts import UsageFacts
 from acp_tui.controller.opening.parameters import client_capabilities
 from acp_tui.controller.opening.session_opener import SessionOpener
 from acp_tui.controller.opening.sign_in import explain_sign_in_errors
@@ -118,6 +119,7 @@ class Conversation:
             HistoryLimits(settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes),
         )
         self.rewind = Rewind(self._recorder, self._baseline)
+        self._usage_facts = UsageFacts(options.servers, launch.name, folder.id or "")
         self.listen(self._track_changes)
         self._gate = PermissionGate(
             policy=options.policy,
@@ -367,6 +369,7 @@ class Conversation:
             if self._agent is not None:
                 await self._agent.close()
             await self._diff_locator.close()
+            await self._usage_facts.finish()
             await self._baseline.close()
             await asyncio.to_thread(self.listing.close)
             await asyncio.to_thread(self._reaper.close)
@@ -392,3 +395,4 @@ class Conversation:
         history = loaded or self.session.replaying
         self._baseline.see(changes, history=history)
         self._diff_locator.see(changes, history=history)
+        self._usage_facts.see(events, changes, history=history)

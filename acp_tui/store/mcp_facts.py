@@ -15,7 +15,7 @@ from acp_tui.config.paths import private_directory, write_private
 from acp_tui.store.locks import file_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 VERSION = 1
@@ -131,9 +131,10 @@ class McpFacts:
         """Save that the user agrees to these tools. Raises `OSError`."""
         self._change(name, digest, agreed=AgreedTools(self._clock(), dict(digests)))
 
-    def add_sent(self, name: str, digest: str, *, agent: str, session: str) -> None:
-        """Save that a server was given to an agent. Raises `OSError`."""
-        self._change(name, digest, sent=SentServer(self._clock(), agent, session))
+    def add_sent(self, servers: Iterable[tuple[str, str]], *, agent: str, session: str) -> None:
+        """Save that servers, by name and digest, were given to an agent. Raises `OSError`."""
+        sent = SentServer(self._clock(), agent, session)
+        self._change_all({_key(name, digest): {"sent": sent} for name, digest in servers})
 
     def add_use(self, name: str, digest: str, *, tool: str, evidence: str) -> None:
         """Save that an agent called a tool. Raises `OSError`."""
@@ -144,13 +145,17 @@ class McpFacts:
         self._change(name, digest, mode=mode)
 
     def _change(self, name: str, digest: str, **facts: Any) -> None:
+        self._change_all({_key(name, digest): facts})
+
+    def _change_all(self, changes: dict[str, dict[str, Any]]) -> None:
+        """Save the new facts of several servers."""
         private_directory(self._path.parent)
         lock = self._path.with_name(f".{self._path.name}.lock")
         with file_lock(lock, timeout=LOCK_TIMEOUT_SECONDS):
             servers = self._content()
-            key = _key(name, digest)
-            changed = replace(_server_facts(servers.get(key)), **facts, updated_at=self._clock())
-            servers[key] = asdict(changed)
+            for key, facts in changes.items():
+                changed = replace(_server_facts(servers.get(key)), **facts, updated_at=self._clock())
+                servers[key] = asdict(changed)
             if len(servers) > MAX_SERVERS:
                 newest = sorted(servers, key=lambda each: _server_facts(servers[each]).updated_at)
                 servers = {each: servers[each] for each in newest[-MAX_SERVERS:]}

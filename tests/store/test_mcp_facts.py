@@ -18,7 +18,7 @@ def test_each_fact_is_kept_when_another_is_added(tmp_path: Path) -> None:
     facts = McpFacts(tmp_path, clock=lambda: 5.0)
     facts.add_test("files", "d1", ServerTest(3.0, "connected", tools=2))
     facts.agree_to_tools("files", "d1", {"read": "a"})
-    facts.add_sent("files", "d1", agent="claude", session="s1")
+    facts.add_sent([("files", "d1")], agent="claude", session="s1")
     facts.add_use("files", "d1", tool="read", evidence="the bridge")
     facts.remember_mode("files", "d1", "auto")
     known = McpFacts(tmp_path).read("files", "d1")

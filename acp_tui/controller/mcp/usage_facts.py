@@ -1,0 +1,88 @@
+"""Saves when an MCP server was given to an agent, and when the agent called one of its tools."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from acp_tui.config.paths import paths
+from acp_tui.session.events import McpCalled, SessionOpened, SessionOpening
+from acp_tui.session.state import ToolCall
+from acp_tui.store.mcp_facts import McpFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.config.mcp import Server
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+
+EVIDENCE = {"name": "the agent's name of the tool", "title": "the agent's title of the call"}
+"""How the server and the tool of a tool call are known."""
+
+
+class UsageFacts:
+    """Follows one conversation, and saves what it shows about the user's servers."""
+
+    def __init__(self, servers: Sequence[Server], agent: str, session_id: str) -> None:
+        """Follow a conversation.
+
+        Args:
+            servers: The definitions, which are read when a server is sent or used.
+            agent: The name of the agent.
+            session_id: The id of the recorded session; empty if it is not recorded.
+        """
+        self._servers = servers
+        self._agent = agent
+        self._session_id = session_id
+        self._opening: list[str] = []  # the names of the servers that are being sent
+        self._seen: set[int] = set()  # ids of tool calls
+        self._saving: set[asyncio.Future[None]] = set()
+
+    def see(self, events: Sequence[Event], changes: Sequence[Change], *, history: bool) -> None:
+        """Save what events and their changes say. Tool calls of the `history` were made earlier."""
+        for event in events:
+            if isinstance(event, SessionOpening):
+                self._opening = event.mcp_servers
+            elif isinstance(event, SessionOpened):
+                self._save_sent()
+            elif isinstance(event, McpCalled) and event.by == "agent":
+                self._save_use(event.server, event.tool, "the bridge")
+        if history:
+            return
+        for change in changes:
+            call = change.entry
+            if isinstance(call, ToolCall) and call.mcp_tool is not None and call.id not in self._seen:
+                self._seen.add(call.id)
+                evidence = EVIDENCE[call.mcp_tool.source]
+                self._save_use(call.mcp_tool.server, call.mcp_tool.name, evidence)
+
+    async def finish(self) -> None:
+        """Wait until everything is saved."""
+        if self._saving:
+            await asyncio.wait(self._saving)
+
+    def _save_sent(self) -> None:
+        digests = self._digests()
+        sent = [(name, digests[name]) for name in self._opening if name in digests]
+        if sent:
+            self._save(lambda facts: facts.add_sent(sent, agent=self._agent, session=self._session_id))
+
+    def _save_use(self, server: str, tool: str, evidence: str) -> None:
+        digest = self._digests().get(server)
+        if digest is not None:
+            self._save(lambda facts: facts.add_use(server, digest, tool=tool, evidence=evidence))
+
+    def _digests(self) -> dict[str, str]:
+        """Return the digest of each definition. Of several with the same name, the last one counts."""
+        return {server.name: server.digest() for server in self._servers}
+
+    def _save(self, save: Callable[[McpFacts], None]) -> None:
+        def run() -> None:
+            with contextlib.suppress(OSError):  # only the list of servers shows it
+                save(McpFacts(paths().state))
+
+        saving = asyncio.get_running_loop().run_in_executor(None, run)
+        self._saving.add(saving)
+        saving.add_done_callback(self._saving.discard)
