@@ -157,7 +157,8 @@ class OwnServer:
             targets=(call.target,) if call.target is not None else (),
             always_ask=call.always_ask,
         )
-        question = Question(None, "tool", subject, GUARD_OPTIONS, why="")
+        options = [one for one in GUARD_OPTIONS if not (call.always_ask and one.kind == "allow_always")]
+        question = Question(None, "tool", subject, options, why="")
         entry = self._session.own_tool_calls.get(call_id)
         if entry is not None:
             question.call = entry.call

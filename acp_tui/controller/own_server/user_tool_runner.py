@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ class UserToolRunner:
         async def run(_call_id: str) -> ToolResult:
             return await self._run(tool, arguments)
 
-        return PreparedCall(run)
+        return PreparedCall(run, facts=(("command", shlex.join(tool.command)),))
 
     async def _run(self, tool: UserTool, arguments: dict[str, Any]) -> ToolResult:
         program = shutil.which(tool.command[0])

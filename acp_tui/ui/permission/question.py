@@ -64,6 +64,8 @@ _SEVERAL = {
 def action_phrase(question: Question) -> str:
     """Return what the agent asks to do, such as "run a command"."""
     subject = question.subject
+    if question.kind == "tool":
+        return "use a tool of acp-tui"
     if len(subject.targets) > 1 and subject.kind in _SEVERAL:
         return _SEVERAL[subject.kind]
     return _KINDS.get(subject.kind, "do something")
@@ -123,12 +125,19 @@ def _title_is_redundant(question: Question) -> bool:
     subject = question.subject
     if question.call is None:
         return True  # acp-tui asks, so there is no title from the agent
+    if question.kind == "tool":  # the title is a part of what is shown below
+        return bool(question.facts or question.call.content or not question.call.title)
     title = _title(question).strip("`")
     command = question.subject.command_text
     if command is not None:
         return title == reveal_line(command[:MAX_COMMAND]).strip()
     shown = {target.path for target in subject.targets} | {diff.path for diff in _diffs(question)}
     return title in {reveal_line(path) for path in shown}
+
+
+def _shown_facts(question: Question) -> set[str]:
+    """Return the values of the question's own facts, as they are shown."""
+    return {reveal_line(value) for _, value in question.facts}
 
 
 def _whole_title(question: Question, context: DrawContext) -> LinesBody:
@@ -358,7 +367,7 @@ def _content(question: Question, context: DrawContext) -> Iterator[LinesBody]:
         if not isinstance(part, Content) or repeats_raw_input(part, question.call):
             continue
         text = part.text or " ".join(filter(None, (f"[{part.kind}]", part.name, part.uri, part.mime)))
-        if text.strip():
+        if text.strip() and text not in _shown_facts(question):
             yield LinesBody(_prose(text.strip("\n"), context), text)
 
 

@@ -9,7 +9,7 @@ from acp_tui.controller.requests.user_questions import Question
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.permissions.subject import PathContext
+from acp_tui.permissions.subject import PathContext, Subject
 from acp_tui.permissions.subject_reader import subject_of_call, subject_of_command, subject_of_write
 from acp_tui.session.state import Content, Diff, Location, PermissionOption, ToolCall
 
@@ -116,3 +116,19 @@ def guarded_command() -> Question:
     env = {"LD_PRELOAD": "/tmp/x.so"}
     subject = subject_of_command("make", ["install"], cwd="/usr/src", env=env, context=PLACE)
     return Question(3, "command", subject, GUARD, "")
+
+
+def own_tool() -> Question:
+    """The agent asks acp-tui to open a page."""
+    url = "https://docs.example.org:8443/a/long/path/that/does/not/fit/into/a/line?query=1#fragment"
+    subject = Subject(
+        kind="mcp",
+        description="use `open_url` of acp-tui's own MCP server",
+        server="acp-tui",
+        tool="open_url",
+        always_ask="it opens a page in your browser",
+    )
+    call = ToolCall(id=1, at=0, call_id="t1", title=url, content=[Content("text", url)])
+    question = Question(None, "tool", subject, GUARD, "", call)
+    question.facts = (("host", "docs.example.org"), ("address", url))
+    return question

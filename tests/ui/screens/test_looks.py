@@ -13,9 +13,12 @@ from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
+from acp_tui.ui.screens.dialogs.file_view import FileViewScreen
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.status_layout import StatusFacts
 from acp_tui.ui.widgets.status_line import StatusLine
 from tests.support.looks import Show, every_look, look
+from tests.support.waiting import until
 from tests.ui.screens import questions
 
 if TYPE_CHECKING:
@@ -72,6 +75,7 @@ ASKED: dict[str, Callable[[], Question]] = {
     "unclear": questions.unclear,
     "guarded-write": questions.guarded_write,
     "guarded-command": questions.guarded_command,
+    "own-tool": questions.own_tool,
 }
 
 
@@ -83,7 +87,7 @@ def test_permission_in_every_look(asked: str, theme: str, size: tuple[int, int],
 
 
 @look
-@pytest.mark.parametrize("asked", ["dangerous", "many-options", "unclear", "guarded-command"])
+@pytest.mark.parametrize("asked", ["dangerous", "many-options", "unclear", "guarded-command", "own-tool"])
 def test_permission(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = permission_app(theme, ASKED[asked]())
     assert snap_compare(app, terminal_size=size, run_before=_quiet)
@@ -224,3 +228,21 @@ def test_status_line(width: int, theme: str, snap_compare: Any) -> None:
         return [StatusLine(facts, palette, clock=lambda: 112.0) for facts in LINES]
 
     assert snap_compare(Show(theme, widgets=widgets), terminal_size=(width, 10))
+
+
+@look
+def test_a_file_from_a_line_on(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    code = [
+        f"def function_{number}(value: int) -> str:\n    return f'{{value}}'\n\n\n" for number in range(40)
+    ]
+    text = "".join(code).replace("function_21(", "function_21(" + "very_" * 20)
+
+    def screen(palette: Palette) -> FileViewScreen:
+        return FileViewScreen("src/app.py:85", "src/app.py", text, palette, line=85)
+
+    async def scrolled(pilot: Pilot[None]) -> None:
+        await until(lambda: pilot.app.screen.query_one(BodyScroller).scroll_y > 0, between=pilot.pause)
+        await pilot.pause()
+
+    app = Show(theme, screen=screen)  # type: ignore[arg-type]  # of whatever result
+    assert snap_compare(app, terminal_size=size, run_before=scrolled)

@@ -28,18 +28,14 @@ class FileViewScreen(DetailScreen):
         self._path = path
         self._text = text
         self._line = line
-        self._body: NumberedText | None = None
-
-    def on_mount(self) -> None:
-        """Scroll to the line."""
-        super().on_mount()
-        self.call_after_refresh(self._scroll_to_line)
-
-    def _scroll_to_line(self) -> None:
-        if self._line is not None and self._body is not None:
-            row = max(0, self._body.row_of(self._line) - CONTEXT_ROWS)
-            self.query_one(BodyScroller).scroll_to(y=row, animate=False, force=True)
+        self._is_new = True
 
     def _draw(self, context: DrawContext) -> Sequence[Body]:
-        self._body = NumberedText(self._text, self._path, context.palette, context.width, marked=self._line)
-        return [self._body]
+        body = NumberedText(self._text, self._path, context.palette, context.width, marked=self._line)
+        if self._is_new and self._line is not None:
+            self._is_new = False
+            self.call_after_refresh(self._go_to_row, max(0, body.row_of(self._line) - CONTEXT_ROWS))
+        return [body]
+
+    def _go_to_row(self, row: int) -> None:
+        self.query_one(BodyScroller).scroll_to(y=row, animate=False, force=True)
