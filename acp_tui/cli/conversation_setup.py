@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import acp_tui
 from acp_tui.app_context import AppContext
+from acp_tui.cli.mcp.demo_server import demo_server
 from acp_tui.cli.project_trust import ProjectTrust, mcp_servers_named
 from acp_tui.cli.start_questions import StartQuestion, workspace_question
-from acp_tui.config.mcp import Server
 from acp_tui.config.policies import POLICIES
 from acp_tui.console.log_file import log_to_file
 from acp_tui.controller import Options, set_mode, set_option
@@ -32,13 +30,6 @@ WELCOME = (
     "The demo agent is a script: it needs no model, no key and no network. "
     'Type "tour" and press Enter for a demonstration; / lists its other commands.'
 )
-
-
-def demo_server() -> Server:
-    """Return the MCP server that comes with the demo agent and is given to no other agent."""
-    program = Path(acp_tui.__file__).parent / "demo" / "mcp_server.py"
-    arguments = ["-P", "-m", "acp_tui.demo.mcp_server"]
-    return Server(DEMO_AGENT, program, None, command=sys.executable, args=arguments, agents=[DEMO_AGENT])
 
 
 class ConversationSetup:
@@ -68,7 +59,9 @@ class ConversationSetup:
             launch = self.app_context.launch_for_resume(self._stored, agent, args.program)
         else:
             launch = self.app_context.launch(agent, args.program)
-        self._demo_servers = [demo_server()] if launch.name == DEMO_AGENT else []
+        self._demo_servers = (
+            [demo_server(self.app_context.settings.mcp_states)] if launch.name == DEMO_AGENT else []
+        )
         self._options = self._make_options(launch)
         self.conversation: Conversation = self.app_context.conversation(
             launch, self._options, keep_log=not args.no_log, resumed=self._stored

@@ -54,10 +54,10 @@ if TYPE_CHECKING:
     from acp import Client
     from acp.schema import StopReason
 
-    from acp_tui.demo.sessions.open_session import McpServer
     from acp_tui.demo.sessions.settings import Settings
     from acp_tui.demo.sessions.store import SessionStore, StoredSession
     from acp_tui.demo.sign_in import SignIn
+    from acp_tui.demo.tools.mcp_client import McpServer
     from acp_tui.demo.turn import ContentBlock
     from acp_tui.demo.wire import Wire
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents import catalogue
 from acp_tui.cli.mcp.definitions.server_fields import DIGEST_CHARACTERS, Field, definition_json, field_lines
+from acp_tui.cli.mcp.demo_server import DEMO, demo_server
 from acp_tui.cli.mcp.server_selection import (
     add_file_option,
     named_agents,
@@ -44,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
     here = servers_here(args.mcp_config)
     if args.agent is not None:
         require_known_agent(args.agent, here)
+    if args.agent == DEMO:
+        here.servers.insert(0, demo_server(here.settings.mcp_states))
     found = [(server, _recipients(server, here, args.agent)) for server in here.servers]
     found += [(unsent.server, _withheld(unsent, here, args.agent)) for unsent in here.withheld]
     if args.json:

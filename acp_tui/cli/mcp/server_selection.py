@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
+from acp_tui.cli.mcp.demo_server import DEMO, demo_server
 from acp_tui.cli.project_trust import NOT_AGREED, ProjectTrust
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
@@ -48,6 +49,8 @@ class ServersHere:
         for server in reversed(servers):
             if server.name == name:
                 return server
+        if name == DEMO:
+            return demo_server(self.settings.mcp_states)
         guess = closest_match(name, [server.name for server in servers])
         hint = f"; did you mean {guess}?" if guess else ". `acp-tui mcp list` shows all."
         raise UserError(f'There is no MCP server "{name}"{hint}', exit_code=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from acp import text_block, tool_content, update_tool_call
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp_types import CallToolResult, Tool
 
-    from acp_tui.demo.sessions.open_session import McpServer
-    from acp_tui.demo.tools.mcp_client import McpConnection
+    from acp_tui.demo.tools.mcp_client import McpConnection, McpServer
     from acp_tui.demo.turn import Turn
 
 USAGE = "Call a tool with its name and a JSON object: `/mcp call TOOL {…}`."
@@ -46,12 +46,14 @@ async def mcp(turn: Turn) -> None:
 
 
 def _connections(turn: Turn) -> list[McpConnection]:
-    from acp_tui.demo.tools.mcp_client import McpConnections  # the MCP SDK takes a second to load
+    # The MCP SDK takes a second to load.
+    from acp_tui.demo.tools.mcp_client import McpConnections
+    from acp_tui.demo.tools.mcp_questions import ask_client
 
     session = turn.session
     if session.mcp_connections is None:
         session.mcp_connections = McpConnections(session.mcp_servers)
-    return session.mcp_connections.all(turn)
+    return session.mcp_connections.all(partial(ask_client, turn))
 
 
 def tool_name(server: str, tool: str) -> str:

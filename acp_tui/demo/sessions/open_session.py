@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from acp.schema import AcpMcpServer, HttpMcpServer, McpServerStdio, SseMcpServer, StopReason
+    from acp.schema import StopReason
 
     from acp_tui.demo.sessions.store import StoredSession
-    from acp_tui.demo.tools.mcp_client import McpConnections
-
-    McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
+    from acp_tui.demo.tools.mcp_client import McpConnections, McpServer
 
 
 @dataclass

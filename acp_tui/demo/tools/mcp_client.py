@@ -12,15 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx2
-from acp.schema import (
-    AcceptElicitationResponse,
-    ElicitationFormSessionMode,
-    ElicitationSchema,
-    ElicitationUrlSessionMode,
-    HttpMcpServer,
-    McpServerStdio,
-    SseMcpServer,
-)
+from acp.schema import AcpMcpServer, HttpMcpServer, McpServerStdio, SseMcpServer
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
@@ -28,7 +20,6 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import (
     CONNECTION_CLOSED,
     CallToolResult,
-    ElicitRequestFormParams,
     ElicitRequestParams,
     ElicitResult,
     Implementation,
@@ -37,12 +28,14 @@ from mcp_types import (
 from acp_tui import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from mcp.shared.dispatcher import ProgressFnT
 
-    from acp_tui.demo.sessions.open_session import McpServer
-    from acp_tui.demo.turn import Turn
+    AskUser = Callable[[str, ElicitRequestParams], Awaitable[ElicitResult]]
+    """Passes a question of a server, which is given by its name, on to the user."""
+
+McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
 
 CONNECT_SECONDS = 30
@@ -57,8 +50,7 @@ class McpConnection:
 
     def __init__(self, server: McpServer) -> None:
         self.server = server
-        self.turn: Turn | None = None
-        """The turn in which the server's questions are asked."""
+        self.ask_user: AskUser | None = None
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
         self._opened: asyncio.Future[Client]
@@ -125,31 +117,9 @@ class McpConnection:
         context: Any,  # noqa: ARG002 - the SDK passes it by name
         params: ElicitRequestParams,
     ) -> ElicitResult:
-        """Pass a question of the server on to the client, if it can ask it."""
-        turn = self.turn
-        offered = turn.capabilities.elicitation if turn else None
-        if turn is None or offered is None:
+        if self.ask_user is None:
             return ElicitResult(action="decline")
-        mode: ElicitationFormSessionMode | ElicitationUrlSessionMode
-        if isinstance(params, ElicitRequestFormParams):
-            if offered.form is None:
-                return ElicitResult(action="decline")
-            schema = ElicitationSchema.model_validate(params.requested_schema)
-            mode = ElicitationFormSessionMode(session_id=turn.session_id, requested_schema=schema)
-        else:
-            if offered.url is None:
-                return ElicitResult(action="decline")
-            mode = ElicitationUrlSessionMode.model_validate(
-                {
-                    "sessionId": turn.session_id,
-                    "elicitationId": params.elicitation_id or "mcp",
-                    "url": params.url,
-                }
-            )
-        message = f"The MCP server {self.server.name} asks: {params.message}"
-        answer = await turn.client.create_elicitation(message, mode)
-        content = answer.content if isinstance(answer, AcceptElicitationResponse) else None
-        return ElicitResult.model_validate({"action": answer.action, "content": content})
+        return await self.ask_user(self.server.name, params)
 
 
 class McpConnections:
@@ -158,10 +128,10 @@ class McpConnections:
     def __init__(self, servers: list[McpServer]) -> None:
         self._connections = {server.name: McpConnection(server) for server in servers}
 
-    def all(self, turn: Turn) -> list[McpConnection]:
-        """Return the connections, for use in this turn."""
+    def all(self, ask_user: AskUser) -> list[McpConnection]:
+        """Return the connections. Their questions to the user are passed on to `ask_user`."""
         for connection in self._connections.values():
-            connection.turn = turn
+            connection.ask_user = ask_user
         return list(self._connections.values())
 
     async def close(self) -> None:

@@ -1,0 +1,26 @@
+"""The MCP server that comes with the demo agent and is given to no other agent."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import acp_tui
+from acp_tui.config import mcp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from acp_tui.config.mcp import ServerState
+
+DEMO = "demo"
+"""The name of the agent and of its server."""
+
+
+def demo_server(states: Mapping[str, ServerState]) -> mcp.Server:
+    """Return the server as if it was configured, with what the user said about a server of its name."""
+    program = Path(acp_tui.__file__).parent / "demo" / "mcp_server.py"
+    args = ["-P", "-m", "acp_tui.demo.mcp_server"]
+    server = mcp.Server(DEMO, program, None, command=sys.executable, args=args, agents=[DEMO])
+    return mcp.with_states([server], states)[0]

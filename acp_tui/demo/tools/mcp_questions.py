@@ -1,0 +1,42 @@
+"""Passes the questions of MCP servers on to the client. Imports the MCP SDK, like `mcp_client`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp.schema import (
+    AcceptElicitationResponse,
+    ElicitationFormSessionMode,
+    ElicitationSchema,
+    ElicitationUrlSessionMode,
+)
+from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
+
+if TYPE_CHECKING:
+    from acp_tui.demo.turn import Turn
+
+
+async def ask_client(turn: Turn, server: str, question: ElicitRequestParams) -> ElicitResult:
+    """Ask the user in the name of a server. Decline if the client cannot ask in this way."""
+    offered = turn.capabilities.elicitation
+    is_form = isinstance(question, ElicitRequestFormParams)
+    if offered is None or (offered.form if is_form else offered.url) is None:
+        return ElicitResult(action="decline")
+    message = f"The MCP server {server} asks: {question.message}"
+    answer = await turn.client.create_elicitation(message, _mode(turn, question))
+    content = answer.content if isinstance(answer, AcceptElicitationResponse) else None
+    return ElicitResult.model_validate({"action": answer.action, "content": content})
+
+
+def _mode(
+    turn: Turn, question: ElicitRequestParams
+) -> ElicitationFormSessionMode | ElicitationUrlSessionMode:
+    if isinstance(question, ElicitRequestFormParams):
+        schema = ElicitationSchema.model_validate(question.requested_schema)
+        return ElicitationFormSessionMode(session_id=turn.session_id, requested_schema=schema)
+    page = {
+        "sessionId": turn.session_id,
+        "elicitationId": question.elicitation_id or "mcp",
+        "url": question.url,
+    }
+    return ElicitationUrlSessionMode.model_validate(page)
