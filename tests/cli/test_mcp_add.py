@@ -109,6 +109,7 @@ def test_without_a_name_the_well_known_servers_are_listed(capsys: pytest.Capture
         ),
         (["x", "y", "--", "sh"], "What is 'y'? Write the command after --."),
         (["a\x1b[31mb", "--", "sh"], "is not a name"),
+        (["x", "--", "sh", "\udcff"], "x cannot be added: it contains an invalid character"),
         (["x", "--agent", "codx", "--", "sh"], 'Unknown agent "codx"; did you mean codex?'),
         (["x", "--json", "--", "sh"], "--json needs --yes"),
         (["x", "--sign-in", "--", "sh"], "only a server with a URL can ask for a sign-in"),

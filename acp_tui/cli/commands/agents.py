@@ -79,6 +79,8 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields += [("Note", agent.note)] if agent.note else []
     if agent.missing_file == "empty":
         fields.append(("Files", "a missing file is read as empty"))
+    if agent.project_mcp:
+        fields.append(("MCP servers", f"reads {', '.join(agent.project_mcp)} of a project by itself"))
     fields += [] if agent.is_custom else [("Tested", agent.tested_version or "untested")]
     fields += [("Home page", agent.homepage)] if agent.homepage else []
     fields.append(("Source", agent.source))

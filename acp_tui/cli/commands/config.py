@@ -11,6 +11,7 @@ from acp_tui.agents import catalogue
 from acp_tui.cli.options import add_action
 from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import settings as config
+from acp_tui.config.paths import mcp_file
 from acp_tui.console.tables import aligned, wrapped
 from acp_tui.session.text import visible_line
 from acp_tui.store.secret_patterns import redact_text
@@ -79,6 +80,8 @@ def _ui_problems(settings: Settings) -> list[Problem]:
 
 def _show(settings: Settings) -> list[str]:
     files = [config.config_file(), config.project_file(Path.cwd())]
+    if mcp_file().exists():
+        files.insert(1, mcp_file())
     lines = aligned([(file.name, str(file) if file.exists() else f"{file} (missing)") for file in files])
     rows = [(key, _toml_value(key, settings), _origin(settings.origin(key))) for key in config.VALIDATORS]
     rows += [
@@ -112,7 +115,7 @@ def _origin(origin: Origin | UserAgent | UserTool | Server) -> str:
     """
     if origin.file is None:
         return str(origin)
-    is_usual = origin.file in (config.config_file(), config.project_file(Path.cwd()))
+    is_usual = origin.file in (config.config_file(), mcp_file(), config.project_file(Path.cwd()))
     name = origin.file.name if is_usual else str(origin.file)
     return name if origin.line is None else f"{name}:{origin.line}"
 

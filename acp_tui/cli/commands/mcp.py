@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from acp_tui.cli.options import add_action
 
 if TYPE_CHECKING:
-    import argparse
-
     from acp_tui.cli import CommandModule
 
 ACTIONS = {
@@ -40,11 +39,21 @@ MODULES = {
 """The modules with other names."""
 
 
+class _LazyActions(argparse._SubParsersAction):  # type: ignore[type-arg]  # not subscriptable in Python 3.11
+    """Imports only the module of the chosen action: several need `asyncio`, which takes 40 ms."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        """Add the arguments of the chosen action, and parse them."""
+        if values[0] in ACTIONS:
+            _module(values[0]).configure(self.choices[values[0]])
+        super().__call__(parser, namespace, values, option_string)
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(action=_LazyActions, dest="action", metavar="ACTION", required=True)
     for name, summary in ACTIONS.items():
-        _module(name).configure(add_action(actions, name, summary))
+        add_action(actions, name, summary)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -46,6 +46,10 @@ def addition(name: str, entry: dict[str, Any], facts: Sequence[Field] = ()) -> A
     if len(name) > MAX_NAME_CHARACTERS:
         raise UserError(f"The name has more than {MAX_NAME_CHARACTERS} characters.", exit_code=2)
     entry = {key: value for key, value in entry.items() if value not in (None, [], {}, "")}
+    try:
+        json.dumps([name, entry], ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:  # a surrogate, from JSON or from bytes on the command line
+        raise UserError(f"{visible_line(name)} cannot be added: it contains an invalid character.") from None
     server = mcp.parse(name, entry, mcp_file(), None)
     if server.problems:
         raise UserError(f"{name} cannot be added: {'; '.join(server.problems)}.", exit_code=2)
