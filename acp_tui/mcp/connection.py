@@ -23,6 +23,7 @@ from acp_tui.mcp.handlers import (
     ServerHandlers,
     ServerLogMessage,
 )
+from acp_tui.mcp.sign_in.provider import SignInProvider
 from acp_tui.mcp.transports.http_transport import HttpEvidence, open_http
 from acp_tui.mcp.transports.sampling import decline_sampling
 from acp_tui.mcp.transports.stdio_process import StdioProcess
@@ -194,17 +195,17 @@ class McpConnection:
     async def open(self, timeout: float | None) -> None:
         """Wait until the server can be used. Raises `ServerFailure`."""
         ready = asyncio.create_task(self._ready.wait())
-        waits = {ready, self._task}
+        waits: set[asyncio.Task[Any]] = {ready, self._task}
         if self._http is not None:
             waits.add(broken := asyncio.create_task(self._http.broken.wait()))
         try:
             first = WAITING_SECONDS if timeout is None else min(WAITING_SECONDS, timeout)
-            done, _ = await asyncio.wait(waits, timeout=first, return_when=asyncio.FIRST_COMPLETED)
+            done = await self._first_of(waits, first)
             if not done and (timeout is None or timeout > first):
                 if self._handlers.on_waiting is not None:
                     self._handlers.on_waiting(diagnosis.waiting_sentence(self.server, timeout, self._process))
                 rest = None if timeout is None else timeout - first
-                done, _ = await asyncio.wait(waits, timeout=rest, return_when=asyncio.FIRST_COMPLETED)
+                done = await self._first_of(waits, rest)
         finally:
             ready.cancel()
             if self._http is not None:
@@ -217,6 +218,20 @@ class McpConnection:
             failure = diagnosis.connect_timeout(self.server, timeout, self._process)
         error = await self.close()
         raise failure or diagnosis.explain(self.server, error, process=self._process, http=self._http)
+
+    async def _first_of(self, waits: set[asyncio.Task[Any]], timeout: float | None) -> set[asyncio.Task[Any]]:
+        """Wait until one of the tasks is done. The time in which the user signs in does not count."""
+        provider = self._auth if isinstance(self._auth, SignInProvider) else None
+        try:
+            async with asyncio.timeout(timeout) as limit:
+                if provider is not None:
+                    provider.limit = limit
+                return (await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED))[0]
+        except TimeoutError:
+            return set()
+        finally:
+            if provider is not None:
+                provider.limit = None
 
     def asked_too_early(self, mode: ConnectMode, failure: ServerFailure | None) -> bool:
         """Whether `server/discover` may have had no answer only because the user had to sign in first.
@@ -300,7 +315,7 @@ async def connect(
         roots: The folders that the server is told about.
         auth: Adds credentials to the requests of an http or sse server. It may raise a `ServerFailure`.
         handlers: What the server may ask and report.
-        timeout: Seconds for starting and connecting; None while the user signs in.
+        timeout: Seconds for starting and connecting, without the time in which the user signs in.
 
     Raises:
         ServerFailure: The server cannot be used.

@@ -13,7 +13,7 @@ import json
 import logging
 import shlex
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
@@ -37,7 +37,7 @@ from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
     from acp_tui.config.mcp.sign_in_settings import SignInSettings
     from acp_tui.mcp.sign_in.interaction import SignInInteraction
@@ -101,6 +101,8 @@ class SignInProvider(OAuthClientProvider):
         self._sign_in_turn = asyncio.Lock()
         self._round_trip: BrowserRoundTrip | None = None
         self._authorization_url = ""
+        self.limit: asyncio.Timeout | None = None
+        """A time limit that is running for the server, which stops while the user is asked."""
         self._more_scope = False  # the server wants a permission that the token lacks
 
     # ----------------------------------------------------------------- requests
@@ -217,8 +219,24 @@ class SignInProvider(OAuthClientProvider):
         assert self._round_trip is not None
         metadata = self.context.oauth_metadata
         needs_issuer = metadata is not None and metadata.authorization_response_iss_parameter_supported
-        answer = await self._round_trip.answer(self._authorization_url, issuer_required=bool(needs_issuer))
+        with self._limit_stopped():
+            answer = await self._round_trip.answer(
+                self._authorization_url, issuer_required=bool(needs_issuer)
+            )
         return AuthorizationCodeResult(code=answer.code, state=answer.state, iss=answer.issuer)
+
+    @contextmanager
+    def _limit_stopped(self) -> Iterator[None]:
+        limit, now = self.limit, asyncio.get_running_loop().time
+        rest = None
+        if limit is not None and (end := limit.when()) is not None:
+            rest = end - now()
+            limit.reschedule(None)
+        try:
+            yield
+        finally:
+            if limit is not None and rest is not None and limit is self.limit:
+                limit.reschedule(now() + rest)
 
     async def _perform_authorization(self) -> httpx2.Request:
         """Return the request for a token, after the user has signed in."""

@@ -308,3 +308,18 @@ async def test_nothing_secret_is_logged(http_servers: HttpServers, caplog: pytes
     logged = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith("mcp"))
     assert "access-" not in logged
     assert "refresh-" not in logged
+
+
+async def test_time_limit_is_stopped_while_the_user_is_asked(http_servers: HttpServers) -> None:
+    ends: list[float | None] = []
+
+    def paste(url: str) -> str:
+        assert provider is not None
+        assert provider.limit is not None
+        ends.append(provider.limit.when())
+        return url
+
+    server = _guarded(http_servers, "slow-user")
+    provider = provider_for(server, PastingUser(paste).interaction())
+    async with connect(server, auth=provider):
+        assert ends == [None]
