@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 from typing import TYPE_CHECKING, Self
 
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 PATH = "/callback"
 _MAX_REQUEST_BYTES = 32_768
 _REQUEST_SECONDS = 10.0
+PAGE_SECONDS = 2.0
+"""How long to wait until the browser has received its page."""
 _PAGE = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>acp-tui</title>
 <body style="font-family: sans-serif; margin: 3em"><p>{sentence}</p></body></html>
@@ -40,6 +41,8 @@ class CallbackServer:
         self._accept = accept
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._server: asyncio.Server | None = None
+        self._idle: set[asyncio.Task[None]] = set()  # connections without a request so far
+        self._answering: set[asyncio.Task[None]] = set()
 
     def bind(self, port: int = 0) -> None:
         """Take a port; 0 means a free one. Raises `OSError`."""
@@ -58,6 +61,10 @@ class CallbackServer:
     async def __aexit__(self, *_: object) -> None:
         if self._server is not None:
             self._server.close()
+        for task in self._idle:
+            task.cancel()
+        if open_connections := self._idle | self._answering:  # the browser still waits for its page
+            await asyncio.wait(open_connections, timeout=PAGE_SECONDS)
 
     def close(self) -> None:
         """Give the port back."""
@@ -66,16 +73,27 @@ class CallbackServer:
         self._socket.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, ValueError, TimeoutError, asyncio.IncompleteReadError):
+        task = asyncio.current_task()
+        assert task is not None
+        self._idle.add(task)
+        try:
             async with asyncio.timeout(_REQUEST_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
-            status, sentence = self._respond(head.partition(b"\r\n")[0].decode("ascii", "replace"))
-            body = _PAGE.format(sentence=sentence).encode()
-            writer.write(
-                f"HTTP/1.1 {status}\r\n{_HEADERS}Content-Length: {len(body)}\r\n\r\n".encode() + body
-            )
-            await writer.drain()
-        writer.close()
+            self._idle.discard(task)
+            self._answering.add(task)
+            await self._answer(head.partition(b"\r\n")[0].decode("ascii", "replace"), writer)
+        except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass  # the browser sent no complete request, or went away
+        finally:
+            self._idle.discard(task)
+            self._answering.discard(task)
+            writer.close()
+
+    async def _answer(self, request_line: str, writer: asyncio.StreamWriter) -> None:
+        status, sentence = self._respond(request_line)
+        body = _PAGE.format(sentence=sentence).encode()
+        writer.write(f"HTTP/1.1 {status}\r\n{_HEADERS}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        await writer.drain()
 
     def _respond(self, request_line: str) -> tuple[str, str]:
         """Return the status and the sentence of the page."""
