@@ -15,6 +15,7 @@ from acp_tui.cli.mcp.server_selection import (
     named_agents,
     require_known_agent,
     servers_here,
+    stored_sign_in,
 )
 from acp_tui.cli.project_trust import read_by_agent
 from acp_tui.cli.settings_problems import print_problem_count
@@ -22,7 +23,6 @@ from acp_tui.config import mcp
 from acp_tui.config import settings as config
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import content_stream
-from acp_tui.mcp.sign_in.stored_state import sign_in_state, uses_sign_in
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from acp_tui.cli.mcp.server_selection import ServersHere
     from acp_tui.config.mcp import Server, ServerState, UnsentServer
-    from acp_tui.mcp.sign_in.stored_state import SignInState
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -143,21 +142,12 @@ def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
 
 def _access(server: Server) -> Field | None:
     """Return whether the user is signed in; None if the server has no sign-in as far as is known."""
-    state = _sign_in_state(server)
+    state = stored_sign_in(server)
     if state is not None:
         return Field("access", state.describe())
     if server.sign_in is None or server.sign_in.grant == "client_credentials":
         return None
     return Field("access", f"not signed in; run `acp-tui mcp sign-in {shlex.quote(server.name)}`")
-
-
-def _sign_in_state(server: Server) -> SignInState | None:
-    if not uses_sign_in(server):
-        return None
-    try:
-        return sign_in_state(mcp.resolve_server(server).url)
-    except mcp.CannotSendError:  # its URL is not known
-        return None
 
 
 def _switches(state: ServerState) -> str:
@@ -168,7 +158,7 @@ def _switches(state: ServerState) -> str:
 
 
 def _server_json(server: Server, recipients: Recipients) -> dict[str, Any]:
-    state, signed_in = server.state, _sign_in_state(server)
+    state, signed_in = server.state, stored_sign_in(server)
     return definition_json(server) | {
         "project": None if server.project is None else str(server.project),
         "enabled": server.enabled,

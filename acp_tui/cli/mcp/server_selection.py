@@ -13,6 +13,7 @@ from acp_tui.config import mcp
 from acp_tui.config import settings as config
 from acp_tui.config.problems import closest_match
 from acp_tui.errors import UserError
+from acp_tui.mcp.sign_in.stored_state import sign_in_state, uses_sign_in
 
 if TYPE_CHECKING:
     import argparse
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from acp_tui.config.mcp import ResolvedServer, Server, UnsentServer
     from acp_tui.config.settings import Settings
+    from acp_tui.mcp.sign_in.stored_state import SignInState
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,16 @@ def require_known_agent(agent: str, here: ServersHere) -> None:
 def named_agents(server: Server) -> list[str]:
     """Return the agents that get a server because they are named, whether by its definition or the user."""
     return list(dict.fromkeys([*(server.agents or []), *server.state.enabled_for]))
+
+
+def stored_sign_in(server: Server) -> SignInState | None:
+    """Return whether the user is signed in at a server, as far as is stored; None if not."""
+    if not uses_sign_in(server):
+        return None
+    try:
+        return sign_in_state(mcp.resolve_server(server).url)
+    except mcp.CannotSendError:  # its URL is not known
+        return None
 
 
 def add_file_option(parser: argparse.ArgumentParser) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.mcp.server_selection import add_file_option, servers_here
+from acp_tui.cli.mcp.server_selection import add_file_option, servers_here, stored_sign_in
 from acp_tui.cli.mcp_client.content_text import print_json
 from acp_tui.cli.options import FAILED, OK, USAGE
 from acp_tui.console.messages import print_message
@@ -47,14 +47,21 @@ def run(args: argparse.Namespace) -> int:
     )
     tested = asyncio.run(inspect_servers(servers, source="test", accept=args.accept))
     if args.json:
-        documents = [each.found.as_json() | {"changes": asdict(each.changes)} for each in tested]
-        print_json({"servers": documents})
+        print_json({"servers": [_document(each) for each in tested]})
     else:
         for each in tested:
             print_inspected(each, accepted=args.accept, with_details=len(args.names) == 1)
         if args.all:
             _print_untested(here, tested)
     return OK if all(each.found.status == "connected" for each in tested) else FAILED
+
+
+def _document(tested: Inspected) -> dict[str, Any]:
+    signed_in = stored_sign_in(tested.server)
+    return tested.found.as_json() | {
+        "changes": asdict(tested.changes),
+        "signed_in": None if signed_in is None else signed_in.as_json(),
+    }
 
 
 def _print_untested(here: ServersHere, tested: list[Inspected]) -> None:

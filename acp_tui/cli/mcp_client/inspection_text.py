@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.cli.mcp.server_selection import stored_sign_in
 from acp_tui.console.alerts import print_alert
 from acp_tui.console.tables import labelled
 from acp_tui.session.text import visible_line
@@ -30,6 +31,8 @@ def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool)
     found, changes = inspected.found, inspected.changes
     print(visible_line(f"{found.name}  {found.status} in {found.seconds:.1f} s"))
     fields = _fields(found)
+    if (signed_in := stored_sign_in(inspected.server)) is not None:
+        fields.append(("access", signed_in.describe()))
     if changes.added:
         fields.append(("added", ", ".join(changes.added)))
     if changes.removed:
