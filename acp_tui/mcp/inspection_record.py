@@ -10,14 +10,13 @@ from acp_tui.session.text import visible_line
 from acp_tui.store.mcp_facts import McpFacts, ServerTest, ToolChanges
 
 if TYPE_CHECKING:
-    from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.inspection import Inspection
 
 
-def save_inspection(server: ResolvedServer, found: Inspection, *, accept: bool = False) -> ToolChanges:
+def save_inspection(digest: str, found: Inspection, *, accept: bool = False) -> ToolChanges:
     """Save a test, and return how the tools differ from those the user agreed to.
 
-    The tools of the first successful test count as agreed: the user has agreed to the server's definition.
+    `digest` is that of the server's definition. The tools of the first successful test count as agreed: the user has agreed to the server's definition.
     With `accept`, those of this test count as agreed from now on, and the changes before are returned.
     """
     facts = McpFacts(paths().state)
@@ -32,9 +31,9 @@ def save_inspection(server: ResolvedServer, found: Inspection, *, accept: bool =
         prompts=len(found.prompts),
         resources=len(found.resources),
     )
-    known = facts.read(server.name, server.digest)
+    known = facts.read(found.name, digest)
     with contextlib.suppress(OSError):  # the result is shown in any case
-        facts.add_test(server.name, server.digest, test)
+        facts.add_test(found.name, digest, test)
         if found.status == "connected" and (accept or known.agreed is None):
-            facts.agree_to_tools(server.name, server.digest, found.tool_digests)
+            facts.agree_to_tools(found.name, digest, found.tool_digests)
     return known.tool_changes(found.tool_digests) if found.status == "connected" else ToolChanges()

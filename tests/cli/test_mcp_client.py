@@ -163,6 +163,16 @@ def test_prompts_and_resources(script: None, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == "The text of test://readme\n"
 
 
+def test_the_list_shows_when_a_server_was_tested(script: None, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["mcp", "test", "script"])
+    capsys.readouterr()
+    assert main(["mcp", "list"]) == 0
+    assert ": connected, 17 tools, 2 prompts, 2 resources" in capsys.readouterr().out
+    assert main(["mcp", "list", "--json"]) == 0
+    (server,) = json.loads(capsys.readouterr().out)["servers"]
+    assert (server["tested"]["tools"], server["given"], server["used"]) == (17, None, None)
+
+
 def test_the_log_shows_calls_and_stderr(define: Define, capsys: pytest.CaptureFixture[str]) -> None:
     define(script=stdio_command("--stderr", "warm\x1b[0m up"))
     main(["mcp", "call", "script", "echo", '{"text": "hi"}'])

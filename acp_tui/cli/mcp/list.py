@@ -17,6 +17,7 @@ from acp_tui.cli.mcp.server_selection import (
     servers_here,
     stored_sign_in,
 )
+from acp_tui.cli.mcp_client.fact_fields import fact_fields, facts_json
 from acp_tui.cli.project_trust import read_by_agent
 from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import mcp
@@ -138,6 +139,7 @@ def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
     for sentence in recipients.loaded_by.values():
         if sentence != recipients.left_out:
             yield Field("loaded", sentence)
+    yield from fact_fields(server)
 
 
 def _access(server: Server) -> Field | None:
@@ -169,4 +171,5 @@ def _server_json(server: Server, recipients: Recipients) -> dict[str, Any]:
         "sent_to": [] if recipients.left_out else "all" if recipients.agents is None else recipients.agents,
         "not_sent_to": recipients.exceptions,
         "loaded_by": list(recipients.loaded_by),
+        **facts_json(server),
     }

@@ -58,7 +58,8 @@ async def _inspect(server: Server, source: str, accept: bool) -> Inspected:
     try:
         resolved = mcp.resolve_server(server)
     except mcp.CannotSendError as error:
-        return Inspected(server, _not_started(server, error), ToolChanges())
+        found = _not_started(server, error)
+        return Inspected(server, found, save_inspection(server.digest(), found))
     recorder = ServerRecorder(resolved, source)
     found = await inspect(
         resolved,
@@ -70,7 +71,7 @@ async def _inspect(server: Server, source: str, accept: bool) -> Inspected:
         recorder.connected(found.protocol_version, found.server_version)
     if found.failure is not None:
         recorder.failed(ServerFailure(found.failure.cause, found.failure.sentence))
-    return Inspected(server, found, save_inspection(resolved, found, accept=accept))
+    return Inspected(server, found, save_inspection(resolved.digest, found, accept=accept))
 
 
 def _not_started(server: Server, error: mcp.CannotSendError) -> Inspection:

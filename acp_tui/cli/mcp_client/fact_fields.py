@@ -1,0 +1,59 @@
+"""What happened to a server: tested, given to an agent, used. For `acp-tui mcp list`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.cli.mcp.definitions.server_fields import Field
+from acp_tui.config.paths import paths
+from acp_tui.console.quantities import pluralize
+from acp_tui.store.mcp_facts import McpFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.config.mcp import Server
+    from acp_tui.store.mcp_facts import ServerFacts, ServerTest
+
+
+def fact_fields(server: Server) -> Iterator[Field]:
+    """Yield what happened, with the time and the evidence. What never happened is left out."""
+    facts = _facts(server)
+    if facts.tested is not None:
+        yield Field("tested", f"{_moment(facts.tested.at)}: {_outcome(facts.tested)}")
+    if facts.sent is not None:
+        session = f", session {facts.sent.session}" if facts.sent.session else ""
+        yield Field("given", f"{_moment(facts.sent.at)}: to {facts.sent.agent}{session}")
+    if facts.used is not None:
+        yield Field("used", f"{_moment(facts.used.at)}: {facts.used.tool}, seen by {facts.used.evidence}")
+
+
+def facts_json(server: Server) -> dict[str, Any]:
+    """Return what happened as JSON values; null if it never happened."""
+    facts = _facts(server)
+    return {
+        "tested": asdict(facts.tested) if facts.tested is not None else None,
+        "given": asdict(facts.sent) if facts.sent is not None else None,
+        "used": asdict(facts.used) if facts.used is not None else None,
+        "tools_agreed_at": facts.agreed.at if facts.agreed is not None else None,
+    }
+
+
+def _facts(server: Server) -> ServerFacts:
+    return McpFacts(paths().state).read(server.name, server.digest())
+
+
+def _outcome(test: ServerTest) -> str:
+    if test.status != "connected":
+        return f"{test.status}. {test.sentence}"
+    counts = (
+        f"{pluralize(test.tools, 'tool')}, {pluralize(test.prompts, 'prompt')}, "
+        f"{pluralize(test.resources, 'resource')}"
+    )
+    return f"connected, {counts}"
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
