@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 def save_inspection(digest: str, found: Inspection, *, accept: bool = False) -> ToolChanges:
     """Save a test, and return how the tools differ from those the user agreed to.
 
-    `digest` is that of the server's definition. The tools of the first successful test count as agreed: the user has agreed to the server's definition.
-    With `accept`, those of this test count as agreed from now on, and the changes before are returned.
+    The tools of the first successful test count as agreed: the user has agreed to the server's definition.
+
+    Args:
+        digest: That of the definition.
+        found: The result of the test.
+        accept: From now on, the tools of this test count as agreed. The changes before are returned.
     """
     facts = McpFacts(paths().state)
     test = ServerTest(

@@ -13,13 +13,13 @@ from acp_tui.console.messages import print_message
 from acp_tui.mcp.failures import FailureCause
 from acp_tui.mcp.handlers import ServerHandlers
 from acp_tui.mcp.inspection import FailureInfo, Inspection, inspect
-from acp_tui.store.mcp_facts import ToolChanges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from acp_tui.cli.mcp.server_selection import ServersHere
     from acp_tui.config.mcp import Server
+    from acp_tui.store.mcp_facts import ToolChanges
 
 __all__ = ["Inspected", "enabled_servers", "inspect_servers"]
 
