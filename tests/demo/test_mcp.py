@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.demo_client import DemoClient, Frame, choose
 from tests.support.mcp_servers import ServerLog, stdio_command
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,6 +99,17 @@ async def test_cancelling_the_turn_cancels_the_call(demo: DemoClient, log: Serve
     assert (await answer)["stopReason"] == "cancelled"
     await demo.call("session/close", sessionId=session)
     assert "notifications/cancelled" in log.methods()
+
+
+async def test_session_with_a_mute_server_can_be_cancelled_and_closed(
+    demo: DemoClient, log: ServerLog
+) -> None:
+    session = await demo.open_session(mcpServers=[_scripted(log, "--mute")])
+    _, answer = demo.start_prompt(session, "/mcp")
+    await until(lambda: "initialize" in log.methods())
+    demo.notify("session/cancel", sessionId=session)
+    assert (await answer)["stopReason"] == "cancelled"
+    await demo.call("session/close", sessionId=session)
 
 
 async def test_servers_over_http_and_sse_are_called_with_their_headers(

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
-
 CONNECT_SECONDS = 30
 
 
@@ -74,9 +73,12 @@ class McpConnection:
 
     async def close(self) -> None:
         """Close the connection, which ends the server's process."""
+        if self._task is None:
+            return
         self._closing.set()
-        if self._task is not None:
-            await asyncio.wait([self._task])
+        if not self._opened.done():
+            self._task.cancel()
+        await asyncio.wait([self._task])
 
     async def _keep_open(self) -> None:
         try:
@@ -91,10 +93,8 @@ class McpConnection:
     @asynccontextmanager
     async def _connect(self) -> AsyncIterator[Client]:
         async with AsyncExitStack() as stack:
-            server, mode = (
-                self.server,
-                "legacy",
-            )  # a server that does not know `server/discover` may ignore it
+            server = self.server
+            mode = "legacy"  # a server that does not know `server/discover` may ignore it
             if isinstance(server, McpServerStdio):
                 env = os.environ | {variable.name: variable.value for variable in server.env}
                 program = StdioServerParameters(command=server.command, args=server.args, env=env)
