@@ -18,6 +18,8 @@ MAX_SECONDS = 0.3
 """The CPU time for one check. Schemas can be written so that a check takes years."""
 MAX_QUOTED = 60
 """The maximum length of a value that is quoted in a sentence."""
+MAX_FAULTS = 50
+"""The maximum number of faults that are looked for in one value."""
 MAX_NAMES = 3
 """The maximum number of names of fields in a sentence."""
 
@@ -40,29 +42,34 @@ class SchemaValidator:
         self._too_slow = False  # a check took too long
 
     def fault(self, value: object) -> SchemaFault | None:
-        """Return what is wrong with a value, or None.
+        """Return the most important fault of a value; None if there is none. See `faults`."""
+        return next(iter(self.faults(value)), None)
 
-        None is also returned if the schema is wrong, or if the check takes too long: it is the receiver that
-        decides in the end. Call this in the main thread.
+    def faults(self, value: object) -> list[SchemaFault]:
+        """Return what is wrong with a value, the most important fault first.
+
+        The result is also empty if the schema is wrong, or if the check takes too long: it is the receiver
+        that decides in the end. Call this in the main thread.
         """
         if self._too_slow or exceeds_depth(value) or exceeds_depth(self._schema):
-            return None
+            return []
         try:
             with cpu_limit(MAX_SECONDS):
-                return self._fault(value)
+                return self._faults(value)
         except CpuLimitError:
             self._too_slow = True
         except Exception:  # a wrong schema makes jsonschema fail in many ways
-            return None
-        return None
+            return []
+        return []
 
-    def _fault(self, value: object) -> SchemaFault | None:
-        from jsonschema.exceptions import best_match  # type: ignore[import-untyped]
+    def _faults(self, value: object) -> list[SchemaFault]:
+        from jsonschema.exceptions import best_match, relevance  # type: ignore[import-untyped]
 
         if self._validator is None:
-            return None
-        error = best_match(self._validator.iter_errors(value))
-        return None if error is None else SchemaFault(tuple(error.absolute_path), _problem(error))
+            return []
+        errors = sorted(islice(self._validator.iter_errors(value), MAX_FAULTS), key=relevance, reverse=True)
+        found = (best_match([error]) for error in errors)  # for `anyOf`: what is wrong with the best part
+        return [SchemaFault(tuple(error.absolute_path), _problem(error)) for error in found]
 
     @cached_property
     def _validator(self) -> Any:

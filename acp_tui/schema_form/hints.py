@@ -10,7 +10,12 @@ if TYPE_CHECKING:
 
 _KINDS = {"integer": "whole number", "number": "number", "json": "JSON", "choices": "any of these"}
 _ITEMS = {"text": "one a line", "integer": "whole numbers, one a line", "number": "numbers, one a line"}
-_FORMATS = {"email": "email address", "uri": "URL", "date": "date: 2026-01-31", "date-time": "date and time"}
+_FORMATS = {
+    "email": "email address",
+    "uri": "URL",
+    "date": "date, such as 2026-01-31",
+    "date-time": "date and time",
+}
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SECRET_NAMES = re.compile(

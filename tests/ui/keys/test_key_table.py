@@ -16,6 +16,8 @@ from acp_tui.ui.permission.rules_screen import RulesScreen
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.editor import PromptEditor
 from acp_tui.ui.prompt.history_search import HistoryInput
+from acp_tui.ui.schema_form.choice_editor import ChoiceList
+from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
@@ -55,6 +57,8 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "permission": PermissionScreen,
     "rule": RuleEditor,
     "rules": RulesScreen,
+    "form": SchemaFormDialog,
+    "form_choice": ChoiceList,
     "choose": ChooseScreen,
     "detail": DetailScreen,
     "help": HelpScreen,

@@ -44,7 +44,7 @@ class TypingGuard:
         part of a word, it is accepted only after a pause: the `a` of `via` must not allow.
         """
         navigates = not event.is_printable and event.key in self._dialog.active_bindings
-        accepted = self._accepts_keys
+        accepted = self.accepts_keys
         self._armed = accepted and navigates
         self._last = self._clock()
         if not accepted:
@@ -54,17 +54,18 @@ class TypingGuard:
 
     def hints(self) -> Sequence[Hint]:
         """Return the hints for the keys that work now; while keys are ignored, a hint that says so."""
-        return self._hints() if self._accepts_keys else [("…", "keys work once you stop typing")]
+        return self._hints() if self.accepts_keys else [("…", "keys work once you stop typing")]
 
     def update_hints(self) -> None:
         """Show the hints for the keys that work now. If keys are ignored now, repeat this after the pause."""
         for line in self._dialog.query(KeyHints):  # none before the dialog is composed
             line.set_hints(self.hints())
-            if not self._accepts_keys:
+            if not self.accepts_keys:
                 self._dialog.set_timer(max(0.05, self._seconds_left), self.update_hints)
 
     @property
-    def _accepts_keys(self) -> bool:
+    def accepts_keys(self) -> bool:
+        """True if the next key acts."""
         return self._armed or self._seconds_left <= 0
 
     @property

@@ -1,0 +1,31 @@
+"""The JSON that the user starts with if a value is edited as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.schema_form.references import resolved
+from acp_tui.session.nesting import limit_depth
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_PROPERTIES = 100
+"""The maximum number of properties that are written down for the user."""
+
+
+def starting_object(schema: object, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with the given values, the defaults, and null for what else is required.
+
+    Null does not match most schemas, so that nothing is sent that the user has not filled in.
+    """
+    top = (resolved(schema, schema) if isinstance(schema, dict) else None) or {}
+    properties, required = top.get("properties"), top.get("required")
+    found: dict[str, Any] = {}
+    if isinstance(properties, dict):
+        for name, property_schema in list(properties.items())[:MAX_PROPERTIES]:
+            if isinstance(property_schema, dict) and "default" in property_schema:
+                found[name] = limit_depth(property_schema["default"])
+            elif isinstance(required, list) and name in required:
+                found[name] = None
+    return found | dict(values)

@@ -1,0 +1,416 @@
+"""The dialog with a form made from a JSON schema."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.segment import Segment
+from rich.text import Text
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.schema_form.fields import Form, NotAForm
+from acp_tui.schema_form.schema_reader import read_form
+from acp_tui.schema_form.template import starting_object
+from acp_tui.schema_form.values import NotEnterable, entries_for, initial_entries
+from acp_tui.session.invisible import reveal, reveal_line
+from acp_tui.session.text import visible_json
+from acp_tui.ui import keys
+from acp_tui.ui.app_interface import app_of
+from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.schema_form.choice_editor import ChoiceList, ChoicePicker
+from acp_tui.ui.schema_form.fields_page import FieldsPage
+from acp_tui.ui.schema_form.json_page import JsonPage
+from acp_tui.ui.schema_form.text_editor import TextEditor
+from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.screens.dialogs.typing_guard import TypingGuard
+from acp_tui.ui.widgets.bar import Bar, KeyHints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from textual import events
+    from textual.app import ComposeResult
+
+    from acp_tui.schema_form.answer import SchemaFault
+    from acp_tui.schema_form.values import Entry
+    from acp_tui.ui.schema_form.fields_page import Validate
+    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.bar import Hint
+
+CHROME_ROWS = 6
+"""Rows of the dialog besides the fields: borders, head, a blank row, the problem, keys."""
+MAX_JSON_ROWS = 20
+"""The maximum height of the text area for JSON."""
+MAX_NOTE_ROWS = 5
+"""The maximum height of the message above the text area for JSON. A longer message scrolls."""
+MAX_ASKER_WIDTH = 40
+MAX_MESSAGE = 4_000
+"""The maximum number of characters of the message."""
+MASK = "••••••"
+
+
+def _no_faults(_: object) -> Sequence[SchemaFault]:
+    return ()
+
+
+class _Scroller(VerticalScroll, can_focus=False, inherit_bindings=False):
+    """Scrolls the note and the fields. The dialog binds the keys."""
+
+
+class SchemaFormDialog(Dialog[FormAnswer]):
+    """Lets the user fill in a form, shows the result for review, and returns the answer.
+
+    A schema that is no form is edited as JSON, and any form can be.
+    """
+
+    CSS = """
+    SchemaFormDialog { align: center middle; background: transparent; }
+    SchemaFormDialog #dialog {
+        width: 92; max-width: 100%; height: auto; padding: 0 1;
+        background: $surface; border: round $primary;
+    }
+    SchemaFormDialog #scroll { height: auto; margin-top: 1; scrollbar-size-vertical: 1; }
+    SchemaFormDialog #note { height: auto; }
+    SchemaFormDialog #problem { height: 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("form")
+    AUTO_FOCUS = ""
+
+    def __init__(
+        self,
+        title: str,
+        schema: object,
+        palette: Palette,
+        *,
+        asked_by: str,
+        message: str = "",
+        values: Mapping[str, Any] | None = None,
+        validate: Validate = _no_faults,
+        allow_decline: bool = False,
+        interrupts: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Create the dialog.
+
+        Args:
+            title: What the form is for, such as `Call read_file`. May come from a server.
+            schema: The JSON schema of the object to make, as it was received.
+            palette: The colours of the current theme.
+            asked_by: Who gets the answer, such as `MCP server "files"`.
+            message: A text above the fields. May come from a server.
+            values: What the fields start with, by name; else the defaults of the schema.
+            validate: Returns what is wrong with a whole object, the most important fault first.
+            allow_decline: Whether whoever asks distinguishes declining from closing the form. Such forms were
+                not asked for by the user, so fields that ask for secrets are marked.
+            interrupts: Whether the dialog comes up by itself, so that keys are ignored until typing pauses.
+            clock: Returns the time in seconds.
+        """
+        super().__init__()
+        self._title = title
+        self._schema = schema
+        self._palette = palette
+        self._asked_by = asked_by
+        self._message = message
+        self._values = dict(values or {})
+        self._validate = validate
+        self._allow_decline = allow_decline
+        self._interrupts = interrupts
+        self._clock = clock
+        self._typing_guard = TypingGuard(self, self._hints, clock)
+        self._problem = ""
+        self._fields: FieldsPage | None = None
+        self._json: JsonPage | None = None  # open while the value is edited as JSON
+        self._form: Form | None = None
+        self._why_json = ""
+        try:
+            self._form = read_form(schema)
+        except NotAForm as reason:
+            self._why_json = f"This is edited as JSON, because {reason}."
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="dialog"):
+            yield Bar(self._head(), self._asker(), id="head")
+            with _Scroller(id="scroll"):
+                yield Static(self._note(), markup=False, id="note")
+            yield Static("", markup=False, id="problem")
+            yield KeyHints([], self._palette, id="keys")
+
+    async def on_mount(self) -> None:
+        """Show the fields, or the text area for JSON."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
+        if self._form is None:
+            await self._show_json(starting_object(self._schema, self._values))
+        else:
+            await self._show_fields(self._form, initial_entries(self._form, self._values))
+        if self._interrupts:
+            self.set_focus(None)
+            self._typing_guard.restart()
+            self._wait_for_pause()
+
+    def _wait_for_pause(self) -> None:
+        """Give the focus to the first field as soon as keys are accepted."""
+        if self._typing_guard.accepts_keys:
+            self._interrupts = False
+            self._page.take_focus()
+            self._update_hints()
+        else:
+            self.set_timer(0.05, self._wait_for_pause)
+
+    def on_resize(self) -> None:
+        self._fit()
+        self._update_problem()
+
+    def _fit(self) -> None:
+        """Set the heights: the fields get the rows they need, and scroll if there are not enough."""
+        room = max(3, self.app.size.height - CHROME_ROWS)
+        box = self.query_one("#scroll")
+        if self._json is None:
+            box.styles.max_height = room
+        else:
+            box.styles.max_height = MAX_NOTE_ROWS
+            notes = min(MAX_NOTE_ROWS, box.virtual_size.height)
+            self._json.styles.height = max(3, min(MAX_JSON_ROWS, room - notes))
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def _head(self) -> list[Segment]:
+        return [Segment(reveal_line(self._title), self._palette.strong)]
+
+    def _asker(self) -> list[Segment]:
+        return [Segment(f"  {shorten(reveal_line(self._asked_by), MAX_ASKER_WIDTH)}", self._palette.dim)]
+
+    def _note(self) -> Text:
+        """Return the text above the fields."""
+        palette = self._palette
+        message = reveal(self._message[:MAX_MESSAGE].strip())
+        message += "…" if len(self._message) > MAX_MESSAGE else ""
+        described = reveal(self._form.description[:MAX_MESSAGE].strip()) if self._form is not None else ""
+        empty = "There is nothing to fill in." if self._form is not None and not self._form.fields else ""
+        parts = [(message, palette.text), (described, palette.dim), (empty, palette.dim)]
+        if self._json is not None:
+            parts.append((self._why_json, palette.dim))
+        text = Text()
+        for words, style in parts:
+            if words:
+                text.append(f"{words}\n", style)
+        return text
+
+    def _hints(self) -> list[Hint]:
+        def key(name: str) -> str:
+            return keys.bound_keys(self, f"form.{name}").split()[0]
+
+        decline = [(key("decline"), "decline")] if self._allow_decline else []
+        rest = [(key("review"), "review"), *decline, (key("close"), "cancel")]
+        if self._json is not None:
+            back = [(key("json"), "fields")] if self._form is not None else []
+            return [*rest, *back, (key("schema"), "schema")]
+        choose = [(key("choose"), "choose")] if isinstance(self.focused, ChoiceList | ChoicePicker) else []
+        return [(key("take"), "next"), *choose, *rest, (key("json"), "as JSON"), (key("schema"), "schema")]
+
+    def _update_hints(self) -> None:
+        if self._interrupts:
+            self._typing_guard.update_hints()
+        else:
+            self.query_one(KeyHints).set_hints(self._hints())
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys of the field that has the focus now."""
+        self._update_hints()
+
+    def _show_problem(self, problem: str) -> None:
+        if problem != self._problem:
+            self._problem = problem
+            self._update_problem()
+
+    def _update_problem(self) -> None:
+        problem = self._problem
+        text = Text(f"✘ {reveal_line(problem)}" if problem else "", self._palette.error)
+        text.truncate(max(20, self.query_one("#problem").size.width), overflow="ellipsis")
+        self.query_one("#problem", Static).update(text, layout=False)
+
+    def _use_palette(self, palette: Palette) -> None:
+        self._palette = palette
+        self.query_one("#head", Bar).show(self._head(), self._asker())
+        self.query_one("#note", Static).update(self._note())
+        if self._fields is not None:
+            self._fields.use_palette(palette)
+        if self._json is not None:
+            self._json.editor.use_palette(palette)
+        self._update_problem()
+        self.query_one(KeyHints).use_palette(palette)
+
+    # ------------------------------------------------------------------------- fields or JSON
+
+    @property
+    def _page(self) -> FieldsPage | JsonPage:
+        """The page that the user edits."""
+        page = self._json or self._fields
+        assert page is not None
+        return page
+
+    async def _show_fields(self, form: Form, entries: Mapping[str, Entry]) -> None:
+        """Show fields with these entries."""
+        self._drop(self._fields)
+        self._fields = FieldsPage(
+            form,
+            entries,
+            self._palette,
+            validate=self._validate,
+            show_problem=self._show_problem,
+            warn_of_secrets=self._allow_decline,
+        )
+        await self.query_one("#scroll").mount(self._fields)
+        self._close_json()
+
+    def _close_json(self) -> None:
+        """Show the fields again."""
+        self._drop(self._json)
+        self._json = None
+        if self._fields is not None:
+            self._fields.display = True
+        self._page_changed()
+
+    def _drop(self, page: FieldsPage | JsonPage | None) -> None:
+        """Hide a page, and remove it once the screen is drawn without it. Until then Textual may draw it."""
+        if page is not None:
+            page.display = False
+            self.call_after_refresh(page.remove)
+
+    async def _show_json(self, content: Mapping[str, Any]) -> None:
+        if self._fields is not None:
+            self._fields.display = False
+        self._json = JsonPage(
+            content, self._palette, validate=self._validate, show_problem=self._show_problem
+        )
+        await self.query_one("#dialog").mount(self._json, before="#problem")
+        self._page_changed()
+
+    def _page_changed(self) -> None:
+        self.query_one("#note", Static).update(self._note())
+        self._show_problem("")
+        self._page.take_focus()
+        self._update_hints()
+        self._fit()
+        self.call_after_refresh(self._fit)  # the height of the note is known now
+
+    def action_json(self) -> None:
+        """Edit the value as JSON, or go back to the fields if they can show it."""
+        # Later, because the text area that handles this key cannot be removed until it has done so.
+        self.call_later(self._switch_page)
+
+    async def _switch_page(self) -> None:
+        if self._json is None:
+            if self._fields is not None:
+                await self._show_json(self._fields.draft())
+        elif self._form is None:
+            self.app.bell()
+        elif not self._json.has_changed and self._fields is not None:
+            self._close_json()  # with what was entered, also where it is not valid
+        elif (content := self._json.read_object()) is not None:
+            try:
+                entries = entries_for(self._form, content)
+            except NotEnterable as error:
+                self._show_problem(str(error))
+            else:
+                await self._show_fields(self._form, entries)
+
+    # ------------------------------------------------------------------------- keys
+
+    def on_key(self, event: events.Key) -> None:
+        """Ignore keys that were meant for something else."""
+        if self._interrupts:
+            self._typing_guard.filter_key(event)
+
+    def on_paste(self) -> None:
+        """Ignore keys until the next pause: a paste shows that the user is still writing."""
+        if self._interrupts:
+            self._typing_guard.restart()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Disable declining where nobody would understand it."""
+        return self._allow_decline if action == "decline" else True
+
+    def action_move(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) field."""
+        if isinstance(self._page, FieldsPage):
+            self._page.move(step)
+
+    def action_rows(self, step: int) -> None:
+        """Move a row down (1) or up (-1), within a field or to the next one."""
+        if isinstance(self._page, FieldsPage):
+            self._page.move_rows(step)
+        else:
+            self._page.editor.move_rows(step)
+
+    def action_page(self, step: int) -> None:
+        """Scroll by a page."""
+        box = self.query_one("#scroll") if self._json is None else self._json.editor
+        box.scroll_relative(y=step * max(1, box.size.height - 1), animate=False)
+
+    def action_newline(self) -> None:
+        """Insert a line break into a text that may have several lines."""
+        if not (isinstance(self.focused, TextEditor) and self.focused.newline()):
+            self.app.bell()
+
+    def action_take(self) -> None:
+        """Go to the next field; after the last one, review."""
+        if not isinstance(self._page, FieldsPage):
+            return
+        self._page.take_choice()
+        if self._page.is_at_end:
+            self.action_review()
+        else:
+            self._page.move(1)
+
+    def action_schema(self) -> None:
+        """Show the whole schema."""
+        from acp_tui.ui.screens.dialogs.detail import DetailScreen
+
+        title = f"Schema of {shorten(reveal_line(self._title), MAX_ASKER_WIDTH)}"
+        self.app.push_screen(DetailScreen(title, visible_json(self._schema), self._palette))
+
+    # ------------------------------------------------------------------------- answers
+
+    def action_review(self) -> None:
+        """Show what would be sent, or the first problem."""
+        content = self._page.value()
+        if content is None:
+            return
+        from acp_tui.ui.schema_form.review_dialog import FormReviewDialog
+
+        title = f"Send this to {shorten(reveal_line(self._asked_by), MAX_ASKER_WIDTH)}?"
+        shown = content | dict.fromkeys(self._masked & content.keys(), MASK)
+        dialog = FormReviewDialog(title, shown, self._palette, clock=self._clock)
+        self.app.push_screen(dialog, lambda send: self._reviewed(content, send=bool(send)))
+
+    @property
+    def _masked(self) -> set[str]:
+        fields = self._form.fields if self._form is not None else ()
+        return {field.name for field in fields if field.limits.format == "password"}
+
+    def _reviewed(self, content: dict[str, Any], *, send: bool) -> None:
+        if send:
+            self.dismiss(FormAnswer("accept", content))
+
+    def action_decline(self) -> None:
+        """Answer with an explicit no."""
+        self.dismiss(FormAnswer("decline"))
+
+    def action_close(self) -> None:
+        """Close the form without an answer. If the user has filled in something, ask first."""
+        pages = [page for page in (self._fields, self._json) if page is not None]
+        if not any(page.has_changed for page in pages):
+            self.dismiss(FormAnswer("cancel"))
+            return
+        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+        question = "Close the form? What you filled in will be lost."
+        dialog = ConfirmScreen(question, self._palette, yes="Close the form", no="Go back")
+        self.app.push_screen(dialog, lambda closes: self._close_confirmed(closes=bool(closes)))
+
+    def _close_confirmed(self, *, closes: bool) -> None:
+        if closes:
+            self.dismiss(FormAnswer("cancel"))

@@ -1,0 +1,91 @@
+"""A whole object edited as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.containers import Vertical
+from textual.widgets.text_area import Selection
+
+from acp_tui.schema_form.values import EntryError, read_json
+from acp_tui.ui.schema_form.text_editor import JsonEditor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from textual.app import ComposeResult
+    from textual.widgets import TextArea
+
+    from acp_tui.ui.schema_form.fields_page import Validate
+    from acp_tui.ui.theme.palette import Palette
+
+
+class JsonPage(Vertical):
+    """A text area with an object as JSON. `show_problem` gets what is wrong with it, at every change."""
+
+    DEFAULT_CSS = """
+    JsonPage { height: auto; }
+    JsonPage .editor {
+        height: 1fr; padding: 0 0 0 1; background: $panel; border-left: outer $primary !important;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    def __init__(
+        self,
+        content: Mapping[str, Any],
+        palette: Palette,
+        *,
+        validate: Validate,
+        show_problem: Callable[[str], None],
+    ) -> None:
+        super().__init__()
+        self._first_text = json.dumps(content, indent=2, ensure_ascii=False)
+        self._validate = validate
+        self._show_problem = show_problem
+        self.editor = JsonEditor(self._first_text, palette)
+        """The text area."""
+        self.editor.add_class("editor")
+
+    def compose(self) -> ComposeResult:
+        yield self.editor
+
+    def take_focus(self) -> None:
+        """Focus the text area, with the first null selected: it stands for a value that is required."""
+        self.screen.set_focus(self.editor)
+        lines = self._first_text.split("\n")
+        row = next((row for row, line in enumerate(lines) if line.rstrip(",").endswith(": null")), None)
+        if row is not None and not self.has_changed:
+            end = len(lines[row].rstrip(","))
+            self.editor.selection = Selection((row, end - len("null")), (row, end))
+
+    @property
+    def has_changed(self) -> bool:
+        """True if the user has changed the text."""
+        return self.editor.text != self._first_text
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Say what is wrong with the JSON."""
+        event.stop()
+        self.value()
+
+    def value(self) -> dict[str, Any] | None:
+        """Return the object; None after showing what is wrong with it."""
+        found = self.read_object()
+        faults = self._validate(found) if found is not None else ()
+        if found is not None:
+            self._show_problem(f"{faults[0].sentence}." if faults else "")
+        return None if faults else found
+
+    def read_object(self) -> dict[str, Any] | None:
+        """Return the object, which may not match the schema; None after showing why it is no object."""
+        try:
+            value = read_json(self.editor.text)
+        except EntryError as error:
+            self._show_problem(str(error))
+            return None
+        if not isinstance(value, dict):
+            self._show_problem("This must be an object, as in {…}.")
+            return None
+        return cast("dict[str, Any]", value)

@@ -1,0 +1,1 @@
+"""The dialog with a form."""
