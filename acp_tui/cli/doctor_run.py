@@ -26,7 +26,7 @@ PROGRESS_INTERVAL_SECONDS = 3.0
 async def examine(args: argparse.Namespace, agent: str | None, prompt: str | None) -> dict[str, Any]:
     """Run the agent and return the report as JSON data."""
     # Agents list their terminal sign-in only if the client declares it. It runs only with --sign-in.
-    headless = HeadlessRun(args, agent, terminal_sign_in=True)
+    headless = HeadlessRun(args, agent, terminal_sign_in=True, own_tools=False)
     conversation = headless.conversation
     records: list[Record] = []
     seconds: dict[str, float] = {}

@@ -47,13 +47,21 @@ class HeadlessRun:
     """One conversation without a UI, with timeout and signal handling."""
 
     def __init__(
-        self, args: argparse.Namespace, agent: str | None, *, terminal_sign_in: bool | None = None
+        self,
+        args: argparse.Namespace,
+        agent: str | None,
+        *,
+        terminal_sign_in: bool | None = None,
+        own_tools: bool = True,
     ) -> None:
+        """`own_tools`: the agent may get the tools of acp-tui's own MCP server."""
         self._args = args
         if args.cwd is None and not getattr(args, "resume", None):
             _require_narrow_workspace(Path.cwd())
         declared = is_interactive() if terminal_sign_in is None else terminal_sign_in
         self._setup = ConversationSetup(args, agent, policy="deny", terminal_sign_in=declared)
+        if not own_tools:
+            self._setup.app_context.settings.own_server.enabled = False
         self.conversation: Conversation = self._setup.conversation
         self.failure: str | None = None
         self.stderr_tail: list[str] = []

@@ -41,6 +41,14 @@ def test_a_correct_agent_has_no_violations(tmp_path: Path) -> None:
     assert result["deviations"] == []
 
 
+def test_the_agent_does_not_get_the_tools_of_acp_tui(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACP_TUI_OWN_SERVER_ENABLED", "true")
+    prompt = steps(["report_params", "session/new"])
+    result = report(script(), "--prompt", prompt, cwd=tmp_path)
+    said = json.dumps({"cwd": str(tmp_path), "mcpServers": []})
+    assert result["turn"]["characters"] == len(said)
+
+
 def test_the_demo_agent_has_no_violations(home: Path) -> None:
     done = run("doctor", "demo", "--prompt", "hello", "--json")
     result = json.loads(done.out)

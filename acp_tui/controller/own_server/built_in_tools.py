@@ -25,6 +25,7 @@ MAX_TEXT = 1_000_000
 """The maximum length of each text of a diff, in characters."""
 MAX_MESSAGE = 4_000
 """The maximum length of a message or question, in characters."""
+MAX_SCHEMA = 50_000
 MAX_URL = 2_000
 MAX_FILE_BYTES = 5_000_000
 MAX_SELECTION = 200_000
@@ -132,6 +133,8 @@ class BuiltInTools:
         schema = arguments.get("schema")
         if schema is not None and (not isinstance(schema, dict) or schema.get("type", "object") != "object"):
             raise InvalidCallError("schema must be a JSON Schema of type object.")
+        if schema is not None and len(json.dumps(schema)) > MAX_SCHEMA:
+            raise InvalidCallError(f"schema has more than {MAX_SCHEMA:,} characters.")
 
         async def ask(_call_id: str) -> ToolResult:
             if self.interface is None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.controller.own_server.prepared_call import InvalidCallError, PreparedCall
 from acp_tui.controller.own_server.tool_result import ToolResult, failure
 from acp_tui.processes.piped_process import PipedProcess, StartError, signal_name
-from acp_tui.session.text import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +68,7 @@ class UserToolRunner:
             return failure(f"The tool did not end within {tool.timeout:g} s and was stopped.")
         finally:
             await process.end(grace_seconds=0)
-        text = visible(output.decode("utf-8", "replace"))
+        text = output.decode("utf-8", "replace")
         if is_cut:
             text += f"\n… the output is longer than {MAX_OUTPUT_BYTES:,} bytes"
         if process.returncode == 0:

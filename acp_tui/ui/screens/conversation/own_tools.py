@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import webbrowser
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 NOTICE_SECONDS = 15
 MAX_NOTICE_WIDTH = 300
+TERMINAL_BROWSERS = frozenset({"www-browser", "links", "elinks", "lynx", "w3m"})
+"""Browsers that would draw over the screen."""
 
 
 class OwnTools:
@@ -101,7 +104,12 @@ class OwnTools:
 
     def open_url(self, url: str) -> bool:
         """Open a page in the browser. Blocks: call it in a thread."""
-        return webbrowser.open(url)
+        try:
+            browser = webbrowser.get()
+        except webbrowser.Error:
+            return False
+        name = os.path.basename(str(getattr(browser, "name", "")))  # noqa: PTH119 - any text
+        return name not in TERMINAL_BROWSERS and browser.open(url)
 
     def selection(self) -> str:
         """Return the text that is selected in the conversation or else in the prompt."""
