@@ -36,12 +36,7 @@ class Inspected:
 def enabled_servers(here: ServersHere) -> list[Server]:
     """Return the servers of the current folder that are not disabled, each name once."""
     by_name = {server.name: server for server in here.servers}
-    return [server for server in by_name.values() if _is_enabled(server)]
-
-
-def _is_enabled(server: Server) -> bool:
-    """Whether a server is on for some agent. What the user said wins over the definition."""
-    return server.enabled if server.state.enabled is None else server.state.enabled
+    return [server for server in by_name.values() if server.is_on]
 
 
 async def inspect_servers(servers: Sequence[Server], *, source: str, accept: bool = False) -> list[Inspected]:

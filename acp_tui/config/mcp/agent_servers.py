@@ -87,10 +87,8 @@ def reason_off(server: Server, agent: str) -> str | None:
         return f"you disabled it for {agent}"
     if agent in state.enabled_for:
         return None
-    if state.enabled is False:
-        return "you disabled it"
-    if not server.enabled and state.enabled is None:
-        return "it is disabled"
+    if not server.enabled:
+        return "it is disabled" if state.enabled is None else "you disabled it"
     if server.agents is not None and agent not in server.agents:
         return f"it is only for {', '.join(server.agents)}" if server.agents else "it is for no agent"
     return None
@@ -103,7 +101,8 @@ def switched_state(server: Server, *, enabled: bool, agent: str | None = None) -
     """
     state = server.state
     if agent is None:
-        return replace(state, enabled=None if enabled == server.enabled else enabled)
+        is_default = enabled == _enabled_by_file(server)
+        return replace(state, enabled=None if is_default else enabled)
     on = tuple(name for name in state.enabled_for if name != agent)
     off = tuple(name for name in state.disabled_for if name != agent)
     state = replace(state, enabled_for=on, disabled_for=off)
@@ -114,4 +113,15 @@ def switched_state(server: Server, *, enabled: bool, agent: str | None = None) -
 
 def with_states(servers: Iterable[Server], states: Mapping[str, ServerState]) -> list[Server]:
     """Return the servers, each with what the user said about servers of its name."""
-    return [replace(server, state=states.get(server.name, NO_STATE)) for server in servers]
+    return [_with_state(server, states.get(server.name, NO_STATE)) for server in servers]
+
+
+def _with_state(server: Server, state: ServerState) -> Server:
+    by_file = _enabled_by_file(server)
+    if state.enabled is None:
+        return replace(server, state=state, enabled=by_file, enabled_by_file=None)
+    return replace(server, state=state, enabled=state.enabled, enabled_by_file=by_file)
+
+
+def _enabled_by_file(server: Server) -> bool:
+    return server.enabled if server.enabled_by_file is None else server.enabled_by_file

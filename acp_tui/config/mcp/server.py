@@ -53,12 +53,13 @@ class Server:
     exclude_tools: list[str] = field(default_factory=list)
     sign_in: SignInSettings | None = None
     connection: Connection | None = None  # None: chosen by `connection_for`
-    enabled: bool = True
+    enabled: bool = True  # for agents in general; what the user said with `acp-tui mcp enable` counts
     agents: list[str] | None = None  # None: every agent
     extra: dict[str, Any] = field(default_factory=dict)  # keys that only other programs use
     faults: list[tuple[str, str]] = field(default_factory=list)  # a key, or "" for the whole; a sentence
     project: Path | None = None  # the folder whose file defines it; None: the user's own settings
     state: ServerState = NO_STATE  # what the user said with `acp-tui mcp enable` or `disable`
+    enabled_by_file: bool | None = None  # `enabled` before the user said something; None: nothing was said
     lines: dict[str, int] = field(default_factory=dict, compare=False)  # by key, e.g. "command" or "env.KEY"
     program: str = ""  # the absolute path that the user agreed to; "": found when the server is sent
 
@@ -75,8 +76,7 @@ class Server:
     @property
     def is_on(self) -> bool:
         """Whether some agent may get the server."""
-        enabled = self.enabled if self.state.enabled is None else self.state.enabled
-        return enabled or bool(self.state.enabled_for)
+        return self.enabled or bool(self.state.enabled_for)
 
     @property
     def folder(self) -> Path:
