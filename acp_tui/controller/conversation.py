@@ -18,6 +18,8 @@ from acp_tui.controller.changes.baseline_tracker import BaselineTracker
 from acp_tui.controller.changes.diff_locator import DiffLocator
 from acp_tui.controller.changes.rewind import Rewind
 from acp_tui.controller.mcp.app_socket import AppSocket
+from acp_tui.controller.mcp.bridge_host import BridgeHost
+from acp_tui.controller.mcp.bridge_offer import BridgeOffer
 from acp_tui.controller.mcp.usage_facts import UsageFacts
 from acp_tui.controller.opening.parameters import client_capabilities
 from acp_tui.controller.opening.session_opener import SessionOpener
@@ -41,6 +43,7 @@ from acp_tui.workspace.baseline.limits import Limits
 from acp_tui.workspace.baseline.turn_history import HistoryLimits
 from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.file_listing import FileListing
+from acp_tui.workspace.files.path_context import path_context
 from acp_tui.workspace.files.roots import Roots
 from acp_tui.workspace.terminals.terminals import Terminals
 
@@ -147,7 +150,8 @@ class Conversation:
         self.own_server = OwnServer(
             self.session, self._gate, files, self._baseline, settings.tools, self.note, self._roots.cwd
         )
-        self._mcp_socket = AppSocket(self.own_server.socket_handlers())
+        self._bridges = BridgeHost(self._gate, path_context(files), self._roots.directories, self.note)
+        self._mcp_socket = AppSocket(self.own_server.socket_handlers() | self._bridges.socket_handlers())
         channel = AcpChannel(self.own_server, lambda method, params: self._connection.notify(method, params))
         self._opener = SessionOpener(
             launch,
@@ -158,6 +162,7 @@ class Conversation:
             options.servers,
             options.withheld_servers,
             OwnServerOffer(lambda: settings.own_server.is_for(launch.name), channel, self._mcp_socket),
+            BridgeOffer(self._bridges, self._mcp_socket, self.note),
             self._baseline,
             self._wait_notices,
             timeout=settings.timeouts.session,
@@ -263,6 +268,7 @@ class Conversation:
         if self._agent is not None:
             await self._agent.close()
         self.own_server.stop_calls()
+        self._bridges.stop_calls()
         await self._mcp_socket.renew()
         await self._terminals.release_all()
         self._gate.turn_ended()
@@ -317,6 +323,7 @@ class Conversation:
         await self._connection.cancel(self._session_id)
         await self._connection.answer_pending()  # also those of subagents' sessions
         self.own_server.stop_calls()
+        self._bridges.stop_calls()
 
     async def changes(self) -> list[FileChange]:
         """Return all files that have changed since the conversation began."""

@@ -1,7 +1,8 @@
 """Grants: once an action is allowed, the agent's request to carry it out needs no second permission.
 
-Some agents ask for permission to run a command or change a file, and then have the client do it. That is one
-action, so the user is asked once. A grant covers a request for exactly what was allowed, and covers it once.
+Some agents ask for permission to run a command, change a file or call an MCP tool, and then have the client
+do it. That is one action, so the user is asked once. A grant covers a request for exactly what was allowed,
+and covers it once.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 def covers(allowed: Subject, asked: Subject) -> bool:
     """Return True if the request `asked` is for exactly the action that the permission `allowed` is for."""
+    if asked.mcp_call is not None:  # the agent has asked about a call before it reached the bridge
+        return asked.mcp_call == allowed.mcp_call and asked.always_ask is None
     if not (allowed.certain and asked.certain and asked.served):
         return False
     if asked.kind == "execute":
@@ -85,6 +88,6 @@ def _left(allowed: Subject, asked: Subject, call: ToolCall | None) -> list[tuple
     This is a grant for the files that no request has used yet, or an empty list.
     """
     targets = tuple(target for target in allowed.targets if target.real not in asked.paths)
-    if asked.kind == "execute" or not targets:
+    if asked.mcp_call is not None or asked.kind == "execute" or not targets:
         return []
     return [(allowed.evolve(targets=targets), call)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.config.sensitive_files import sensitive_reason as is_sensitive
 
@@ -86,6 +86,14 @@ class PathContext:
         return (target.path[len(base) :] or ".") if target.path.startswith(base) else target.path
 
 
+class McpCallKey(NamedTuple):
+    """What identifies a call of an MCP tool, to recognise that two requests are about the same call."""
+
+    server: str
+    tool: str
+    arguments: str  # JSON with sorted keys
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """What will happen if a request is allowed: a command, work on files, or the use of a tool."""
@@ -122,6 +130,7 @@ class Subject:
     server: str | None = None
     tool: str | None = None
     always_ask: str | None = None  # why no rule and no policy may allow it, as a clause about "it"
+    mcp_call: McpCallKey | None = None  # as the agent named the call, or as it reached the bridge
 
     def evolve(self, **changes: Any) -> Subject:
         """Return a copy with some fields changed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.permissions.commands.command_reader import read_command
 from acp_tui.permissions.commands.composite_reader import read_parts
@@ -17,21 +17,23 @@ from acp_tui.permissions.danger.dangerous_commands import find_danger_in_prose
 from acp_tui.permissions.subject import KINDS, PATH_KINDS, PathContext, Subject, Target
 from acp_tui.permissions.tool_call_sources import (
     FILE_KINDS,
+    FoundTool,
     commands_of,
+    mcp_call_key,
+    mcp_call_of,
     mcp_tool_of,
     paths_of,
     texts_of,
     url_of,
 )
 from acp_tui.session.invisible import reveal_line
-from acp_tui.session.state import Diff
+from acp_tui.session.state import Diff, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from acp_tui.permissions.commands.command_reader import Command
     from acp_tui.permissions.tool_call_sources import FoundCommands
-    from acp_tui.session.state import ToolCall
 
 
 # Kinds that are judged by their command or files, even if a tool of an MCP server does it. A tool that claims
@@ -50,6 +52,21 @@ def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
     a diff as `edit`, unless its kind is `delete`, `move` or `execute`.
     """
     tool = mcp_tool_of(call)
+    subject = _subject_of_call(call, context, tool)
+    return subject.evolve(mcp_call=mcp_call_of(call, tool))
+
+
+def subject_of_mcp_call(server: str, tool: str, arguments: Any, context: PathContext) -> Subject:
+    """Return the subject of a call of an MCP tool that acp-tui carries: server and tool are certain.
+
+    As with other requests, arguments that contain a command make it an `execute`.
+    """
+    call = ToolCall(id=0, at=0.0, call_id="", raw_input=arguments)
+    subject = _subject_of_call(call, context, FoundTool(server, tool))
+    return subject.evolve(mcp_call=mcp_call_key(server, tool, arguments))
+
+
+def _subject_of_call(call: ToolCall, context: PathContext, tool: FoundTool) -> Subject:
     found = commands_of(call)
     has_diff = any(isinstance(part, Diff) for part in call.content)
     kind = call.kind if call.kind in KINDS and call.kind != "mcp" else "other"

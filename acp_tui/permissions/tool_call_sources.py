@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.permissions.subject import McpCallKey
 from acp_tui.protocol.raw_input_keys import (
     ARGUMENT_KEYS,
     COMMAND_KEYS,
@@ -149,6 +150,34 @@ def mcp_tool_of(call: ToolCall) -> FoundTool:
     if len(parts) != 2 or not all(parts):
         return FoundTool(doubt="it is unclear where the server's name ends and the tool's name begins")
     return FoundTool(*parts)
+
+
+def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
+    """Return the MCP call that an agent asks about; None if it does not say clearly which one it is.
+
+    `tool` is the result of `mcp_tool_of`.
+    """
+    named = call.mcp_tool
+    if tool.doubt or not isinstance(call.raw_input, dict):
+        return None
+    if named is not None:
+        return mcp_call_key(named.server, named.name, _mcp_arguments(call.raw_input))
+    if tool.server is None or tool.name is None:
+        return None
+    return mcp_call_key(tool.server, tool.name, _mcp_arguments(call.raw_input))
+
+
+def mcp_call_key(server: str, tool: str, arguments: Any) -> McpCallKey:
+    """Return the key of a call. Arguments that are missing count as empty."""
+    return McpCallKey(server, tool, json.dumps(arguments or {}, sort_keys=True))
+
+
+def _mcp_arguments(raw_input: dict[str, Any]) -> Any:
+    """Return the arguments in the raw input, which Codex encloses in an object with the server and tool."""
+    inner = raw_input.get("arguments")
+    if isinstance(inner, dict) and set(raw_input) <= {"server", "tool", "arguments"}:
+        return inner
+    return raw_input
 
 
 def url_of(call: ToolCall) -> str | None:

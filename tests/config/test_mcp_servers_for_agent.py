@@ -24,7 +24,7 @@ def sent(
     )
     assert left_out == []
     [only] = found
-    return only
+    return only.server.for_agent()
 
 
 def reason(entry: Server, *, agent: str = "demo", http: bool = True, sse: bool = True, **environ: str) -> str:
@@ -126,10 +126,10 @@ def test_a_remote_server_has_all_fields_even_if_empty(tmp_path: Path, transport:
 
 
 @pytest.mark.parametrize(("transport", "other"), [("http", "sse"), ("sse", "http")])
-def test_a_remote_server_is_sent_only_if_the_agent_supports_its_transport(
+def test_a_remote_server_is_sent_directly_only_if_the_agent_supports_its_transport(
     tmp_path: Path, transport: str, other: str
 ) -> None:
-    entry = server(tmp_path, transport=transport, url="https://x")
+    entry = server(tmp_path, transport=transport, url="https://x", connection="direct")
     refused = {transport: False, other: True}
     assert (
         reason(entry, http=refused["http"], sse=refused["sse"])
@@ -163,7 +163,7 @@ def test_the_last_of_two_servers_with_the_same_name_is_sent(tmp_path: Path) -> N
     first = server(tmp_path, args=["first"])
     last = server(tmp_path, args=["last"], line=9)
     found, left_out = servers_for_agent([first, last], "demo", http=False, sse=False)
-    assert [entry["args"] for entry in found] == [["last"]]
+    assert [entry.server.args for entry in found] == [("last",)]
     assert left_out == [
         UnsentServer(first, f"replaced by the definition in {tmp_path}/mcp.json:9", intended=True)
     ]
@@ -174,5 +174,28 @@ def test_other_servers_are_sent_if_one_cannot_be_sent(tmp_path: Path) -> None:
     found, left_out = servers_for_agent(
         entries, "demo", http=False, sse=False, environ={"PATH": "/bin", "B": "1"}
     )
-    assert [entry["name"] for entry in found] == ["B"]
+    assert [entry.server.name for entry in found] == ["B"]
     assert [left.server.name for left in left_out] == ["A"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, None),
+        ({"connection": "bridge"}, "its settings say so"),
+        ({"cwd": "/tmp"}, "its settings need it"),
+        ({"timeout": 5.0}, "its settings need it"),
+        ({"exclude_tools": ["x"]}, "its settings need it"),
+        ({"exclude_tools": ["x"], "connection": "direct"}, None),
+        ({"transport": "http", "url": "http://h"}, "the agent does not support http servers"),
+        ({"transport": "sse", "url": "http://h"}, None),
+        ({"transport": "sse", "url": "http://signed-in"}, "you are signed in"),
+    ],
+)
+def test_the_bridge_is_used_where_only_it_can_carry_the_server(
+    fields: dict[str, Any], expected: str | None, tmp_path: Path
+) -> None:
+    [found], _ = servers_for_agent(
+        [server(tmp_path, **fields)], "demo", http=False, sse=True, is_signed_in=lambda url: "signed" in url
+    )
+    assert found.bridge_reason == expected

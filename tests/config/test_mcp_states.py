@@ -28,7 +28,7 @@ def sent_to(project: Path, agent: str) -> list[str]:
     """Return the servers that an agent gets."""
     servers = load(project, environ={}).mcp_servers
     sent, _ = servers_for_agent(servers, agent, http=True, sse=True)
-    return [server["name"] for server in sent]
+    return [one.server.name for one in sent]
 
 
 def test_servers_of_both_files_are_used_and_config_toml_wins(
@@ -38,7 +38,8 @@ def test_servers_of_both_files_are_used_and_config_toml_wins(
     write_state('[mcp_servers.a]\ncommand = "cat"\n[mcp_servers.b]\ncommand = "cat"\n')
     servers = load(project, environ={}).mcp_servers
     sent, left_out = servers_for_agent(servers, "demo", http=True, sse=True)
-    assert [(one["name"], one["command"].rpartition("/")[2]) for one in sent] == [("b", "cat"), ("a", "sh")]
+    found = [(one.server.name, one.server.command.rpartition("/")[2]) for one in sent]
+    assert found == [("b", "cat"), ("a", "sh")]
     assert [one.reason for one in left_out] == [f"replaced by the definition in {config}:1"]
 
 

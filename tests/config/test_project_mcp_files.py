@@ -43,7 +43,7 @@ def sent(server: Server, **environ: str) -> dict[str, Any]:
     """Return what an agent would be given."""
     [found], left_out = servers_for_agent([server], "a", http=True, sse=True, environ=environ)
     assert left_out == []
-    return found
+    return found.server.for_agent()
 
 
 def reason(server: Server) -> str:

@@ -164,7 +164,8 @@ async def test_notices_name_servers_and_directories_that_the_agent_does_not_supp
     converse: Converse, tmp_path: Path
 ) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text(json.dumps({"mcpServers": {"web": {"type": "http", "url": "https://example.com"}}}))
+    web = {"type": "http", "url": "https://example.com", "connection": "direct"}
+    file.write_text(json.dumps({"mcpServers": {"web": web}}))
     chat = converse(servers=from_json_file(file), directories=[tmp_path])
     await chat.open()
     first, second = chat.notices()

@@ -99,7 +99,8 @@ async def test_killing_an_unknown_terminal_is_an_error(converse: Converse) -> No
 
 
 async def test_server_statuses_name_those_that_were_not_sent(converse: Converse, tmp_path: Path) -> None:
-    servers = {"web": {"type": "http", "url": "https://example.com"}, "files": {"command": sys.executable}}
+    web = {"type": "http", "url": "https://example.com", "connection": "direct"}
+    servers = {"web": web, "files": {"command": sys.executable}}
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": servers}))
     chat = converse(servers=from_json_file(file))

@@ -92,14 +92,14 @@ class Turn:
 
     def do_mcp(self, method: str, params: dict[str, Any], request_id: str = "1") -> None:
         """Send an MCP request to acp-tui's own server, and report the result or the error."""
-        self.agent.say_json(own_server(self.agent, self.received)(method, params, request_id))
+        self.agent.say_json(mcp_server(self.agent, self.received, "acp-tui")(method, params, request_id))
 
-    def do_call_tool(self, name: str, arguments: dict[str, Any]) -> None:
-        """Call a tool of acp-tui's own server, and report the text of the result, after ✘ if it failed."""
-        result = own_server(self.agent, self.received)(
+    def do_call_tool(self, name: str, arguments: dict[str, Any], server: str = "acp-tui") -> None:
+        """Call a tool of an MCP server, and report the text of the result, after ✘ if it failed."""
+        result = mcp_server(self.agent, self.received, server)(
             "tools/call", {"name": name, "arguments": arguments}, "2"
         )
-        failed = "✘ " if result.get("isError", True) else ""
+        failed = "✘ " if result.get("isError", "content" not in result) else ""
         self.agent.say(failed + "".join(item["text"] for item in result.get("content", [])) + "\n")
 
     def do_write_file(self, path: str, text: str) -> None:
@@ -161,11 +161,13 @@ class Turn:
         sys.exit(code)
 
 
-def own_server(agent: ScriptedAgent, received: dict[str, Any]) -> Callable[[str, Any, str], dict[str, Any]]:
-    """Return a function that sends MCP requests to acp-tui's own server, as the client has offered it."""
+def mcp_server(
+    agent: ScriptedAgent, received: dict[str, Any], name: str
+) -> Callable[[str, Any, str], dict[str, Any]]:
+    """Return a function that sends requests to one of the MCP servers that the client has offered."""
     opening: dict[str, Any] = received.get("session/load") or received["session/new"]
     servers = opening["mcpServers"]
-    (server,) = [server for server in servers if server["name"] == "acp-tui"]
+    (server,) = [server for server in servers if server["name"] == name]
     if server.get("type") == "acp":
 
         def inside_acp(method: str, params: Any, request_id: str) -> dict[str, Any]:
@@ -176,8 +178,8 @@ def own_server(agent: ScriptedAgent, received: dict[str, Any]) -> Callable[[str,
             return found
 
         return inside_acp
-    process = _processes.get(server["args"][-1]) or _start_server(server)
-    _processes[server["args"][-1]] = process
+    key = (name, server["args"][-1])
+    process = _processes[key] = _processes.get(key) or _start_server(server)
 
     def over_stdio(method: str, params: Any, request_id: str) -> dict[str, Any]:
         answer = _exchange(process, method, params, request_id)
@@ -187,7 +189,7 @@ def own_server(agent: ScriptedAgent, received: dict[str, Any]) -> Callable[[str,
     return over_stdio
 
 
-_processes: dict[str, subprocess.Popen[str]] = {}
+_processes: dict[tuple[str, str], subprocess.Popen[str]] = {}
 
 
 def _start_server(server: dict[str, Any]) -> subprocess.Popen[str]:

@@ -134,8 +134,7 @@ def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
     else:
         agents = "every agent" if recipients.agents is None else ", ".join(recipients.agents)
         off = f" except {', '.join(recipients.exceptions)}" if recipients.exceptions else ""
-        condition = "" if server.transport == "stdio" else f", if it supports {server.transport}"
-        yield Field("sent", f"to {agents}{off}{condition}")
+        yield Field("sent", f"to {agents}{off}{_way(server)}")
     for sentence in recipients.loaded_by.values():
         if sentence != recipients.left_out:
             yield Field("loaded", sentence)
@@ -150,6 +149,17 @@ def _access(server: Server) -> Field | None:
     if server.sign_in is None or server.sign_in.grant == "client_credentials":
         return None
     return Field("access", f"not signed in; run `acp-tui mcp sign-in {shlex.quote(server.name)}`")
+
+
+def _way(server: Server) -> str:
+    """Return how an agent gets a server, as the end of a sentence; empty for the usual way."""
+    if reason := mcp.bridge_reason(server, signed_in=stored_sign_in(server) is not None):
+        return f", through the bridge because {reason}"
+    if server.transport == "stdio":
+        return ""
+    if server.connection == "direct":
+        return f", if it supports {server.transport}"
+    return f", through the bridge if it does not support {server.transport}"
 
 
 def _switches(state: ServerState) -> str:
@@ -170,6 +180,7 @@ def _server_json(server: Server, recipients: Recipients) -> dict[str, Any]:
         "left_out": recipients.left_out,
         "sent_to": [] if recipients.left_out else "all" if recipients.agents is None else recipients.agents,
         "not_sent_to": recipients.exceptions,
+        "bridge": mcp.bridge_reason(server, signed_in=signed_in is not None),
         "loaded_by": list(recipients.loaded_by),
         **facts_json(server),
     }

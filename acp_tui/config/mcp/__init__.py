@@ -1,7 +1,9 @@
 """The user's MCP servers: reading them from several file formats, and preparing them for an agent."""
 
 from acp_tui.config.mcp.agent_servers import (
+    SentServer,
     UnsentServer,
+    bridge_reason,
     check_sendable,
     reason_off,
     servers_for_agent,
@@ -32,11 +34,13 @@ __all__ = [
     "ProgramNotFoundError",
     "ProjectServers",
     "ResolvedServer",
+    "SentServer",
     "Server",
     "ServerState",
     "SignInSettings",
     "UnsentServer",
     "absolute_file",
+    "bridge_reason",
     "check_sendable",
     "connection_for",
     "environment_names",

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from acp_tui.config.mcp.server_resolution import CannotSendError, require_valid, resolve_server
+from acp_tui.config.mcp.server_resolution import (
+    CannotSendError,
+    connection_for,
+    require_valid,
+    resolve_server,
+)
 from acp_tui.config.mcp.server_state import NO_STATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from acp_tui.config.mcp.resolved_server import ResolvedServer
     from acp_tui.config.mcp.server import Server
     from acp_tui.config.mcp.server_state import ServerState
+
+
+class SentServer(NamedTuple):
+    """A server that the agent gets."""
+
+    server: ResolvedServer
+    bridge_reason: str | None = None  # why the agent gets the bridge to it, as a clause; None: it does not
 
 
 class UnsentServer(NamedTuple):
@@ -35,25 +48,58 @@ def servers_for_agent(
     http: bool,
     sse: bool,
     environ: Mapping[str, str] | None = None,
-) -> tuple[list[dict[str, Any]], list[UnsentServer]]:
-    """Return the servers to send to an agent, as protocol objects, and the others with the reason.
+    is_signed_in: Callable[[str], bool] = lambda _url: False,
+) -> tuple[list[SentServer], list[UnsentServer]]:
+    """Return the servers to send to an agent, and the others with the reason.
 
-    `http` and `sse` say which transports the agent supports. If several servers have the same name, the last
-    one is sent.
+    If several servers have the same name, the last one is sent.
+
+    Args:
+        servers: The servers, in the order of their definitions.
+        agent: The name of the agent.
+        http: Whether the agent supports http servers.
+        sse: Whether the agent supports sse servers.
+        environ: The environment; by default that of this process.
+        is_signed_in: Returns whether the user has signed in at the server with this URL.
     """
     environment = os.environ if environ is None else environ
     wanted = list(servers)
     last = {server.name: server for server in wanted}
-    sent: list[dict[str, Any]] = []
+    supported = {"stdio": True, "http": http, "sse": sse}
+    sent: list[SentServer] = []
     left_out: list[UnsentServer] = []
     for server in wanted:
         try:
-            supported = {"stdio": True, "http": http, "sse": sse}
             _require_sendable(server, agent, last[server.name], supported)
-            sent.append(resolve_server(server, environment).for_agent())
-        except CannotSendError as reason:
-            left_out.append(UnsentServer(server, str(reason), intended=isinstance(reason, _NotWantedError)))
+            resolved = resolve_server(server, environment)
+            signed_in = server.transport != "stdio" and is_signed_in(resolved.url)
+            reason = bridge_reason(server, supported, signed_in=signed_in)
+            sent.append(SentServer(resolved, reason))
+        except CannotSendError as error:
+            left_out.append(UnsentServer(server, str(error), intended=isinstance(error, _NotWantedError)))
     return sent, left_out
+
+
+def bridge_reason(
+    server: Server,
+    supported: Mapping[str, bool] | None = None,
+    *,
+    signed_in: bool = False,
+) -> str | None:
+    """Return why an agent gets the bridge to a server, as a clause; None if it gets the server itself.
+
+    `supported` tells for each transport whether the agent supports it; by default it supports all. With
+    `signed_in`, the user has signed in at the server.
+    """
+    if server.connection is not None:
+        return "its settings say so" if server.connection == "bridge" else None
+    if connection_for(server) == "bridge":
+        return "you sign in at it" if server.sign_in is not None else "its settings need it"
+    if supported is not None and not supported[server.transport]:
+        return f"the agent does not support {server.transport} servers"
+    if server.sign_in is None and signed_in:
+        return "you are signed in"
+    return None
 
 
 def check_sendable(server: Server, agent: str) -> None:
@@ -73,7 +119,7 @@ def _require_sendable(server: Server, agent: str, last: Server, supported: dict[
     if reason := reason_off(server, agent):
         raise _NotWantedError(reason)
     require_valid(server)
-    if not supported[server.transport]:
+    if server.connection == "direct" and not supported[server.transport]:
         raise CannotSendError(f"the agent does not support {server.transport} servers")
 
 

@@ -3,7 +3,7 @@
 The protocol is JSON-RPC in lines of JSON. Each request names the session's key, so that processes of an
 earlier agent are refused. The methods, each with `session` and further parameters:
 
-    server   {name}                             the definition of an MCP server, and the workspace's roots
+    server   {name}                             an MCP server's definition {server, roots, environ}
     call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
     called   {name, tool, arguments, result, error, seconds}    a call has ended (notification)
     log      {name, kind, text}                 output of the server, for its log (notification)

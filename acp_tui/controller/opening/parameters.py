@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.mcp import servers_for_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     from acp_tui.agents.launch import Launch
-    from acp_tui.config.mcp import Server, UnsentServer
+    from acp_tui.config.mcp import SentServer, Server, UnsentServer
     from acp_tui.session.state import Agent
 
 
@@ -36,12 +36,14 @@ def client_capabilities(
 
 @dataclass(frozen=True, slots=True)
 class McpServerStatus:
-    """An MCP server of the settings, and whether it was sent to the agent."""
+    """An MCP server of the settings, and whether and how it was sent to the agent."""
 
     name: str
     transport: str
     reason_not_sent: str | None = None
     """A clause that says why it was not sent; None if it was."""
+    bridge_reason: str | None = None
+    """A clause that says why the agent was sent the bridge to it; None if it was sent the server itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +51,22 @@ class SessionParameters:
     """The parameters for opening a session, apart from its folder."""
 
     directories: list[str]
-    servers: list[dict[str, Any]]  # MCP servers in the protocol's form
+    servers: list[SentServer]
     statuses: list[McpServerStatus]  # of all MCP servers in the settings
     warnings: list[str]  # a sentence for everything that the agent does not support
 
 
 def session_parameters(
-    agent: Agent, launch: Launch, directories: Iterable[Path], servers: Sequence[Server]
+    agent: Agent,
+    launch: Launch,
+    directories: Iterable[Path],
+    servers: Sequence[Server],
+    is_signed_in: Callable[[str], bool],
 ) -> SessionParameters:
-    """Return the session parameters that the agent supports, and a warning about each of the others."""
+    """Return the session parameters that the agent supports, and a warning about each of the others.
+
+    `is_signed_in` returns whether the user has signed in at the MCP server with this URL.
+    """
     warnings: list[str] = []
     names = [str(directory) for directory in directories]
     if names and not agent.can("sessionCapabilities", "additionalDirectories"):
@@ -66,8 +75,11 @@ def session_parameters(
         )
         names = []
     http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
-    sent, others = servers_for_agent(servers, launch.name, http=http, sse=sse)
-    statuses = [McpServerStatus(server["name"], server.get("type", "stdio")) for server in sent]
+    sent, others = servers_for_agent(servers, launch.name, http=http, sse=sse, is_signed_in=is_signed_in)
+    statuses = [
+        McpServerStatus(one.server.name, one.server.transport, bridge_reason=one.bridge_reason)
+        for one in sent
+    ]
     statuses += map(not_sent, others)
     warnings += [not_used_sentence(unsent) for unsent in others if not unsent.intended]
     return SessionParameters(names, sent, statuses, warnings)

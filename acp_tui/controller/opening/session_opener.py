@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import NotSupported, RequestFailed
+from acp_tui.controller.mcp.bridge_offer import is_signed_in
 from acp_tui.controller.mcp.token_headers import add_tokens
 from acp_tui.controller.opening.parameters import (
     McpServerStatus,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.connection.agent_connection import AgentConnection
     from acp_tui.controller.changes.baseline_tracker import BaselineTracker
+    from acp_tui.controller.mcp.bridge_offer import BridgeOffer
     from acp_tui.controller.own_server.offer import OwnServerOffer
     from acp_tui.controller.recorder import Recorder
     from acp_tui.controller.wait_notice import WaitNotices
@@ -52,6 +54,7 @@ class SessionOpener:
         servers: Sequence[Server],
         withheld_servers: Sequence[UnsentServer],
         own_server: OwnServerOffer,
+        bridges: BridgeOffer,
         baseline: BaselineTracker,
         wait_notices: WaitNotices,
         *,
@@ -69,6 +72,7 @@ class SessionOpener:
         self._servers = servers
         self._withheld_servers = withheld_servers
         self._own_server = own_server
+        self._bridges = bridges
         self._baseline = baseline
         self._wait_notices = wait_notices
         self._timeout = timeout  # of each request, in seconds
@@ -123,14 +127,17 @@ class SessionOpener:
         """Return the folder, additional directories and MCP servers; warn about unsupported ones."""
         agent = self._session.agent
         assert agent is not None
-        found = session_parameters(agent, self._launch, self._roots.directories[1:], self._servers)
+        found = session_parameters(
+            agent, self._launch, self._roots.directories[1:], self._servers, is_signed_in
+        )
         self.mcp_servers = [*found.statuses, *map(not_sent, self._withheld_servers)]
         problems = [unsent for unsent in self._withheld_servers if not unsent.intended]
         for sentence in [*found.warnings, *map(not_used_sentence, problems)]:
             self._note(Noticed("warning", sentence))
-        for notice in await add_tokens(found.servers, self._servers):
+        sent = await self._bridges.objects(found.servers)
+        for notice in await add_tokens(sent, self._servers):
             self._note(notice)
-        servers = [*found.servers, *await self._own_servers(agent, found.servers)]
+        servers = [*sent, *await self._own_servers(agent, sent)]
         return str(self._roots.cwd), found.directories, servers
 
     async def _own_servers(self, agent: Agent, others: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

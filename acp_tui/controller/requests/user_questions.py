@@ -37,7 +37,7 @@ class Question:
     subject: Subject
     options: list[PermissionOption]
     why: str  # why no rule and no policy answered it
-    call: ToolCall | None = None  # permission: the merged tool call; tool: the call of acp-tui's own tool
+    call: ToolCall | None = None  # permission: the merged tool call; tool: the call of an MCP tool by acp-tui
     other_session: str = ""  # the id of the session that asks, if it is another one, such as a subagent's
     # Each diff of the call that shows a part of a file, with the same change as a diff of the whole file.
     whole_file_diffs: list[tuple[Diff, Diff]] = field(default_factory=list)

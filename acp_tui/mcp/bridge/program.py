@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from pathlib import Path
@@ -31,6 +32,7 @@ async def run_with_app(name: str, socket: Path, session_key: str) -> None:
             found = await link.request("server", name=name)
         except (PeerClosedError, RpcError) as error:
             raise UserError(f"The MCP server {name} is not available: {error}") from None
+        os.environ.update(found["environ"])
         roots = [Path(root) for root in found["roots"]]
         server = ResolvedServer.from_json(found["server"])
         stream = await open_standard_streams()

@@ -91,7 +91,8 @@ class SessionPane(Pane):
         for server in conversation.mcp_servers:
             name = visible_line(server.name)
             if server.reason_not_sent is None:
-                text, style = f"sent to the agent ({server.transport})", palette.success
+                way = "" if server.bridge_reason is None else ", through the bridge"
+                text, style = f"sent to the agent ({server.transport}{way})", palette.success
             else:
                 text, style = f"not sent: {visible_line(server.reason_not_sent)}", palette.warning
             yield self._fact(name, text, style=style)

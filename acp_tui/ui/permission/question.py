@@ -393,7 +393,8 @@ def raw_input(question: Question, context: DrawContext) -> list[Body]:
     if not given:
         none = [Segment("The agent sent no raw input with this question.", palette.dim)]
         return [LinesBody(hanging_lines([], none, width, indent=0), "")]
-    head = LinesBody(hanging_lines([], [Segment("raw input", palette.dim)], width, indent=0), "")
+    label = "arguments" if question.kind == "tool" else "raw input"
+    head = LinesBody(hanging_lines([], [Segment(label, palette.dim)], width, indent=0), "")
     text = visible_json(given)
     if len(text) > MAX_RAW:
         text = f"{text[:MAX_RAW]}\n… {len(text) - MAX_RAW:,} more characters"

@@ -1,0 +1,183 @@
+"""What a conversation does for its bridges: describes the servers, answers for each call, and records it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.controller.mcp.call_records import CallRecords
+from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
+from acp_tui.controller.requests.user_questions import Question
+from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, RpcError
+from acp_tui.session.events import Decided
+from acp_tui.session.mcp_tool import McpTool
+from acp_tui.session.state import ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.controller.mcp.app_socket import AppSocket, Handler
+    from acp_tui.controller.requests.permission_gate import PermissionGate, Verdict
+    from acp_tui.permissions.subject import PathContext, Subject
+    from acp_tui.session.events import Event
+
+ASK_SECONDS = 50.0
+"""How long the user can be asked: agents give up on a tool after a time, often a minute."""
+ASK_MARGIN_SECONDS = 10.0
+"""How much earlier than a server's own timeout the question ends."""
+TURN_STOPPED = "The user stopped the turn."
+
+
+class BridgeHost:
+    """Serves the bridges of one conversation."""
+
+    def __init__(
+        self,
+        gate: PermissionGate,
+        context: PathContext,
+        roots: Sequence[Path],
+        note: Callable[[Event], None],
+    ) -> None:
+        self._gate = gate
+        self._context = context
+        self._roots = roots
+        self._note = note
+        self._servers: dict[str, ResolvedServer] = {}
+        self._records: dict[str, CallRecords] = {}
+        self._asking: set[asyncio.Task[Verdict]] = set()
+
+    def socket_handlers(self) -> dict[str, Handler]:
+        """Return the methods of the app's socket for `acp-tui mcp bridge`."""
+        return {"server": self._server, "call": self._call, "called": self._called, "log": self._log}
+
+    async def offer(self, servers: Iterable[ResolvedServer], socket: AppSocket) -> list[dict[str, Any]]:
+        """Return the bridges to these servers as objects of ACP, and serve them from now on.
+
+        Opens the socket if there is any server. Raises `UserError`.
+        """
+        self._servers = {server.name: server for server in servers}
+        self._records = {name: CallRecords(server, self._note) for name, server in self._servers.items()}
+        if not self._servers:
+            return []
+        path = await socket.open()
+        command = ["-P", "-m", "acp_tui", "mcp", "bridge"]  # -P: no modules from the workspace
+        options = ["--socket", str(path), "--session", socket.session_key]
+        return [
+            {"name": name, "command": sys.executable, "args": [*command, name, *options], "env": []}
+            for name in self._servers
+        ]
+
+    def stop_calls(self) -> None:
+        """Refuse the calls that wait for the user, because the turn was stopped."""
+        for task in self._asking:
+            task.cancel()
+
+    # ----------------------------------------------------------------- requests of a bridge
+
+    async def _server(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Describe a server. Agents start bridges with few variables, so it gets those of acp-tui."""
+        server = self._named(params)
+        roots = [str(root) for root in self._roots]
+        return {"server": server.to_json(), "roots": roots, "environ": dict(os.environ)}
+
+    async def _call(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Answer whether a tool may be called."""
+        server, tool, arguments = self._named(params), _text(params, "tool"), params.get("arguments")
+        digest = params.get("digest")
+        records = self._records[server.name]
+        change = await asyncio.to_thread(records.change, tool, digest if isinstance(digest, str) else None)
+        subject = await self._subject(server.name, tool, arguments, change)
+        verdict = await self._ask(server, tool, arguments, subject)
+        if verdict is None or not verdict.allowed:
+            return {"allowed": False, "why": _refusal(verdict)}
+        if isinstance(digest, str):
+            await asyncio.to_thread(records.agree, tool, digest)
+        return {"allowed": True}
+
+    async def _subject(self, server: str, tool: str, arguments: Any, change: str | None) -> Subject:
+        from acp_tui.permissions.subject_reader import subject_of_mcp_call
+
+        read = partial(subject_of_mcp_call, server, tool, arguments, self._context)
+        subject = await asyncio.to_thread(read)  # a crafted command may take some hundred milliseconds
+        return subject.evolve(always_ask=change)
+
+    async def _ask(
+        self, server: ResolvedServer, tool: str, arguments: Any, subject: Subject
+    ) -> Verdict | None:
+        """Return the verdict on a call; None if the turn was stopped before there was one."""
+        seconds = _seconds_to_ask(server)
+        named = McpTool(server.name, tool, source="name", is_title=True)
+        call = ToolCall(id=0, at=0.0, call_id="", title=named.label, mcp_tool=named, raw_input=arguments)
+        question = Question(None, "tool", subject, GUARD_OPTIONS, why="", call=call)
+        question.facts = (("asked by", f"acp-tui's bridge; refused without an answer in {seconds:g} s"),)
+        if not arguments:
+            question.facts += (("arguments", "none"),)
+        task = asyncio.create_task(self._gate.answer(question))
+        self._asking.add(task)
+        try:
+            done, _ = await asyncio.wait([task], timeout=seconds)
+        finally:
+            self._asking.discard(task)
+            task.cancel()
+        if not done:
+            why = f"nobody answered within {seconds:g} seconds"
+            self._note(Decided(None, "timeout", why, allowed=False, subject=subject.description))
+            return _unanswered(why)
+        return None if task.cancelled() else task.result()
+
+    async def _called(self, params: dict[str, Any]) -> None:
+        server = self._named(params)
+        error, seconds = params.get("error"), params.get("seconds")
+        await self._records[server.name].add(
+            _text(params, "tool"),
+            params.get("arguments"),
+            params.get("result"),
+            error if isinstance(error, str) else None,
+            float(seconds) if isinstance(seconds, int | float) else 0.0,
+        )
+
+    async def _log(self, params: dict[str, Any]) -> None:
+        server = self._named(params)
+        await self._records[server.name].log(_text(params, "kind"), _text(params, "text"))
+
+    def _named(self, params: dict[str, Any]) -> ResolvedServer:
+        server = self._servers.get(_text(params, "name"))
+        if server is None:
+            raise RpcError(INVALID_PARAMS, "The session has no bridge to this MCP server.")
+        return server
+
+
+def _text(params: dict[str, Any], name: str) -> str:
+    value = params.get(name)
+    if not isinstance(value, str):
+        raise RpcError(INVALID_PARAMS, f"{name} must be a string.")
+    return value
+
+
+def _seconds_to_ask(server: ResolvedServer) -> float:
+    """Return how long the user can be asked about a call of this server."""
+    if server.timeout is None:
+        return ASK_SECONDS
+    return max(server.timeout - ASK_MARGIN_SECONDS, server.timeout / 2)
+
+
+def _unanswered(why: str) -> Verdict:
+    from acp_tui.controller.requests.permission_gate import Verdict
+
+    return Verdict(None, None, why)
+
+
+def _refusal(verdict: Verdict | None) -> str:
+    """Return why a call was refused, for the agent."""
+    if verdict is None:
+        return TURN_STOPPED
+    if verdict.reason:
+        return f"The user rejected the call: {verdict.reason}"
+    if verdict.why.startswith("you answered"):
+        return "The user rejected the call."
+    return f"The call is not allowed: {verdict.why}."

@@ -1,0 +1,107 @@
+"""Records calls that pass a bridge, in the session and in the server's log, and the tools agreed to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.paths import paths
+from acp_tui.mcp.secrets import mask_secrets, secret_values
+from acp_tui.session.events import McpCalled
+from acp_tui.store.mcp_facts import McpFacts
+from acp_tui.store.mcp_log import McpLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.session.events import Event
+    from acp_tui.store.mcp_log import RecordKind
+
+MAX_TEXT = 20_000
+"""Characters of one string in a record, such as an image, that are kept."""
+MAX_VALUE = 200_000
+"""Characters of arguments or of a result as JSON; larger ones are replaced by their beginning."""
+_KINDS: dict[str, RecordKind] = {"stderr": "stderr", "noise": "stdout"}
+
+
+class CallRecords:
+    """The records about one server in one conversation. Files are written in threads."""
+
+    def __init__(self, server: ResolvedServer, note: Callable[[Event], None]) -> None:
+        self._server = server
+        self._note = note
+        self._facts = McpFacts(paths().state)
+        self._log_file = McpLog(paths().state, server.name)
+        self._secrets = secret_values(server)
+
+    # ----------------------------------------------------------------- tools that the user agreed to
+
+    def change(self, tool: str, digest: str | None) -> str | None:
+        """Return how a tool differs from the one that the user agreed to, as a clause; None if it does not.
+
+        `digest` is None if the server does not list the tool. Reads a file: call it in a thread.
+        """
+        agreed = self._facts.read(self._server.name, self._server.digest).agreed
+        before = agreed.digests.get(tool) if agreed is not None else None
+        if before is None or before == digest:
+            return None
+        if digest is None:
+            return "the server no longer lists this tool, which you agreed to"
+        return "its description or schema has changed since you agreed to it"
+
+    def agree(self, tool: str, digest: str) -> None:
+        """Save that the user agrees to a tool as it is. Writes a file: call it in a thread."""
+        name, definition = self._server.name, self._server.digest
+        agreed = self._facts.read(name, definition).agreed
+        digests = dict(agreed.digests) if agreed is not None else {}
+        if digests.get(tool) == digest:
+            return
+        with contextlib.suppress(OSError):  # then the user is asked again
+            self._facts.agree_to_tools(name, definition, {**digests, tool: digest})
+
+    # ----------------------------------------------------------------- calls and output
+
+    async def add(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
+        """Record a call that has ended."""
+        arguments, result = await asyncio.to_thread(lambda: (self._short(arguments), self._short(result)))
+        error = None if error is None else mask_secrets(error, self._secrets)
+        self._note(McpCalled(self._server.name, tool, arguments, result, error, round(seconds, 4)))
+        await asyncio.to_thread(self._write, tool, arguments, result, error, seconds)
+
+    async def log(self, kind: str, text: str) -> None:
+        """Add what the server has written to its log."""
+        record = _KINDS.get(kind)
+        lines = [mask_secrets(line, self._secrets) for line in text.splitlines() if line.strip()]
+        if record is not None:
+            await asyncio.to_thread(self._write_lines, record, lines)
+
+    def _write_lines(self, kind: RecordKind, lines: list[str]) -> None:
+        for line in lines:
+            self._log_file.add(kind, source="bridge", line=line)
+
+    def _write(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
+        outcome = {"result": result} if error is None else {"failure": error}
+        called = {"tool": tool, "arguments": arguments, **outcome, "seconds": round(seconds, 3)}
+        self._log_file.add("call", source="bridge", **called)
+
+    def _short(self, value: Any) -> Any:
+        """Return a value for the record, with long strings shortened and the server's secrets masked."""
+        short = self._short_texts(value)
+        text = json.dumps(short)
+        if len(text) <= MAX_VALUE:
+            return short
+        return f"{text[:MAX_VALUE]}… {len(text) - MAX_VALUE:,} more characters"
+
+    def _short_texts(self, value: Any) -> Any:
+        if isinstance(value, str):
+            text = mask_secrets(value, self._secrets)
+            rest = len(text) - MAX_TEXT
+            return text if rest <= 0 else f"{text[:MAX_TEXT]}… {rest:,} more characters"
+        if isinstance(value, list):
+            return [self._short_texts(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self._short_texts(item) for key, item in value.items()}
+        return value
