@@ -119,7 +119,8 @@ def test_a_known_agent_has_all_fields_and_pinned_packages(name: str, configure: 
             assert arguments[0] == "-y"
             assert re.fullmatch(r"(@[\w-]+/)?[\w-]+@\d+\.\d+\.\d+", arguments[1])
         elif program == "uvx":
-            assert re.fullmatch(r"[\w-]+==\d+\.\d+\.\d+", arguments[0])
+            package = arguments[1] if arguments[0] == "--from" else arguments[0]
+            assert re.fullmatch(r"[\w-]+==\d+\.\d+\.\d+", package)
 
 
 def test_only_tested_agents_have_a_tested_version(configure: Configure) -> None:
