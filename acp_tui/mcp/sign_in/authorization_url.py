@@ -27,9 +27,15 @@ def check_authorization_url(server: str, url: str) -> AuthorizationUrl:
     host = parts.hostname or ""
     if parts.scheme not in ("https", "http") or not host:
         raise ValueError("it is not an http address")
-    if parts.scheme == "http" and not _is_loopback(host):
+    if not is_safe_scheme(url):
         raise ValueError("it is not encrypted (http)")
     return AuthorizationUrl(visible_line(server), url, host, tuple(_warnings(host, parts.netloc)))
+
+
+def is_safe_scheme(url: str) -> bool:
+    """Return whether nobody else can read what is exchanged at an address: https, or this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or ""))
 
 
 def _warnings(host: str, netloc: str) -> list[str]:

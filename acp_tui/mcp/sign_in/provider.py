@@ -9,12 +9,11 @@ only if the server still refuses.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import shlex
 import time
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import httpx2
 from mcp.client.auth import OAuthClientProvider, OAuthFlowError, OAuthRegistrationError
@@ -27,12 +26,15 @@ from mcp.shared.auth import (
     OAuthToken,
     ProtectedResourceMetadata,
 )
-from pydantic import AnyUrl, BaseModel, ValidationError
+from pydantic import AnyUrl
 
 from acp_tui import __version__
+from acp_tui.mcp.sign_in.authorization_url import is_safe_scheme
 from acp_tui.mcp.sign_in.browser_round_trip import BrowserRoundTrip
 from acp_tui.mcp.sign_in.errors import SignInError, SignInRequired
 from acp_tui.mcp.sign_in.redirect_answer import shown_error
+from acp_tui.mcp.sign_in.refusals import registration_refused, renewal_failed, token_refused
+from acp_tui.mcp.sign_in.sdk_models import NoStorage, from_stored, to_stored
 from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
 from acp_tui.session.text import visible_line
 
@@ -50,23 +52,8 @@ _sdk_log.propagate = False
 EXPIRY_LEEWAY_SECONDS = 10.0
 """How long before its end a token is renewed, so that it does not expire on its way."""
 
-ModelT = TypeVar("ModelT", bound=BaseModel)
-
-
-class _NoStorage:
-    """The SDK's storage interface without a function: the provider saves everything in one step."""
-
-    async def get_tokens(self) -> OAuthToken | None:
-        return None
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        pass
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return None
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        pass
+AUTHORIZATION_SECONDS = 30.0
+"""The longest time for each step of a request to an authorization server, which may happen under the lock."""
 
 
 class SignInProvider(OAuthClientProvider):
@@ -88,7 +75,7 @@ class SignInProvider(OAuthClientProvider):
         super().__init__(
             url,
             metadata,
-            _NoStorage(),
+            NoStorage(),
             redirect_handler=self._keep_url,
             callback_handler=self._wait_for_code,
             client_metadata_url=settings.client_metadata_url or None,
@@ -111,14 +98,14 @@ class SignInProvider(OAuthClientProvider):
         if not self._initialized:
             await self._initialize()
         rejected: str | None = None
-        while True:
+        for _ in range(2):  # a new token may be refused as well
             is_new = False
             self._load_if_changed()
             if self._must_renew(rejected):
                 async with self.store.lock():
                     self._load_if_changed()
                     if self._must_renew(rejected):
-                        answer = yield await self._refresh_token()
+                        answer = yield _limited(await self._refresh_token())
                         is_new = await self._handle_refresh_response(answer)
             token = self._token(even_if_expired=is_new)  # a new one may live for a few seconds only
             if token is not None and token == rejected:
@@ -161,16 +148,18 @@ class SignInProvider(OAuthClientProvider):
                     if outgoing is request and is_first:
                         is_first = False
                         response = refusal
+                    elif outgoing is not request:
+                        response = yield _limited(outgoing)
                     else:
                         response = yield outgoing
-                        if outgoing is request and response.status_code == 401:
+                        if response.status_code == 401:
                             raise SignInError(f"{self._name} refuses the token that it has just been given.")
                     outgoing = await flow.asend(response)
             except StopAsyncIteration:
                 return
             except OAuthRegistrationError as error:
                 self._check_issuer()
-                raise SignInError(self._registration_sentence(error)) from None
+                raise registration_refused(self._name, error) from None
             except OAuthFlowError as error:
                 raise SignInError(
                     f"The sign-in for {self._name} failed: {shown_error(str(error))}."
@@ -206,10 +195,8 @@ class SignInProvider(OAuthClientProvider):
         registered = self.context.client_info.redirect_uris if self.context.client_info else None
         try:
             return BrowserRoundTrip(self._name, interaction, (registered[0].port or 0) if registered else 0)
-        except OSError:
-            self.context.client_info = (
-                self._configured_client()
-            )  # the registered port is taken: register anew
+        except OSError:  # the registered port is taken: register anew
+            self.context.client_info = self._configured_client()
             return BrowserRoundTrip(self._name, interaction, 0)
 
     async def _keep_url(self, url: str) -> None:
@@ -267,6 +254,14 @@ class SignInProvider(OAuthClientProvider):
             data["scope"] = context.client_metadata.scope
         return httpx2.Request("POST", self._get_token_endpoint(), data=data, headers=headers)
 
+    def _get_token_endpoint(self) -> str:
+        url = super()._get_token_endpoint()
+        if not is_safe_scheme(url):
+            raise SignInError(
+                f"{self._name} wants to exchange tokens at {url}, which is not encrypted (http)."
+            )
+        return url
+
     def _check_issuer(self) -> None:
         """Raise `SignInError` if the credentials in the settings belong to another authorization server."""
         client, wanted = self.context.client_info, self._settings.client_id
@@ -290,7 +285,7 @@ class SignInProvider(OAuthClientProvider):
 
     async def _handle_token_response(self, response: httpx2.Response) -> None:
         if response.status_code not in (200, 201):
-            raise SignInError(self._refusal_sentence(*await _error_of(response)))
+            raise await token_refused(self._name, response)
         try:
             await super()._handle_token_response(response)
         except (OAuthFlowError, ValueError):  # they quote the answer, which may contain a token
@@ -302,10 +297,7 @@ class SignInProvider(OAuthClientProvider):
 
     async def _handle_refresh_response(self, response: httpx2.Response) -> bool:
         if response.status_code not in (200, 400, 401):
-            raise SignInError(
-                f"The authorization server {response.request.url.host} could not renew the sign-in for "
-                f"{self._name} (HTTP {response.status_code}); try again later."
-            )
+            raise renewal_failed(self._name, response)
         stored = self.store.read()
         renewed = await super()._handle_refresh_response(response)
         if renewed:
@@ -314,24 +306,6 @@ class SignInProvider(OAuthClientProvider):
             self.store.delete()  # the refresh token is of no use any more
             self._load()
         return renewed
-
-    def _refusal_sentence(self, code: str, text: str) -> str:
-        words = f"{code}: {text.rstrip('.')}" if text else code
-        if code == "invalid_grant":
-            return f"The code for {self._name} has expired or was used before ({words}); sign in again."
-        if code == "invalid_client":
-            return (
-                f"The authorization server does not accept the client of {self._name} ({words}); "
-                "check client_id and client_secret in its sign_in."
-            )
-        return f"The authorization server refused a token for {self._name} ({words})."
-
-    def _registration_sentence(self, error: OAuthRegistrationError) -> str:
-        reason = shown_error(str(error)).rstrip(". ")
-        return (
-            f"The authorization server of {self._name} does not let acp-tui register itself ({reason}); "
-            "ask its provider for a client id and set sign_in.client_id."
-        )
 
     def _required_sentence(self) -> str:
         what = "needs more permissions than your sign-in has" if self._more_scope else "needs a sign-in"
@@ -357,7 +331,7 @@ class SignInProvider(OAuthClientProvider):
         context.clear_tokens()
         if stored is None:
             return
-        client = _model(OAuthClientInformationFull, stored.client)
+        client = from_stored(OAuthClientInformationFull, stored.client)
         if client is None or (configured is not None and configured.client_id != client.client_id):
             return
         if configured is None:
@@ -365,8 +339,8 @@ class SignInProvider(OAuthClientProvider):
         else:
             configured.token_endpoint_auth_method = client.token_endpoint_auth_method
             configured.issuer = configured.issuer or client.issuer
-        context.oauth_metadata = _model(OAuthMetadata, stored.server_metadata)
-        context.protected_resource_metadata = _model(ProtectedResourceMetadata, stored.resource_metadata)
+        context.oauth_metadata = from_stored(OAuthMetadata, stored.server_metadata)
+        context.protected_resource_metadata = from_stored(ProtectedResourceMetadata, stored.resource_metadata)
         if context.protected_resource_metadata is not None:
             context.auth_server_url = str(context.protected_resource_metadata.authorization_servers[0])
         context.current_tokens = OAuthToken(
@@ -379,7 +353,7 @@ class SignInProvider(OAuthClientProvider):
         """Store the new token with what is needed to renew it. The caller holds the lock."""
         context = self.context
         assert context.current_tokens is not None
-        client = {} if context.client_info is None else _dump(context.client_info)
+        client = {} if context.client_info is None else to_stored(context.client_info)
         if self._settings.client_id:
             client.pop("client_secret", None)  # it stays where the user has put it
             if context.oauth_metadata is not None:  # from now on, only this server is given the secret
@@ -393,8 +367,8 @@ class SignInProvider(OAuthClientProvider):
                 expires_at=context.token_expiry_time,
                 signed_in_at=signed_in_at,
                 client=client,
-                server_metadata=_dump(context.oauth_metadata),
-                resource_metadata=_dump(context.protected_resource_metadata),
+                server_metadata=to_stored(context.oauth_metadata),
+                resource_metadata=to_stored(context.protected_resource_metadata),
             )
         )
         self._load()
@@ -435,22 +409,7 @@ def _is_refused(response: httpx2.Response) -> bool:
     return response.status_code == 401
 
 
-async def _error_of(response: httpx2.Response) -> tuple[str, str]:
-    """Return the error code of an answer and the server's words for it, both safe to display."""
-    try:
-        body: Any = json.loads(await response.aread())
-        code, text = body.get("error"), body.get("error_description", "")
-    except (ValueError, AttributeError, RecursionError):
-        code, text = None, ""
-    return shown_error(str(code or f"HTTP {response.status_code}")), shown_error(str(text or ""))
-
-
-def _model(kind: type[ModelT], data: dict[str, Any]) -> ModelT | None:
-    try:
-        return kind.model_validate(data)
-    except ValidationError:
-        return None
-
-
-def _dump(model: BaseModel | None) -> dict[str, Any]:
-    return {} if model is None else model.model_dump(mode="json", exclude_none=True)
+def _limited(request: httpx2.Request) -> httpx2.Request:
+    """Give a request of the sign-in a time limit. Those of the SDK have none."""
+    request.extensions["timeout"] = httpx2.Timeout(AUTHORIZATION_SECONDS).as_dict()
+    return request

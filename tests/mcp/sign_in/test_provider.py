@@ -11,18 +11,18 @@ import httpx2
 import pytest
 from mcp.client import session
 
+from acp_tui.config.mcp import ResolvedServer
 from acp_tui.config.mcp.sign_in_settings import SignInSettings
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.sign_in.actions import provider_for, sign_in, token_header
 from acp_tui.mcp.sign_in.errors import SignInCancelled, SignInError, SignInRequired
 from acp_tui.mcp.sign_in.stored_state import sign_in_state, sign_out
-from acp_tui.mcp.sign_in.token_store import TokenStore
+from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
 from tests.mcp.servers.oauth import PREREGISTERED
 from tests.mcp.sign_in.users import BrowserUser, PastingUser, code_of
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
-    from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
     from tests.support.mcp_servers import HttpServers, ServerLog
 
@@ -323,3 +323,36 @@ async def test_time_limit_is_stopped_while_the_user_is_asked(http_servers: HttpS
     provider = provider_for(server, PastingUser(paste).interaction())
     async with connect(server, auth=provider):
         assert ends == [None]
+
+
+async def test_server_that_refuses_every_token_is_asked_twice() -> None:
+    requests: list[str] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        requests.append(request.url.path)
+        if request.url.path != "/token":
+            return httpx2.Response(401)
+        return httpx2.Response(200, json={"access_token": f"new-{len(requests)}", "token_type": "bearer"})
+
+    server = ResolvedServer("stubborn", "http", url="https://stubborn.example/mcp")
+    store = TokenStore(server.url)
+    store.write(StoredSignIn(store.url, "old", "refresh", client={"client_id": "c"}))
+    transport = httpx2.MockTransport(answer)
+    async with httpx2.AsyncClient(transport=transport, auth=provider_for(server)) as client:
+        with pytest.raises(SignInRequired):
+            await client.post(server.url)
+    assert requests == ["/mcp", "/token", "/mcp"]
+
+
+@pytest.mark.parametrize(("status", "is_kept"), [(503, True), (429, True), (400, False)])
+async def test_sign_in_is_kept_if_it_cannot_be_renewed_now(status: int, is_kept: bool) -> None:
+    server = ResolvedServer("busy", "http", url="https://busy.example/mcp")
+    store = TokenStore(server.url)
+    store.write(StoredSignIn(store.url, "old", "refresh", expires_at=1.0, client={"client_id": "c"}))
+    statuses = {"/token": status, "/mcp": 401}
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(statuses[request.url.path]))
+    async with httpx2.AsyncClient(transport=transport, auth=provider_for(server)) as client:
+        with pytest.raises(SignInError) as caught:
+            await client.post(server.url)
+    assert isinstance(caught.value, SignInRequired) is not is_kept
+    assert (store.read() is not None) is is_kept
