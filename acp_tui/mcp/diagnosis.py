@@ -226,11 +226,10 @@ def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, 
         return FailureCause.REDIRECT, f"redirects to {target}; use it as the `url`"
     if http.status is None:
         return None
-    advice = {
-        404: "check its `url`",
-        405: 'check its `url`; if it is an older server, set `type = "sse"`',
-        406: "check its `url` and `type`",
-    }.get(http.status, "try again later" if http.status >= 500 else "check its `url` and headers")
+    if http.status in (400, 404, 405, 406):
+        advice = "check its `url` and `type`"
+    else:
+        advice = "try again later" if http.status >= 500 else "check its `url` and headers"
     phrase = httpx2.codes.get_reason_phrase(http.status)
     return FailureCause.HTTP_STATUS, f"answered HTTP {http.status} {phrase}".rstrip() + f"; {advice}"
 
@@ -370,7 +369,7 @@ def _timeout_advice(server: ResolvedServer) -> str:
 
 def _last_line(process: StdioProcess | None) -> str:
     tail = process.stderr_tail(1) if process is not None else []
-    return f"; last on stderr: {_shorten(tail[0])}" if tail else ""
+    return f"; last on stderr: {_quote(tail[0])}" if tail else ""
 
 
 def _quote(text: str) -> str:
