@@ -12,6 +12,8 @@ import pytest
 
 from acp_tui.config.paths import paths
 from acp_tui.controller import ElicitationAnswer
+from acp_tui.controller.own_server.acp_channel import AcpChannel
+from acp_tui.controller.requests.request_params import Params
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.session.state import OwnToolCall
 from tests.support.scripted_conversation import ScriptedConversation, ScriptedUser
@@ -361,3 +363,34 @@ async def test_a_withdrawn_request_ends_the_call(config: Path, converse: Convers
     assert answer_to("r1")["code"] == -32800
     assert "already running" in answer_to("r2")["message"]
     assert [entry.call.status for entry in calls(chat)] == ["cancelled"]
+
+
+class SlowTools:
+    """A server with one tool that never ends."""
+
+    async def tools(self) -> list[dict[str, Any]]:
+        return [{"name": "wait", "inputSchema": {"type": "object"}}]
+
+    async def call(self, _name: str, _arguments: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def test_the_progress_of_a_call_names_its_server_and_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[str, dict[str, Any]]] = []
+
+    async def notify(method: str, params: dict[str, Any]) -> None:
+        sent.append((method, params))
+
+    channel = AcpChannel(SlowTools(), notify)
+    monkeypatch.setattr(channel._messages, "_progress_seconds", 0.001)
+    server_id = channel.declare()["serverId"]
+    inner = {"name": "wait", "_meta": {"progressToken": "t"}}
+    envelope = {"serverId": server_id, "requestId": "7", "method": "tools/call", "params": inner}
+    call = asyncio.create_task(channel.answer(Params("mcp/message", envelope, "r")))
+    await until(lambda: bool(sent))
+    call.cancel()
+    await asyncio.wait([call])
+    method, params = sent[0]
+    assert (method, params["serverId"], params["requestId"]) == ("mcp/message", server_id, "7")
+    assert (params["method"], params["params"]["progressToken"]) == ("notifications/progress", "t")
