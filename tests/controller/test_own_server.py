@@ -234,6 +234,34 @@ async def test_a_rejection_says_who_rejected(config: Path, converse: Converse) -
     assert chat.said() == '✘ The user rejected it.\n✘ Not allowed: rejected by policy "deny".\n'
 
 
+async def test_a_call_that_the_agent_has_just_asked_about_is_not_asked_about_again(
+    chat: ScriptedConversation,
+) -> None:
+    def asks(tool: str, arguments: dict[str, Any]) -> list[Any]:
+        call = {"toolCallId": tool, "title": f"mcp__acp-tui__{tool}", "rawInput": arguments}
+        return ["permission", call]
+
+    with_screen(chat, selected="some text")
+    hello, other = {"message": "hello"}, {"message": "other"}
+    await chat.prompt(asks("notify", hello), ["call_tool", "notify", hello])
+    user = chat.conversation.options.question_handler
+    assert isinstance(user, ScriptedUser)
+    assert [question.kind for question in user.asked] == ["permission"]
+    await chat.prompt(["call_tool", "notify", other])
+    assert [question.kind for question in user.asked] == ["permission", "tool"]
+
+
+async def test_the_selection_is_shown_even_if_the_agent_has_just_asked(
+    chat: ScriptedConversation,
+) -> None:
+    with_screen(chat, selected="some text")
+    call = {"toolCallId": "1", "title": "mcp__acp-tui__read_selection", "rawInput": {}}
+    await chat.prompt(["permission", call], ["call_tool", "read_selection", {}])
+    user = chat.conversation.options.question_handler
+    assert isinstance(user, ScriptedUser)
+    assert [question.kind for question in user.asked] == ["permission", "tool"]
+
+
 async def test_a_rule_allows_one_tool(config: Path, converse: Converse) -> None:
     rule = parse_spec("mcp:acp-tui/notify", "allow")
     chat = converse("script", INSIDE_ACP, question_handler=ScriptedUser(), run_rules=[rule])

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import Refusal
 from acp_tui.mcp.json_rpc_peer import RpcError
-from acp_tui.mcp.own_server.mcp_messages import NAME, McpMessages
+from acp_tui.mcp.own_server.mcp_messages import McpMessages
 from acp_tui.session.error_codes import INVALID_PARAMS
+from acp_tui.session.mcp_tool import OWN_SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -35,8 +36,8 @@ class AcpChannel:
 
     def declare(self) -> dict[str, Any]:
         """Return the server as an object of ACP. From now on the agent can reach it by the id in there."""
-        self._server_id = f"{NAME}-{secrets.token_hex(8)}"
-        return {"type": "acp", "name": NAME, "serverId": self._server_id}
+        self._server_id = f"{OWN_SERVER}-{secrets.token_hex(8)}"
+        return {"type": "acp", "name": OWN_SERVER, "serverId": self._server_id}
 
     def withdraw(self) -> None:
         """Refuse further requests."""

@@ -192,7 +192,7 @@ class BuiltInTools:
         async def read(_call_id: str) -> ToolResult:
             return ToolResult(text, recorded="The agent got the text.")
 
-        return PreparedCall(read, text=text)
+        return PreparedCall(read, text=text, hands_over_text=True)
 
 
 def _required_text(arguments: dict[str, Any], name: str, maximum: int) -> str:

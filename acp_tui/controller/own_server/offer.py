@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.mcp.own_server.mcp_messages import NAME
+from acp_tui.session.mcp_tool import OWN_SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,4 +33,4 @@ class OwnServerOffer:
         path = await self._socket.open()
         command = ["-P", "-m", "acp_tui", "mcp", "serve"]  # -P: no modules from the workspace
         arguments = ["--socket", str(path), "--session", self._socket.session_key]
-        return {"name": NAME, "command": sys.executable, "args": [*command, *arguments], "env": []}
+        return {"name": OWN_SERVER, "command": sys.executable, "args": [*command, *arguments], "env": []}

@@ -13,10 +13,10 @@ from acp_tui.controller.own_server.user_tool_runner import UserToolRunner
 from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
 from acp_tui.controller.requests.user_questions import Question
 from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, RpcError
-from acp_tui.mcp.own_server.mcp_messages import NAME
 from acp_tui.mcp.own_server.tool_definitions import BUILT_IN
 from acp_tui.permissions.subject import Subject
 from acp_tui.session.events import OwnToolCalled, OwnToolEnded
+from acp_tui.session.mcp_tool import OWN_SERVER
 from acp_tui.session.text import visible
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class OwnServer:
             )
         )
         try:
-            result = await self._run(name, call, call_id)
+            result = await self._run(name, arguments, call, call_id)
         except asyncio.CancelledError:
             self._note(OwnToolEnded(call_id, "cancelled"))
             raise
@@ -147,16 +147,22 @@ class OwnServer:
             raise InvalidCallError(f"There is no tool {name}.")
         return call
 
-    async def _run(self, name: str, call: PreparedCall, call_id: str) -> ToolResult:
+    async def _run(
+        self, name: str, arguments: dict[str, Any], call: PreparedCall, call_id: str
+    ) -> ToolResult:
+        from acp_tui.permissions.tool_call_sources import mcp_call_key
+
         subject = Subject(
             kind="mcp",
             description=f"use `{name}` of acp-tui's own MCP server",
-            server=NAME,
+            server=OWN_SERVER,
             tool=name,
             served=True,
             targets=(call.target,) if call.target is not None else (),
             always_ask=call.always_ask,
         )
+        if not (call.hands_over_text or subject.concerns):
+            subject = subject.evolve(mcp_call=mcp_call_key(OWN_SERVER, name, arguments))
         options = [one for one in GUARD_OPTIONS if not (call.always_ask and one.kind == "allow_always")]
         question = Question(None, "tool", subject, options, why="")
         entry = self._session.own_tool_calls.get(call_id)

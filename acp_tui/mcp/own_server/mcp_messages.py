@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui import __version__
 from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
+from acp_tui.session.mcp_tool import OWN_SERVER
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     Notify = Callable[[str, dict[str, Any]], Awaitable[None]]
 
-NAME = "acp-tui"
-"""The name of the server, for agents and in permission rules."""
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 VERSIONS = ("2026-07-28",)
 """The supported revisions without a handshake."""
@@ -127,7 +126,7 @@ class McpMessages:
 
 def server_info() -> dict[str, str]:
     """Return the name and version of the server."""
-    return {"name": NAME, "title": "acp-tui", "version": __version__}
+    return {"name": OWN_SERVER, "title": "acp-tui", "version": __version__}
 
 
 def _requested_version(params: Mapping[str, Any]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.session.mcp_tool import McpTool
+from acp_tui.session.mcp_tool import OWN_SERVER, McpTool
 from acp_tui.session.reduce.entries import add_entry, touch
 from acp_tui.session.state import Content, Diff, Location, OwnToolCall, ToolCall
 from acp_tui.session.text import visible, visible_line
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session, ToolContent
-
-SERVER = "acp-tui"
-"""The name of acp-tui's own MCP server."""
 
 
 def own_tool_called(session: Session, event: ev.OwnToolCalled, at: float) -> list[Change]:
@@ -30,7 +27,7 @@ def own_tool_called(session: Session, event: ev.OwnToolCalled, at: float) -> lis
         at=at,
         call_id=event.call_id,
         title=title,
-        mcp_tool=McpTool(SERVER, event.tool, source="name", is_title=not title),
+        mcp_tool=McpTool(OWN_SERVER, event.tool, source="name", is_title=not title),
         status="in_progress",
         content=content,
         locations=[Location(event.path, event.line)] if event.path else [],
