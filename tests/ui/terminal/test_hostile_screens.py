@@ -32,6 +32,8 @@ from acp_tui.ui.keys.palette_command import PaletteCommand
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.permission.rule_edit_dialog import RuleEditDialog
 from acp_tui.ui.permission.rules_screen import RulesScreen
+from acp_tui.ui.schema_form.dialog import SchemaFormDialog
+from acp_tui.ui.schema_form.review_dialog import FormReviewDialog
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
@@ -74,6 +76,18 @@ PARTS = {
 """Classes that screens are made of, and none by themselves."""
 STYLE_OR_PLACE = re.compile(rb"\x1b\[[0-9;]*[mH]|\x1b\]8;[^;\x07\x1b]*;[\x20-\x7e]*\x1b\\")
 EVIL = f"{TEXT} {NAME}"
+
+FORM = {
+    "description": EVIL,
+    "properties": {
+        EVIL: {"type": "string", "title": EVIL, "description": EVIL, "default": EVIL, "pattern": EVIL},
+        "choice": {"oneOf": [{"const": EVIL, "title": EVIL, "description": EVIL}]},
+        "many": {"enum": [EVIL] * 20, "default": EVIL},
+        "list": {"type": "array", "items": {"type": "string"}, "default": [NAME]},
+        "json": {},
+    },
+}
+"""A schema whose texts are hostile."""
 
 
 def question() -> Any:
@@ -126,6 +140,10 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
         StartQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,)), palette
     ),
     ReviewScreen: review,
+    SchemaFormDialog: lambda palette: SchemaFormDialog(
+        EVIL, FORM, palette, asked_by=EVIL, message=EVIL, values={"json": EVIL}, allow_decline=True
+    ),
+    FormReviewDialog: lambda palette: FormReviewDialog(EVIL, {EVIL: EVIL}, palette),
     RuleEditDialog: lambda palette: RuleEditDialog(RULE, palette, agent=IDENTITY, project=EVIL),
     RulesScreen: lambda palette: RulesScreen(rules(), palette, policy=EVIL),
     FullEntryScreen: lambda palette: FullEntryScreen(
