@@ -11,6 +11,7 @@ from acp_tui.schema_form.values import EntryError, read_value, read_values
 from acp_tui.ui.schema_form.choice_editor import ChoiceList
 from acp_tui.ui.schema_form.form_field import FormField
 from acp_tui.ui.schema_form.text_editor import TextEditor
+from acp_tui.ui.terminal.textual_keys import move_queued_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -95,7 +96,10 @@ class FieldsPage(Vertical):
             self._focus(self._fields[current + step])
 
     def _focus(self, field: FormField) -> None:
+        before = self.screen.focused
         self.screen.set_focus(field.editor, scroll_visible=False)
+        if before is not None:
+            move_queued_keys(before, field.editor)
         field.scroll_visible(animate=False, force=True)
 
     def take_choice(self) -> None:
