@@ -11,7 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from acp_tui.session.text import visible
+from acp_tui.session.text import json_text, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,6 +55,12 @@ def content_stream() -> TextIO:
     if isinstance(stream, SanitizedStream) and not stream.isatty():
         return stream.unfiltered
     return cast("TextIO", stream)
+
+
+def print_json(value: Any, *, indent: int | None = 2) -> None:
+    """Print a JSON value for other programs. On a terminal, all non-ASCII characters are escaped."""
+    stream = content_stream()
+    print(json_text(value, ascii_only=stream.isatty(), indent=indent), file=stream)
 
 
 def discard_stdout() -> None:

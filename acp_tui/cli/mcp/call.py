@@ -8,10 +8,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.server_selection import add_file_option, server_named
-from acp_tui.cli.mcp_client.content_text import print_json, print_result
+from acp_tui.cli.mcp_client.content_text import print_result
 from acp_tui.cli.mcp_client.session import connected
 from acp_tui.cli.options import CANCELLED, FAILED, OK, USAGE
 from acp_tui.console.messages import print_message
+from acp_tui.console.streams import print_json
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 

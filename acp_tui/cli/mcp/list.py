@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,8 @@ from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
 from acp_tui.console.messages import print_message
-from acp_tui.console.streams import content_stream
+from acp_tui.console.streams import print_json
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     import argparse
@@ -52,11 +52,12 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         servers = [_server_json(server, recipients) for server, recipients in found]
         data = {"servers": servers, "problems": here.problems}
-        print(json.dumps(data, indent=2, ensure_ascii=False), file=content_stream())
+        print_json(data)
         return 0
     if not found:
+        file = visible_line(str(config.config_file()))
         print(
-            f"No MCP servers: none in {config.config_file()} or this folder, and no --mcp-config was given.\n"
+            f"No MCP servers: none in {file} or this folder, and no --mcp-config was given.\n"
             "`acp-tui mcp add` adds one, and `acp-tui mcp import` takes over those of other programs."
         )
     for server, recipients in found:

@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.server_selection import add_file_option, server_named
-from acp_tui.cli.mcp_client.content_text import block_text, print_json
+from acp_tui.cli.mcp_client.content_text import block_text
 from acp_tui.cli.mcp_client.offers import print_offers
 from acp_tui.cli.mcp_client.session import connected
 from acp_tui.cli.options import OK, assignment
-from acp_tui.console.streams import content_stream
+from acp_tui.console.streams import content_stream, print_json
 
 if TYPE_CHECKING:
     import argparse

@@ -6,10 +6,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.server_selection import add_file_option, server_named
-from acp_tui.cli.mcp_client.content_text import print_blocks, print_json
+from acp_tui.cli.mcp_client.content_text import print_blocks
 from acp_tui.cli.mcp_client.offers import print_offers
 from acp_tui.cli.mcp_client.session import connected
 from acp_tui.cli.options import OK
+from acp_tui.console.streams import print_json
 
 if TYPE_CHECKING:
     import argparse

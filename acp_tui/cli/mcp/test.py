@@ -6,10 +6,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.server_selection import add_file_option, servers_here, stored_sign_in
-from acp_tui.cli.mcp_client.content_text import print_json
 from acp_tui.cli.options import FAILED, OK, USAGE
 from acp_tui.console.messages import print_message
 from acp_tui.console.quantities import pluralize
+from acp_tui.console.streams import print_json
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 

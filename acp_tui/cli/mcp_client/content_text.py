@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.console.quantities import format_size
-from acp_tui.console.streams import content_stream
-from acp_tui.session.text import json_text, visible_line
+from acp_tui.console.streams import content_stream, print_json
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-def print_json(value: Any) -> None:
-    """Print a value as JSON for other programs."""
-    print(json_text(value, ascii_only=sys.stdout.isatty(), indent=2), file=content_stream())
 
 
 def print_blocks(blocks: Sequence[dict[str, Any]]) -> None:
@@ -30,7 +23,7 @@ def print_result(blocks: Sequence[dict[str, Any]], structured: Any) -> None:
     """Print the result of a tool. The structured form is printed only if nothing else is."""
     print_blocks(blocks)
     if not blocks and structured is not None:
-        print(json.dumps(structured, indent=2, ensure_ascii=False), file=content_stream())
+        print_json(structured)
 
 
 def block_text(block: dict[str, Any]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.server_selection import servers_here
-from acp_tui.cli.mcp_client.content_text import print_json
 from acp_tui.cli.options import FAILED, OK
 from acp_tui.console.messages import print_message
+from acp_tui.console.streams import print_json
 from acp_tui.console.tables import labelled
 from acp_tui.session.text import visible_line
 

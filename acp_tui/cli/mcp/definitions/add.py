@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from acp_tui.cli.mcp.server_selection import require_known_agent, servers_here
 from acp_tui.cli.options import FAILED, OK, assignment, seconds
 from acp_tui.config import mcp, validators
 from acp_tui.config.problems import closest_match
-from acp_tui.console.streams import content_stream
+from acp_tui.console.streams import print_json
 from acp_tui.console.tables import aligned
 from acp_tui.errors import UserError
 
@@ -138,7 +137,7 @@ def _list_common_servers(*, as_json: bool) -> None:
             {"name": one.name, "about": one.about, "arguments": one.arguments, "homepage": one.homepage}
             for one in common
         ]
-        print(json.dumps({"servers": servers}, indent=2, ensure_ascii=False), file=content_stream())
+        print_json({"servers": servers})
         return
     print("\n".join(aligned([(f"acp-tui mcp add {one.usage}", one.about) for one in common])))
     print("Any other: `acp-tui mcp add NAME -- COMMAND ARG…` or `acp-tui mcp add NAME --url URL`.")

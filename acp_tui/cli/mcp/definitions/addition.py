@@ -13,7 +13,7 @@ from acp_tui.config import mcp
 from acp_tui.config.paths import mcp_file
 from acp_tui.config.settings import load
 from acp_tui.console.quantities import pluralize
-from acp_tui.console.streams import content_stream
+from acp_tui.console.streams import print_json
 from acp_tui.errors import UserError
 from acp_tui.session.invisible import reveal
 from acp_tui.session.text import visible_line
@@ -89,10 +89,10 @@ def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: b
             definition_json(one.server) | {"notes": [fact.text for fact in one.facts]} for one in additions
         ]
         data = {"added": servers, "file": str(mcp_file())}
-        print(json.dumps(data, indent=2, ensure_ascii=False), file=content_stream())
+        print_json(data)
     else:
         names = ", ".join(one.server.name for one in additions)
-        print(f"Added {names} to {mcp_file()}. It applies to new sessions.")
+        print(visible_line(f"Added {names} to {mcp_file()}. It applies to new sessions."))
     return True
 
 
@@ -146,7 +146,8 @@ def _confirmed(count: int) -> bool:
         raise UserError(
             "Nothing was written: no terminal to ask for confirmation. Use --yes to skip it.", exit_code=2
         )
-    print(f"Write {pluralize(count, 'server')} to {mcp_file()}? [y/N] ", end="", flush=True)
+    question = f"Write {pluralize(count, 'server')} to {visible_line(str(mcp_file()))}? [y/N] "
+    print(question, end="", flush=True)
     try:
         return input().strip().lower() in ("y", "yes")
     except EOFError:

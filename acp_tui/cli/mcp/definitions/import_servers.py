@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +14,7 @@ from acp_tui.cli.mcp.definitions.server_fields import Field, definition_json
 from acp_tui.cli.options import FAILED, OK
 from acp_tui.config.problems import closest_match
 from acp_tui.console.messages import print_message
-from acp_tui.console.streams import content_stream
+from acp_tui.console.streams import print_json
 from acp_tui.console.tables import aligned, truncate, wrapped
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
@@ -125,7 +124,7 @@ def _print_found(found: Sequence[FoundServer], *, as_json: bool) -> None:
             }
             for one in found
         ]
-        print(json.dumps({"found": servers}, indent=2, ensure_ascii=False), file=content_stream())
+        print_json({"found": servers})
         return
     if not found:
         print("No MCP servers of other programs were found. These files were looked for:")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.server_selection import servers_here
 from acp_tui.config.paths import mcp_file
-from acp_tui.console.streams import content_stream
+from acp_tui.console.streams import print_json
 from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     change_own_servers(remove)
     if args.json:
-        print(json.dumps({"removed": args.name, "file": str(mcp_file())}), file=content_stream())
+        print_json({"removed": args.name, "file": str(mcp_file())})
     else:
-        print(f"Removed {args.name} from {mcp_file()}.")
+        print(visible_line(f"Removed {args.name} from {mcp_file()}."))
     return 0

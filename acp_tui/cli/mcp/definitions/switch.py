@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.server_selection import require_known_agent, servers_here
 from acp_tui.config.paths import mcp_file
-from acp_tui.console.streams import content_stream
+from acp_tui.console.streams import print_json
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     import argparse
@@ -36,9 +36,9 @@ def run(args: argparse.Namespace) -> int:
     server = servers_here().defined(args.name)
     if args.json:
         answer = {"name": server.name, "state": server.state.to_entry(), "file": str(mcp_file())}
-        print(json.dumps(answer), file=content_stream())
+        print_json(answer)
     else:
-        print("\n".join(_sentences(server, args.agent, enabled=enabled)))
+        print("\n".join(map(visible_line, _sentences(server, args.agent, enabled=enabled))))
     return 0
 
 
