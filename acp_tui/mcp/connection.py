@@ -45,7 +45,7 @@ __all__ = ["McpConnection", "ServerHandlers", "connect"]
 CONNECT_TIMEOUT_SECONDS = 30.0
 WAITING_SECONDS = 3.0
 """After this time of connecting, `ServerHandlers.on_waiting` is called."""
-END_SECONDS = 0.5
+END_SECONDS = 2.0
 """Seconds to wait for the reason of a connection that has just closed."""
 
 _LIST_KINDS: dict[type[Any], ListKind] = {

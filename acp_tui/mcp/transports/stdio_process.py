@@ -35,7 +35,7 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 MAX_NOISE_LINES = 50
 """The noise lines that are kept; all are counted."""
 MAX_LINE_CHARACTERS = 500
-EXIT_SECONDS = 0.5
+EXIT_SECONDS = 3.0
 """Seconds to wait for the exit of a process that has closed its stdout."""
 
 
