@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.schema_form.fields import NO_VALUE
 from acp_tui.schema_form.references import resolved
+from acp_tui.schema_form.values import MAX_TEXT
 from acp_tui.session.nesting import limit_depth
 
 if TYPE_CHECKING:
@@ -24,8 +27,11 @@ def starting_object(schema: object, values: Mapping[str, Any]) -> dict[str, Any]
     found: dict[str, Any] = {}
     if isinstance(properties, dict):
         for name, property_schema in list(properties.items())[:MAX_PROPERTIES]:
-            if isinstance(property_schema, dict) and "default" in property_schema:
-                found[name] = limit_depth(property_schema["default"])
+            default = (
+                property_schema.get("default", NO_VALUE) if isinstance(property_schema, dict) else NO_VALUE
+            )
+            if default is not NO_VALUE and len(json.dumps(limit_depth(default))) <= MAX_TEXT:
+                found[name] = limit_depth(default)
             elif isinstance(required, list) and name in required:
                 found[name] = None
     return found | dict(values)

@@ -28,6 +28,8 @@ Entry = str | tuple[int, ...]
 MAX_DIGITS = 300
 """The maximum length of a number that is typed. Python converts no more than 4300 digits."""
 MAX_NUMBER = 10**MAX_DIGITS
+MAX_TEXT = 50_000
+"""The maximum length of a text that a field starts with. Wrapping a longer one takes noticeable time."""
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -178,7 +180,13 @@ def entry_for(field: Field, value: Any) -> Entry:
     Raises:
         NotEnterable: if it cannot show this value.
     """
-    problem = NotEnterable(f"The field {field.label} cannot show this value.")
+    entry = _entry_for(field, value, NotEnterable(f"The field {field.label} cannot show this value."))
+    if isinstance(entry, str) and len(entry) > MAX_TEXT:
+        raise NotEnterable(f"The text of {field.label} is too long for a field.")
+    return entry
+
+
+def _entry_for(field: Field, value: Any, problem: NotEnterable) -> Entry:
     if value is NO_VALUE:
         only_one = field.kind == "choice" and field.required and len(field.choices) == 1
         return (0,) if only_one else () if field.choices else ""

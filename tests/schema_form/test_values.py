@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from acp_tui.cpu_limit import pattern_found
 from acp_tui.schema_form.fields import NO_VALUE, NotAForm
 from acp_tui.schema_form.schema_reader import read_form
+from acp_tui.schema_form.template import starting_object
 from acp_tui.schema_form.values import (
     EntryError,
     NotEnterable,
@@ -179,3 +180,15 @@ def test_what_the_fields_show_is_what_they_send(properties: dict[str, Any], cont
         return
     values = read_values(form, entries, pattern_found)
     assert values.problems or values.content == content
+
+
+def test_json_starts_with_values_defaults_and_null_for_what_is_missing() -> None:
+    properties = {"a": {"default": 1}, "b": {}, "c": {"default": "x" * 60_000}, "d": {"type": "string"}}
+    schema = {"properties": properties, "required": ["b", "d"]}
+    assert starting_object(schema, {"d": "mine"}) == {"a": 1, "b": None, "d": "mine"}
+    assert starting_object("no schema", {}) == {}
+
+
+def test_a_default_that_is_too_long_to_edit_is_left_out() -> None:
+    form = read_form({"properties": {"a": {"type": "string", "default": "x" * 60_000}}})
+    assert initial_entries(form, {}) == {"a": ""}

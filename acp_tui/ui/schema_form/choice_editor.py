@@ -33,8 +33,9 @@ class EntryChanged(Message):
     """The user chose another value."""
 
 
-def _title(choice: FieldChoice) -> str:
-    return shorten(reveal_line(choice.title), MAX_TITLE_WIDTH)
+def _line(text: str) -> str:
+    """Return a text that is safe to display on one line. The cost does not depend on its length."""
+    return shorten(reveal_line(text[: 2 * MAX_TITLE_WIDTH]), MAX_TITLE_WIDTH)
 
 
 class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
@@ -60,10 +61,9 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
     def _choice_row(self, choice: FieldChoice, palette: Palette, *, chosen: bool) -> Row:
         marks = ("[x] ", "[ ] ") if self._field.kind == "choices" else ("● ", "○ ")
         mark = Segment(marks[0], palette.success) if chosen else Segment(marks[1], palette.dim)
-        text = [Segment(_title(choice), palette.text)]
+        text = [Segment(_line(choice.title), palette.text)]
         if choice.description:
-            note = shorten(reveal_line(choice.description), MAX_TITLE_WIDTH)
-            text.append(Segment(f"  {note}", palette.dim))
+            text.append(Segment(f"  {_line(choice.description)}", palette.dim))
         return Row([mark], text, cut=True)
 
     async def on_key(self, event: events.Key) -> None:
@@ -146,7 +146,7 @@ class ChoicePicker(Widget, can_focus=True):
         hint = Segment(f"  {key} chooses from {len(self._field.choices):,}", palette.dim)
         if not self.chosen:
             return [Segment("○ ", palette.dim), Segment("nothing chosen", palette.dim), hint]
-        title = _title(self._field.choices[self.chosen[0]])
+        title = _line(self._field.choices[self.chosen[0]].title)
         return [Segment("● ", palette.success), Segment(shorten(title, 40), palette.text), hint]
 
     async def on_key(self, event: events.Key) -> None:
@@ -163,12 +163,12 @@ class ChoicePicker(Widget, can_focus=True):
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 
         rows = [
-            Choice(str(index), _title(choice), reveal_line(choice.description)[:MAX_TITLE_WIDTH] or None)
+            Choice(str(index), _line(choice.title), _line(choice.description) or None)
             for index, choice in enumerate(self._field.choices)
         ]
         if self.chosen and not self._field.required:
             rows.insert(0, Choice("", "(nothing)"))
-        title = shorten(reveal_line(self._field.label), 60)
+        title = shorten(_line(self._field.label), 60)
         current = str(self.chosen[0]) if self.chosen else None
         self.app.push_screen(ChooseScreen(title, rows, self._palette, current=current), self._choose)
 

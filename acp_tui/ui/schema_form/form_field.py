@@ -88,7 +88,7 @@ class FormField(Vertical):
     def _about(self) -> Text:
         field, palette = self.field, self._palette
         text = Text()
-        text.append(shorten(reveal_line(field.label), MAX_LABEL_WIDTH), palette.strong)
+        text.append(shorten(reveal_line(field.label[: 2 * MAX_LABEL_WIDTH]), MAX_LABEL_WIDTH), palette.strong)
         if field.required:
             text.append(" *", palette.warning)
         if expected := expectation(field):
