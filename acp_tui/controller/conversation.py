@@ -20,6 +20,7 @@ from acp_tui.controller.changes.rewind import Rewind
 from acp_tui.controller.mcp.app_socket import AppSocket
 from acp_tui.controller.mcp.bridge_host import BridgeHost
 from acp_tui.controller.mcp.bridge_offer import BridgeOffer
+from acp_tui.controller.mcp.server_access import ServerAccess
 from acp_tui.controller.mcp.usage_facts import UsageFacts
 from acp_tui.controller.opening.parameters import client_capabilities
 from acp_tui.controller.opening.session_opener import SessionOpener
@@ -143,7 +144,10 @@ class Conversation:
         )
         files = FileAccess(self._roots, settings.workspace.sensitive)
         self._diff_locator = DiffLocator(files, self.note)
-        self.blocks_for = PromptBlockBuilder(files, lambda: self.session.agent).blocks
+        self.mcp_access = ServerAccess(options.servers, self._roots.cwd)
+        self.blocks_for = PromptBlockBuilder(
+            files, lambda: self.session.agent, self.mcp_access.read_resource
+        ).blocks
         self._wait_notices = WaitNotices(
             lambda: launch.title, self.note, lambda count: self._connection.stderr_tail(count), clock
         )

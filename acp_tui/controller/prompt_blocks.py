@@ -21,10 +21,12 @@ from acp_tui.session.attachment import (
     OUTPUT_SCHEME,
     CommandOutput,
     EarlierConversation,
+    EmbeddedText,
     FileMention,
     Picture,
+    ServerResource,
 )
-from acp_tui.session.text import visible_line
+from acp_tui.session.text import json_text, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     Block = dict[str, Any]
     Confirm = Callable[[str], Awaitable[bool]]
     """Asks the user a yes-or-no question."""
+    ReadResource = Callable[[str, str], Awaitable[list[Block]]]
+    """Reads a resource of the MCP server with this name; returns blocks of type `resource`."""
 
 TEXT_LIMIT = 1_000_000
 """The maximum size of an attached text, in bytes."""
@@ -49,9 +53,12 @@ _TEXTS = frozenset({"application/json", "application/xml", "application/toml", "
 class PromptBlockBuilder:
     """Builds the content blocks of prompts in one workspace."""
 
-    def __init__(self, files: FileAccess, agent: Callable[[], Agent | None]) -> None:
+    def __init__(
+        self, files: FileAccess, agent: Callable[[], Agent | None], read_resource: ReadResource
+    ) -> None:
         self._files = files
         self._agent = agent
+        self._read_resource = read_resource
 
     async def blocks(self, text: str, attachments: Iterable[Attachment], confirm: Confirm) -> list[Block]:
         """Return a block for the text and one for each attachment. Raises `UserError` if one fails."""
@@ -65,10 +72,36 @@ class PromptBlockBuilder:
                 case CommandOutput():
                     address = f"{OUTPUT_SCHEME}{quote(attachment.command)}"
                     block = _resource(address, attachment.text, "text/plain")
+                case EmbeddedText():
+                    block = _resource(attachment.uri, attachment.text, attachment.mime)
+                case ServerResource():
+                    blocks += await self._resource(attachment)
+                    continue
                 case EarlierConversation():
                     block = _resource(CONVERSATION_URI, attachment.text, "text/markdown")
             blocks.append(block)
         return adapt_blocks(blocks, self._agent())
+
+    async def _resource(self, attachment: ServerResource) -> list[Block]:
+        """Return the contents of a resource: pictures as images if the agent supports them."""
+        try:
+            contents = await self._read_resource(attachment.server, attachment.uri)
+        except UserError as error:
+            raise UserError(f"{attachment.token} cannot be attached: {error}") from None
+        if sum(len(json_text(content)) for content in contents) > IMAGE_LIMIT:
+            raise UserError(f"{attachment.token} cannot be attached: it is larger than 10 MB.")
+        return [self._content_of_resource(attachment, content) for content in contents]
+
+    def _content_of_resource(self, attachment: ServerResource, block: Block) -> Block:
+        resource = block["resource"]
+        mime, blob = resource.get("mimeType"), resource.get("blob")
+        if blob is None:
+            return _resource(resource["uri"], resource.get("text", ""), mime or "text/plain")
+        if mime and mime.startswith("image/") and accepts(self._agent(), "image"):
+            return {"type": "image", "data": blob, "mimeType": mime}
+        if not accepts(self._agent(), "embeddedContext"):
+            raise UserError(f"{attachment.token} cannot be attached: the agent accepts no such files.")
+        return block
 
     async def _file(self, mention: FileMention, confirm: Confirm) -> Block:
         # Not `Path`: it turns `./~x` into `~x`, and fails if there is no user `x`.
@@ -134,7 +167,7 @@ def _fitting(block: Block, agent: Agent | None) -> Block:
         and isinstance(resource, dict)
         and not accepts(agent, "embeddedContext")
     ):
-        if resource["uri"].startswith((OUTPUT_SCHEME, CONVERSATION_URI)):
+        if not resource["uri"].startswith("file:") and "blob" not in resource:
             return {"type": "text", "text": f"\n{resource.get('text', '')}"}
         return _link(resource["uri"], resource.get("mimeType"), None)
     if block.get("type") == "image" and block.get("uri") and not accepts(agent, "image"):

@@ -150,6 +150,19 @@ class McpConnection:
         process = self._process if closed else None
         return diagnosis.explain(self.server, error, action=action, process=process, http=self._http)
 
+    async def wait_ended(self) -> ServerFailure:
+        """Wait until the server ends the connection, and return why it did."""
+        ended = self._process.output_ended if self._process is not None else self._http_broken
+        await ended.wait()
+        return diagnosis.explain(
+            self.server, None, action="stay connected", process=self._process, http=self._http
+        )
+
+    @property
+    def _http_broken(self) -> asyncio.Event:
+        assert self._http is not None
+        return self._http.broken
+
     # ----------------------------------------------------------------- life
 
     async def _run(self) -> None:

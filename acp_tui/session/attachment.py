@@ -1,4 +1,4 @@
-"""Attachments of a prompt: mentions of files (`@src/app.py:10-20`), images, command output, conversations.
+"""Attachments of a prompt: mentions of files (`@src/app.py:10-20`), images, command output, resources.
 
 A name is a mention only if the file exists, because prompts also contain `@property` and `@alice`.
 """
@@ -39,6 +39,23 @@ class CommandOutput(NamedTuple):
     text: str
 
 
+class ServerResource(NamedTuple):
+    """A resource of an MCP server, which is read when the prompt is sent."""
+
+    token: str  # as written in the prompt
+    server: str
+    uri: str
+
+
+class EmbeddedText(NamedTuple):
+    """A text with an address, such as a resource that came with a prompt of an MCP server."""
+
+    token: str
+    uri: str
+    text: str
+    mime: str
+
+
 class EarlierConversation(NamedTuple):
     """The text of an earlier conversation, which the agent does not know."""
 
@@ -46,9 +63,9 @@ class EarlierConversation(NamedTuple):
     text: str
 
 
-KeptAttachment = Picture | CommandOutput | EarlierConversation
+KeptAttachment = Picture | CommandOutput | EmbeddedText | EarlierConversation
 """An attachment whose content exists only in the prompt."""
-Attachment = FileMention | KeptAttachment
+Attachment = FileMention | ServerResource | KeptAttachment
 
 OUTPUT_SCHEME = "terminal:"
 """URI scheme of command output, which is not a file."""

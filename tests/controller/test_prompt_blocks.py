@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 
 from acp_tui.controller.prompt_blocks import IMAGE_LIMIT, TEXT_LIMIT, PromptBlockBuilder
 from acp_tui.errors import UserError
-from acp_tui.session.attachment import CommandOutput, FileMention, Picture, find_mentions, format_mention
+from acp_tui.session.attachment import (
+    CommandOutput,
+    FileMention,
+    Picture,
+    ServerResource,
+    find_mentions,
+    format_mention,
+)
 from acp_tui.session.state import Agent, Content, UserMessage
 from acp_tui.session.text import visible_line
 from acp_tui.workspace.files.file_access import FileAccess
@@ -38,7 +45,14 @@ class PromptHelper:
         self.folder = folder
         self.asked: list[str] = []
         self.confirms = confirms
-        self.builder = PromptBlockBuilder(FileAccess(Roots(folder)), lambda: agent)
+        self.builder = PromptBlockBuilder(FileAccess(Roots(folder)), lambda: agent, self.read_resource)
+
+    async def read_resource(self, server: str, uri: str) -> list[dict[str, Any]]:
+        if server != "docs":
+            raise UserError("It is not running.")
+        picture = {"uri": uri, "mimeType": "image/png", "blob": "iVBORw0KGgo="}
+        text = {"uri": uri, "mimeType": "text/plain", "text": "Hello"}
+        return [{"type": "resource", "resource": picture if uri.endswith("png") else text}]
 
     async def confirm(self, question: str) -> bool:
         self.asked.append(question)
@@ -290,3 +304,25 @@ async def test_attached_sensitive_files_are_not_logged(converse: Converse) -> No
     log = Path(chat.conversation.log_path).read_text(encoding="utf-8")
     assert "particularly-blue" not in log
     assert ".env#L1-L1" in log
+
+
+async def test_a_resource_is_embedded_or_sent_as_text(project: Path) -> None:
+    attached = ServerResource("@docs:test://a", "docs", "test://a")
+    (block,) = await PromptHelper(project).blocks("read @docs:test://a", attached)
+    assert block["resource"] == {"uri": "test://a", "mimeType": "text/plain", "text": "Hello"}
+    (block,) = await PromptHelper(project, NOTHING).blocks("read @docs:test://a", attached)
+    assert block == {"type": "text", "text": "\nHello"}
+
+
+async def test_a_picture_among_the_resources_needs_an_agent_that_accepts_it(project: Path) -> None:
+    attached = ServerResource("@docs:a.png", "docs", "a.png")
+    (block,) = await PromptHelper(project).blocks("see @docs:a.png", attached)
+    assert block == {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+    with pytest.raises(UserError, match="accepts no such files"):
+        await PromptHelper(project, NOTHING).blocks("see @docs:a.png", attached)
+
+
+async def test_a_resource_that_cannot_be_read_is_an_error(project: Path) -> None:
+    attached = ServerResource("@gone:a", "gone", "a")
+    with pytest.raises(UserError, match="@gone:a cannot be attached: It is not running"):
+        await PromptHelper(project).blocks("read @gone:a", attached)

@@ -32,6 +32,8 @@ ScopeName = Literal[
     "pane",
     "review",
     "comment",
+    "mcp",
+    "signin",
     "find",
     "dialog",
     "permission",
@@ -60,7 +62,10 @@ SCOPES: dict[ScopeName, KeyScope] = {
         "Write to the agent. Prompts sent while it works are queued. @ attaches a file"
         " (@file:10-20 attaches lines 10 to 20), a leading ! runs a shell command.",
     ),
-    "menu": KeyScope("Menus", "The agent's commands after a leading /, files after @."),
+    "menu": KeyScope(
+        "Menus",
+        "The agent's commands and prompts of MCP servers after a leading /, files and resources after @.",
+    ),
     "history": KeyScope(
         "History search", "Previous prompts of this project that contain all the words you type."
     ),
@@ -72,6 +77,10 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "review": KeyScope(
         "Review", "The changed files and their hunks. With the focus on a file, keys act on all its hunks."
     ),
+    "mcp": KeyScope(
+        "MCP servers", "The servers and what is known about each. With the focus on a server, Enter shows it."
+    ),
+    "signin": KeyScope("Sign-in", "Signing in to an MCP server."),
     "comment": KeyScope("Comment", "A comment on changed lines. An empty text deletes it."),
     "find": KeyScope("Search", "Search the conversation."),
     "permission": KeyScope("Permission", "The agent is waiting for your answer."),
@@ -206,7 +215,7 @@ TABLE: tuple[Key, ...] = (
         3,
     ),
     # -- menus
-    Key("menu.open", "slash", "menu_open", "commands", "menu", "Open the menu of agent commands", 4),
+    Key("menu.open", "slash", "menu_open", "commands", "menu", "Open the menu of commands and prompts", 4),
     Key("menu.up", "up", "menu_move(-1)", "choose", "menu", "Previous"),
     Key("menu.down", "down", "menu_move(1)", "choose", "menu", "Next"),
     Key(
@@ -423,6 +432,65 @@ TABLE: tuple[Key, ...] = (
     # -- comments
     Key("comment.save", "enter", "save", "save", "comment", "Save the comment", 1),
     Key("comment.cancel", "escape", "cancel", "cancel", "comment", "Cancel", 2),
+    # -- MCP servers
+    Key("mcp.test", "t", "test", "test", "mcp", "Connect to the server and list what it offers", 1),
+    Key("mcp.test_all", "T", "test_all", "test all", "mcp", "Test all servers that are enabled", 6),
+    Key("mcp.stop", "x", "stop", "disconnect", "mcp", "Disconnect from the server, or stop connecting", 3),
+    Key(
+        "mcp.enable", "space", "enable", "disable", "mcp", "Enable or disable the server for new sessions", 5
+    ),
+    Key("mcp.sign_in", "s", "sign_in", "sign in", "mcp", "Sign in to the server", 2),
+    Key("mcp.sign_out", "S", "sign_out", "sign out", "mcp", "Sign out, and delete the stored tokens", 7),
+    Key(
+        "mcp.connection",
+        "b",
+        "connection",
+        "bridge",
+        "mcp",
+        "Choose between a direct connection and the bridge",
+        7,
+    ),
+    Key("mcp.edit", "e", "edit", "edit", "mcp", "Open the definition in $EDITOR", 8),
+    Key("mcp.open", "enter", "open", "open", "mcp", "Call the tool, use the prompt, show the item", 1),
+    Key("mcp.view", "v", "view", "view", "mcp", "Show the item, or the server, in full", 4),
+    Key(
+        "mcp.changes",
+        "d",
+        "changes",
+        "difference",
+        "mcp",
+        "Show what has changed in the tool since you agreed",
+        3,
+    ),
+    Key("mcp.accept", "a", "accept", "accept", "mcp", "Agree to the tool as it is now", 3),
+    Key(
+        "mcp.switch", "tab,shift+tab", "switch", "switch side", "mcp", "Switch between servers and details", 9
+    ),
+    Key("mcp.tab_before", "left", "turn(-1)", "", "mcp", "Previous / next tab"),
+    Key("mcp.tab_after", "right", "turn(1)", "tab", "mcp", "Previous / next tab", 8),
+    *(
+        Key(
+            f"mcp.{digit}",
+            str(digit),
+            f"tab({digit})",
+            "",
+            "mcp",
+            "Go to tools, prompts, resources, calls, log",
+        )
+        for digit in range(1, 6)
+    ),
+    Key("mcp.up", "up,k", "move(-1)", "", "mcp", "Previous / next item"),
+    Key("mcp.down", "down,j", "move(1)", "", "mcp", "Previous / next item"),
+    Key("mcp.page_up", "pageup", "page(-1)", "", "mcp", "Scroll a page"),
+    Key("mcp.page_down", "pagedown", "page(1)", "", "mcp", "Scroll a page"),
+    Key("mcp.home", "home,g", "end(-1)", "", "mcp", "Top / bottom"),
+    Key("mcp.end", "end,G", "end(1)", "", "mcp", "Top / bottom"),
+    Key("mcp.help", "question_mark", "app.help", "", "mcp", "Show the keys"),
+    Key("mcp.close", "escape,q,ctrl+n", "close", "close", "mcp", "Close the list of servers", 10),
+    # -- sign-in to an MCP server: before the input
+    Key("signin.send", "enter", "send", "send", "signin", "Use what you pasted", 1),
+    Key("signin.copy", "alt+c", "copy", "copy", "signin", "Copy the address", 2),
+    Key("signin.cancel", "escape", "close", "cancel", "signin", "Give up signing in", 3),
     # -- search
     Key("find.next", "enter,down", "find_next(1)", "next", "find", "Next match", 1),
     Key("find.previous", "up,shift+enter", "find_next(-1)", "previous", "find", "Previous match", 2),
@@ -602,6 +670,7 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("session.export", "f9", "export", "export", "conversation", "Export the conversation to a file", 16),
     Key("session.review", "f2", "review", "review", "conversation", "Review what has changed", 10),
+    Key("session.mcp", "ctrl+n", "mcp_servers", "MCP", "conversation", "Show the MCP servers", 13),
     # -- anywhere
     Key("conversation.find", "ctrl+f", "search", "search", "anywhere", "Search the conversation", 10),
     Key("conversation.find_next", "f3", "find_next(1)", "next", "anywhere", "Next match"),

@@ -9,7 +9,9 @@ from typing import Literal
 
 from textual.message import Message
 
-ItemActionName = Literal["edit", "diff", "revert", "accept", "undo", "look", "output", "kill", "set"]
+ItemActionName = Literal[
+    "edit", "diff", "revert", "accept", "undo", "look", "output", "kill", "set", "server"
+]
 PanesActionName = Literal["leave", "zoom", "close"]
 
 
@@ -19,7 +21,7 @@ class PaneItemAction(Message):
     def __init__(self, action: ItemActionName, key: str = "", line: int | None = None) -> None:
         super().__init__()
         self.action = action
-        self.key = key  # a path, or the id of a terminal or an option
+        self.key = key  # a path, the id of a terminal or an option, or the name of an MCP server
         self.line = line
 
 

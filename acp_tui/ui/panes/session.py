@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from acp_tui.session.settings import offered_settings, value_name
 from acp_tui.session.text import visible_line
 from acp_tui.ui.panes.item_builders import fact_item, heading_item, label_column_width, text_item
+from acp_tui.ui.panes.messages import PaneItemAction
 from acp_tui.ui.panes.pane import Pane
 
 if TYPE_CHECKING:
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 
     from rich.style import Style
 
+    from acp_tui.config.mcp import Server
     from acp_tui.session.change import Change
     from acp_tui.session.state import Agent
+    from acp_tui.store.mcp_facts import ServerTest
     from acp_tui.ui.panes.pane_list import PaneItem
 
 SHOWN_FACTS = frozenset(
@@ -25,8 +28,12 @@ SHOWN_FACTS = frozenset(
 """Attributes of `Session` whose changes this pane shows."""
 
 
+SERVER_KEY = "mcp server: "
+"""What the keys of MCP servers begin with. Those of options are the options' ids."""
+
+
 class SessionPane(Pane):
-    """Lists what is known about the session and its agent; Enter on an option opens its values."""
+    """Lists what is known about the session and its agent; Enter opens an option's values or a server."""
 
     TITLE: ClassVar = "Session"
     ACTIONS: ClassVar = frozenset({"open"})
@@ -88,14 +95,18 @@ class SessionPane(Pane):
         if conversation is None:
             return
         yield heading_item("MCP servers", self.palette)
+        tests = last_tests(conversation.options.servers) if conversation.mcp_servers else {}
         for server in conversation.mcp_servers:
-            name = visible_line(server.name)
-            if server.reason_not_sent is None:
-                way = "" if server.bridge_reason is None else ", through the bridge"
-                text, style = f"sent to the agent ({server.transport}{way})", palette.success
-            else:
+            name, test = visible_line(server.name), tests.get(server.name)
+            if server.reason_not_sent is not None:
                 text, style = f"not sent: {visible_line(server.reason_not_sent)}", palette.warning
-            yield self._fact(name, text, style=style)
+            elif test is not None and test.status != "connected":
+                text, style = f"sent to the agent, last test: {test.status}", palette.error
+            else:
+                way = "" if server.bridge_reason is None else ", through the bridge"
+                tested = ", tested" if test is not None else ""
+                text, style = f"sent to the agent ({server.transport}{way}){tested}", palette.success
+            yield self._fact(name, text, key=f"{SERVER_KEY}{server.name}", style=style)
         if not conversation.mcp_servers:
             yield text_item("None configured.", palette.dim)
 
@@ -115,8 +126,21 @@ class SessionPane(Pane):
             yield self._fact("log", visible_line(conversation.log_path or "not recorded"))
 
     def action_open(self) -> None:
-        """Ask the screen to let the user choose a value of the selected option."""
-        self.request("set")
+        """Ask the screen to let the user choose a value of the selected option, or to show the server."""
+        if self.chosen is not None and self.chosen.startswith(SERVER_KEY):
+            self.post_message(PaneItemAction("server", self.chosen.removeprefix(SERVER_KEY)))
+        else:
+            self.request("set")
+
+
+def last_tests(servers: Iterable[Server]) -> dict[str, ServerTest]:
+    """Return the last test of each server, by name. Servers that were not tested are left out."""
+    from acp_tui.config.paths import paths
+    from acp_tui.store.mcp_facts import McpFacts
+
+    facts = McpFacts(paths().state)
+    known = {server.name: facts.read(server.name, server.digest()).tested for server in servers}
+    return {name: test for name, test in known.items() if test is not None}
 
 
 CAPABILITY_LABELS = {

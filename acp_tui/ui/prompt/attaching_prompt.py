@@ -47,6 +47,19 @@ class AttachingPrompt(Vertical):
             self.mount(self._files, before=0)
         self._editor.refresh()
 
+    def set_resources(self, resources: Mapping[str, tuple[str, str]]) -> None:
+        """Set the resources of MCP servers that can be mentioned: by `SERVER:URI`, the server and the URI."""
+        self._attachments.resources = resources
+        self._editor.refresh()
+
+    def add_image(self, data: bytes, mime: str) -> str:
+        """Keep an image, and return the token that attaches it to a text with that token."""
+        return self._attachments.add_image(data, mime)
+
+    def add_text(self, uri: str, text: str, mime: str) -> str:
+        """Keep a text with an address, and return the token that attaches it to a text with that token."""
+        return self._attachments.add_text(uri, text, mime)
+
     def refuse_images(self, reason: str) -> None:
         """Refuse to attach images, and give this reason. An empty reason allows them."""
         self._files.images_refused = reason

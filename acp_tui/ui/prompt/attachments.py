@@ -17,7 +17,9 @@ from acp_tui.session.attachment import (
     OUTPUT_SCHEME,
     CommandOutput,
     EarlierConversation,
+    EmbeddedText,
     Picture,
+    ServerResource,
     find_mentions,
     format_mention,
 )
@@ -28,12 +30,14 @@ from acp_tui.ui.prompt.pastes import Token
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from acp_tui.session.attachment import Attachment, KeptAttachment
+    from acp_tui.session.attachment import Attachment, FileMention, KeptAttachment
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 MAX_COMMAND_CELLS = 30
 MAX_CACHED_PATHS = 1000
-_ANY_REFERENCE = r"\[image \d+\]|\[output of [^\]\n]+\]|\[earlier conversation(?: #\d+)?\]"
+_ANY_REFERENCE = (
+    r"\[image \d+\]|\[output of [^\]\n]+\]|\[resource [^\]\n]+\]|\[earlier conversation(?: #\d+)?\]"
+)
 """Matches tokens of attachments that are not files. Not compiled here, to keep the start fast."""
 
 
@@ -48,6 +52,8 @@ class Attachments:
         self._kept: dict[str, KeptAttachment] = {}
         self._picked: dict[str, str] = {}  # paths of chosen files, by token
         self._existing: dict[str, bool] = {}
+        self.resources: Mapping[str, tuple[str, str]] = {}
+        """The known resources of MCP servers: by `SERVER:URI`, the server and the URI."""
 
     @property
     def folder(self) -> str:
@@ -64,11 +70,11 @@ class Attachments:
         self._existing.clear()
 
     def exists(self, path: str) -> bool:
-        """Return True if a file or folder exists. Cached, because this is called at every key press.
+        """Return True if a file, a folder or a resource exists. Cached: this is called at every key press.
 
         A file chosen from the menu counts even if it was deleted, so that sending reports the problem.
         """
-        if path in self._picked.values():
+        if path in self.resources or path in self._picked.values():
             return True
         known = self._existing.get(path)
         if known is None:
@@ -130,7 +136,11 @@ class Attachments:
         """Store the output of a command and return its token; the same output keeps its token."""
         return self._keep(CommandOutput("", command, text))
 
-    def _keep(self, attachment: CommandOutput | EarlierConversation) -> str:
+    def add_text(self, uri: str, text: str, mime: str) -> str:
+        """Store a text with an address and return its token."""
+        return self._keep(EmbeddedText("", uri, text, mime))
+
+    def _keep(self, attachment: CommandOutput | EmbeddedText | EarlierConversation) -> str:
         name = _name(attachment)
         number = 1
         while True:
@@ -166,10 +176,15 @@ class Attachments:
     def in_text(self, text: str) -> list[Attachment]:
         """Return the attachments of a text, in order."""
         found: list[tuple[int, Attachment]] = [
-            (mention.start, mention.file) for mention in find_mentions(text, self.exists)
+            (mention.start, self._resource(mention.file) or mention.file)
+            for mention in find_mentions(text, self.exists)
         ]
         found += [(text.find(token), kept) for token, kept in self._kept.items() if token in text]
         return [attachment for _, attachment in sorted(found, key=lambda pair: pair[0])]
+
+    def _resource(self, mention: FileMention) -> ServerResource | None:
+        known = self.resources.get(mention.path) if mention.first is None else None
+        return ServerResource(mention.token, *known) if known is not None else None
 
     def spans(self, line: str) -> list[Token]:
         """Return the tokens of all attachments in a line, including typed mentions."""
@@ -200,6 +215,10 @@ def _parse_block(block: Mapping[str, Any]) -> KeptAttachment | None:
         return CommandOutput("", command, resource.get("text") or "")
     if isinstance(resource, dict) and resource.get("uri") == CONVERSATION_URI:
         return EarlierConversation("", resource.get("text") or "")
+    if isinstance(resource, dict) and isinstance(resource.get("text"), str):
+        uri = str(resource.get("uri"))
+        if not uri.startswith("file:"):  # the block of a file stands for a mention
+            return EmbeddedText("", uri, resource["text"], str(resource.get("mimeType") or "text/plain"))
     return None
 
 
@@ -210,7 +229,14 @@ def _token_pattern(attachment: KeptAttachment) -> str:
     return rf"\[{re.escape(_name(attachment))}(?: #\d+)?\]"
 
 
-def _name(attachment: CommandOutput | EarlierConversation) -> str:
+def _name(attachment: CommandOutput | EmbeddedText | EarlierConversation) -> str:
     if isinstance(attachment, EarlierConversation):
         return "earlier conversation"
+    if isinstance(attachment, EmbeddedText):
+        return f"resource {shorten(_one_word(attachment.uri), MAX_COMMAND_CELLS)}"
     return f"output of {shorten(visible_line(attachment.command), MAX_COMMAND_CELLS)}"
+
+
+def _one_word(uri: str) -> str:
+    """Return an address for a token, which ends at the first bracket."""
+    return re.sub(r"[\[\]\s]+", "_", visible_line(uri))

@@ -1,4 +1,4 @@
-"""The menu of the agent's slash commands."""
+"""The menu of the agent's slash commands and the prompts of MCP servers."""
 
 from __future__ import annotations
 
@@ -23,19 +23,30 @@ class CommandMenu(Menu):
     def __init__(self) -> None:
         super().__init__()
         self._commands: Sequence[SlashCommand] = ()
+        self._server_prompts: Sequence[SlashCommand] = ()
         self._found: list[SlashCommand] = []
         self._typed: str | None = None  # the last search; None if the commands changed since
         self._dismissed = False  # the user closed the menu for the current command
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
-        """The commands of the agent."""
-        return self._commands
+        """The commands of the agent, and after them the prompts of MCP servers."""
+        return [*self._commands, *self._server_prompts] if self._server_prompts else self._commands
 
     @commands.setter
     def commands(self, commands: Sequence[SlashCommand]) -> None:
         self._commands = commands
         self._typed = None
+
+    def set_server_prompts(self, prompts: Sequence[SlashCommand]) -> None:
+        """Set the prompts of MCP servers, which are named `SERVER:PROMPT`."""
+        self._server_prompts = prompts
+        self._typed = None
+
+    def server_prompt(self, text: str) -> SlashCommand | None:
+        """Return the prompt of an MCP server if the text is only its command; otherwise None."""
+        command = self.find_command(text)
+        return command if command in self._server_prompts else None
 
     @property
     def selected(self) -> SlashCommand | None:

@@ -316,6 +316,8 @@ class PromptEditor(TextArea, inherit_bindings=False):
         if self._open_menu is None or self._open_menu.is_complete:
             raise SkipAction
         self.action_menu_complete(final=True)
+        if self._menu.server_prompt(self.text) is not None:
+            raise SkipAction  # it is used at once: what will be sent is still to come
 
     def action_menu_close(self) -> None:
         """Close the open menu."""

@@ -1,4 +1,4 @@
-"""The menu of files, shown while the user types a mention such as `@src/app`."""
+"""The menu of files and MCP resources, shown while the user types a mention such as `@src/app`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ FIRST_RESULTS_SECONDS = 0.05
 """Seconds after which the matches found so far are shown."""
 RETRY_SECONDS = 0.05
 """Seconds before the next search while the list of files still grows."""
+MAX_RESOURCES = 20
+"""The maximum number of resources in the menu."""
 
 
 class FileMenu(Menu):
@@ -43,6 +45,7 @@ class FileMenu(Menu):
         self._mention: PartialMention | None = None
         self._row = 0
         self._search: FileSearch | None = None
+        self._resources: list[str] = []  # those that match, as `SERVER:URI`, shown above the files
         self._dismissed = False
 
     @property
@@ -74,9 +77,16 @@ class FileMenu(Menu):
     def _start(self, name: str) -> None:
         assert self.get_index is not None
         self._search = FileSearch(self.get_index(), name, self._search)
+        self._resources = self._matching_resources(name)
         # Pass the function: a worker cancelled before it starts would leave a coroutine that is never
         # awaited. Textual's annotations lack this form.
         self.run_worker(self._search_files, exclusive=True, group="files")  # type: ignore[arg-type]
+
+    def _matching_resources(self, wanted: str) -> list[str]:
+        """Return the resources that contain the typed text; none before anything is typed."""
+        low = wanted.lower()
+        found = [name for name in self._attachments.resources if low in name.lower()] if low else []
+        return sorted(found, key=lambda name: not name.lower().startswith(low))[:MAX_RESOURCES]
 
     async def _search_files(self) -> None:
         """Search, and search again while the list of files grows."""
@@ -98,8 +108,10 @@ class FileMenu(Menu):
 
     def _show(self, search: FileSearch) -> None:
         paths = search.files.paths
-        if search.hits:
-            self.show([self._completion_item(paths[index], search.wanted) for index in search.hits])
+        if search.hits or self._resources:
+            resources = [CompletionItem(reveal_line(name), "resource") for name in self._resources]
+            files = [self._completion_item(paths[index], search.wanted) for index in search.hits]
+            self.show([*resources, *files])
         else:
             self.close()
             self.screen.refresh_bindings()  # `is_open` may have changed
@@ -117,14 +129,18 @@ class FileMenu(Menu):
 
     @property
     def _selected(self) -> str | None:
-        """The selected path; None if no file matches. Finishes the search first."""
+        """The selected path or resource; None if nothing matches. Finishes the search first."""
         search = self._search
         if self._mention is None or search is None:
             return None
         if not search.done:  # the key came before the results
             search.finish()
             self._show(search)
-        return search.files.paths[search.hits[self.choices.current]] if search.hits else None
+        current = self.choices.current
+        if current < len(self._resources):
+            return self._resources[current]
+        index = current - len(self._resources)
+        return search.files.paths[search.hits[index]] if index < len(search.hits) else None
 
     @property
     def is_complete(self) -> bool:

@@ -93,6 +93,13 @@ class Prompt(AttachingPrompt):
             super().__init__()
             self.line = line
 
+    class ServerPrompt(Message):
+        """The user chose the prompt of an MCP server; the receiver calls `load` with its text."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name  # `SERVER:PROMPT`
+
     class ResumeQueue(Message):
         """The user pressed Enter in an empty prompt: a paused queue continues."""
 
@@ -175,6 +182,13 @@ class Prompt(AttachingPrompt):
             self._editor.update_menus()
             self.screen.refresh_bindings()
 
+    def set_server_prompts(self, prompts: Sequence[SlashCommand]) -> None:
+        """Set the prompts of MCP servers that the menu of commands offers, named `SERVER:PROMPT`."""
+        self._menu.set_server_prompts(prompts)
+        if self.is_mounted:
+            self._editor.update_menus()
+            self.screen.refresh_bindings()
+
     def watch_agent_title(self, title: str) -> None:
         """Show the agent's title in the placeholder."""
         self._editor.placeholder = _placeholder(title)
@@ -243,13 +257,23 @@ class Prompt(AttachingPrompt):
         """Submit the text, run it if it is a shell command, or resume the queue if there is no text."""
         if not self.text.strip():
             self.post_message(self.ResumeQueue())
-        elif not self._run_command():
+        elif not self._use_server_prompt() and not self._run_command():
             self.post_message(self.Submitted(*self._take_text()))
 
     def action_send_now(self) -> None:
         """Send the text now, even during a turn, or run it if it is a shell command."""
-        if not self._run_command():
+        if not self._use_server_prompt() and not self._run_command():
             self.post_message(self.SendNow(*self._take_text()))
+
+    def _use_server_prompt(self) -> bool:
+        """Ask for the prompt of an MCP server if the text is its command; return False if it is not.
+
+        The text stays until the prompt replaces it.
+        """
+        command = self._menu.server_prompt(self.text)
+        if command is not None:
+            self.post_message(self.ServerPrompt(command.name))
+        return command is not None
 
     def _run_command(self) -> bool:
         """Run the text if it is a shell command; return False if it is not."""

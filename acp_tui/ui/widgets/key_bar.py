@@ -22,6 +22,7 @@ PAIRED_KEYS = {
     "pane.down": "pane.up",
     "review.hunk_after": "review.hunk_before",
     "review.file_after": "review.file_before",
+    "mcp.tab_after": "mcp.tab_before",
 }
 """Ids of the keys that are shown together with an opposite key (the value), such as ↑↓."""
 

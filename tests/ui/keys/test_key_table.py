@@ -24,6 +24,8 @@ from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
+from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
+from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
 from acp_tui.ui.screens.review.comment_line import CommentLine
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
@@ -52,6 +54,8 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "pane": Pane,
     "review": ReviewScreen,
     "comment": CommentLine,
+    "mcp": McpScreen,
+    "signin": SignInScreen,
     "find": FindLine,
     "dialog": Dialog,
     "permission": PermissionScreen,
@@ -91,7 +95,17 @@ def test_letters_are_bound_only_where_no_text_is_typed() -> None:
     letters = {
         entry.scope for entry in TABLE for key in entry.keys.split(",") if len(key) == 1 and key.isalpha()
     }
-    assert letters <= {"transcript", "pane", "permission", "queue", "choose", "detail", "help", "review"}
+    assert letters <= {
+        "transcript",
+        "pane",
+        "permission",
+        "queue",
+        "choose",
+        "detail",
+        "help",
+        "review",
+        "mcp",
+    }
 
 
 @pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.id)

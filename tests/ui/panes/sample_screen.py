@@ -31,6 +31,7 @@ from acp_tui.ui.screens.session.pane_actions import PaneActions
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 
 if TYPE_CHECKING:
+    from acp_tui.config.mcp import Server
     from acp_tui.session.state import Entry
     from acp_tui.ui.theme.palette import Palette
 
@@ -117,6 +118,9 @@ class FakeConversation:
         McpServerStatus("docs", "http", "the agent does not support http servers"),
     ]
 
+    class options:  # noqa: N801
+        servers: ClassVar[list[Server]] = []
+
     class review:  # noqa: N801
         model = Review()
 
@@ -145,6 +149,7 @@ class SampleScreen(SessionScreen):
             self.context,
             edit_file=self.entry_actions.edit_file,
             choose_option=self.choose_option,
+            show_server=self.show_server,
         )
 
     def on_mount(self) -> None:

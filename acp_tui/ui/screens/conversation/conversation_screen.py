@@ -21,6 +21,7 @@ from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.conversation.agent_settings import AgentSettings
 from acp_tui.ui.screens.conversation.conversation_loader import ConversationLoader
 from acp_tui.ui.screens.conversation.export_dialog import ExportDialog
+from acp_tui.ui.screens.conversation.mcp_servers import ConversationMcp
 from acp_tui.ui.screens.conversation.own_tools import OwnTools
 from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
 from acp_tui.ui.screens.conversation.question_dialogs import QuestionDialogs
@@ -100,6 +101,9 @@ class ConversationScreen(SessionScreen):
         self._export = ExportDialog(self, self.runner, self.context)
         self._review = ReviewOpener(
             self, self.runner, self.context, self.entry_actions.edit_file, self.panes.reload
+        )
+        self._mcp = ConversationMcp(
+            self, self.prompt, self.runner, self.context, self.entry_actions.edit_file
         )
         self._rewind = Rewind(self, self.runner, self.context, new_session)
         self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)
@@ -210,6 +214,7 @@ class ConversationScreen(SessionScreen):
         self._user_commands.show_changes(changes)
         self._dialogs.show_changes(changes)
         self._review.show_changes(changes)
+        self._mcp.show_changes(changes)
         super().show_changes(changes)
 
     def _show_queue(self) -> None:
@@ -252,11 +257,19 @@ class ConversationScreen(SessionScreen):
         """Let the user choose a value for an agent option."""
         self._settings.choose_option(option)
 
+    def show_server(self, name: str) -> None:
+        """Show the MCP servers, and this one first."""
+        self._mcp.open(name)
+
     @on(Prompt.Submitted)
     def _submit_prompt(self, event: Prompt.Submitted) -> None:
         self.transcript.follow()
         self.runner.prompts.submit(event.text, event.attachments)
         self._dialogs.resume()
+
+    @on(Prompt.ServerPrompt)
+    def _use_server_prompt(self, event: Prompt.ServerPrompt) -> None:
+        self._mcp.use_prompt(event.name)
 
     @on(Prompt.SendNow)
     def _send_prompt_now(self, event: Prompt.SendNow) -> None:
@@ -376,6 +389,10 @@ class ConversationScreen(SessionScreen):
     def action_review(self) -> None:
         """Open the review of the changed files."""
         self._review.open()
+
+    def action_mcp_servers(self) -> None:
+        """Show the MCP servers."""
+        self._mcp.open()
 
     def action_restart_agent(self) -> None:
         """Restart the agent and reopen the session."""

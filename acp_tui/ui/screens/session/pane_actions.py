@@ -44,12 +44,14 @@ class PaneActions:
         *,
         edit_file: Callable[[str, int | None], None],
         choose_option: Callable[[str], None],
+        show_server: Callable[[str], None],
     ) -> None:
         self._screen = screen
         self._panes = panes
         self._context = context
         self._edit_file = edit_file
         self._choose_option = choose_option
+        self._show_server = show_server
         self._scanning = RepeatedJob(screen, self._scan, screen.notify_error)
 
     def run(self, event: PaneItemAction) -> None:
@@ -73,6 +75,8 @@ class PaneActions:
                 self._screen.run_worker(self._kill_terminal(event.key), group="kill")
             case "set":
                 self._choose_option(event.key)
+            case "server":
+                self._show_server(event.key)
 
     # ------------------------------------------------------------------------- terminals
 

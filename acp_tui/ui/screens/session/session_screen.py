@@ -70,6 +70,7 @@ class SessionScreen(BaseScreen):
             self.context,
             edit_file=self.entry_actions.edit_file,
             choose_option=self.choose_option,
+            show_server=self.show_server,
         )
         self._interrupted_at = 0.0
 
@@ -111,6 +112,9 @@ class SessionScreen(BaseScreen):
 
     def choose_option(self, option: str) -> None:
         """Let the user choose a value for an agent option, if there is an agent."""
+
+    def show_server(self, name: str) -> None:
+        """Show an MCP server, if there is an agent that was given one."""
 
     # ------------------------------------------------------------------------- drawing
 

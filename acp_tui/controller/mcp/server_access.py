@@ -1,0 +1,55 @@
+"""Reads resources and gets prompts of a conversation's MCP servers, for prompts that the user writes."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config import mcp
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+    from pathlib import Path
+
+    from acp_tui.config.mcp import Server
+    from acp_tui.mcp.calls import PromptResult
+    from acp_tui.mcp.connection import McpConnection
+
+
+class ServerAccess:
+    """Connects to a server for one request. The connection and the server's process end with it."""
+
+    def __init__(self, servers: Sequence[Server], cwd: Path) -> None:
+        """`servers` may be started. Of several with the same name, the last one is used."""
+        self._servers = servers
+        self._cwd = cwd
+
+    async def read_resource(self, server: str, uri: str) -> list[dict[str, Any]]:
+        """Return the contents of a resource as blocks of type `resource`. Raises `UserError`."""
+        from acp_tui.mcp.calls import read_resource
+
+        async with self._connect(server) as connection:
+            return await read_resource(connection, uri)
+
+    async def get_prompt(self, server: str, name: str, arguments: dict[str, str]) -> PromptResult:
+        """Return a prompt with its arguments filled in. Raises `UserError`."""
+        from acp_tui.mcp.calls import get_prompt
+
+        async with self._connect(server) as connection:
+            return await get_prompt(connection, name, arguments)
+
+    @asynccontextmanager
+    async def _connect(self, name: str) -> AsyncGenerator[McpConnection]:
+        from acp_tui.mcp.connection import connect
+        from acp_tui.mcp.sign_in.actions import provider_for
+
+        configured = next((one for one in reversed(self._servers) if one.name == name and one.is_on), None)
+        if configured is None:
+            raise UserError(f"The MCP server {name} is not used in this conversation.")
+        try:
+            server = mcp.resolve_server(configured)
+        except mcp.CannotSendError as error:
+            raise UserError(f"The MCP server {name} cannot be started: {error}.") from None
+        async with connect(server, roots=[self._cwd], auth=provider_for(server)) as connection:
+            yield connection

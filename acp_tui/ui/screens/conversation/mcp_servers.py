@@ -1,0 +1,82 @@
+"""The MCP servers of a conversation: their screen, and their prompts and resources in the input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.screens.conversation.server_prompts import ServerPrompts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.session.change import Change
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.prompt import Prompt
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
+    from acp_tui.ui.screens.session.context import SessionContext
+
+SHOWN_FACTS = frozenset({"mcp_servers", "mcp_calls", "session_id"})
+"""Attributes of `Session` whose changes the screen shows."""
+
+
+class ConversationMcp:
+    """Owns the MCP screen while it is open, and offers what the servers offer in the input."""
+
+    def __init__(
+        self,
+        screen: BaseScreen,
+        prompt: Prompt,
+        runner: ConversationRunner,
+        context: SessionContext,
+        edit_file: Callable[[str, int | None], None],
+    ) -> None:
+        self._screen = screen
+        self._runner = runner
+        self._context = context
+        self._edit_file = edit_file
+        self._prompts = ServerPrompts(screen, prompt, runner, context)
+        self._open: McpScreen | None = None
+
+    def open(self, server: str | None = None) -> None:
+        """Open the screen; `server` is the name of the server to show first."""
+        from acp_tui.ui.screens.mcp.known_servers import known_servers
+        from acp_tui.ui.screens.mcp.mcp_context import McpContext
+        from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
+
+        conversation = self._runner.conversation
+        if conversation is None or self._open is not None:
+            return
+        options = conversation.options
+        context = McpContext(
+            load_servers=lambda: known_servers(
+                options.servers, options.withheld_servers, conversation.mcp_servers
+            ),
+            cwd=conversation.cwd,
+            session=self._context.session,
+            agent=conversation.launch.title,
+            note=conversation.note,
+            edit_file=self._edit_file,
+        )
+        self._open = McpScreen(self._context.palette, context, server)
+        self._screen.open_dialog(self._open, self._closed)
+
+    def _closed(self, _: None) -> None:
+        self._open = None
+        self._load_prompts()
+
+    def _load_prompts(self) -> None:
+        self._screen.run_worker(self._prompts.load(), group="server prompts", exclusive=True)
+
+    def use_prompt(self, name: str) -> None:
+        """Put the prompt of a server into the input. `name` is `SERVER:PROMPT`."""
+        self._screen.run_worker(self._prompts.use(name), group="server prompt", exclusive=True)
+
+    def show_changes(self, changes: Sequence[Change]) -> None:
+        """Update the open screen, and after the agent was given servers, what the input offers."""
+        if any(change.fact == "mcp_servers" for change in changes):
+            self._load_prompts()
+        if self._open is not None and any(
+            change.fact in SHOWN_FACTS or getattr(change.entry, "mcp_tool", None) for change in changes
+        ):
+            self._open.update()

@@ -1,0 +1,163 @@
+"""Offers the prompts and resources of MCP servers in the input of a conversation."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64decode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import UserError
+from acp_tui.session.state import SlashCommand
+from acp_tui.session.text import strip_controls, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from acp_tui.config.mcp import Server
+    from acp_tui.mcp.calls import PromptResult
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.prompt import Prompt
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.context import SessionContext
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedPrompt:
+    """A prompt of an MCP server, as it was when the server was last tested."""
+
+    server: str
+    name: str
+    description: str
+    arguments: list[dict[str, Any]]  # as in `PromptArgumentInfo`
+
+    @property
+    def command(self) -> SlashCommand:
+        """The command in the menu, with the names of the arguments as its hint."""
+        names = [str(one.get("name")) for one in self.arguments]
+        needed = [one.get("required") is True for one in self.arguments]
+        shown = [name if need else f"[{name}]" for name, need in zip(names, needed, strict=True)]
+        description = visible_line(self.description) or f"Prompt of the MCP server {self.server}"
+        return SlashCommand(f"{self.server}:{self.name}", description, " ".join(shown) or None)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The arguments as a JSON schema."""
+        properties = {
+            str(one.get("name")): {
+                "type": "string",
+                "title": one.get("title") or one.get("name"),
+                "description": one.get("description") or "",
+            }
+            for one in self.arguments
+        }
+        required = [str(one.get("name")) for one in self.arguments if one.get("required")]
+        return {"type": "object", "properties": properties, "required": required}
+
+
+class ServerPrompts:
+    """Offers what the servers of a conversation offered when they were last tested.
+
+    A server is started only when the user takes one of its prompts, or sends a mention of its resource.
+    """
+
+    def __init__(
+        self, screen: BaseScreen, prompt: Prompt, runner: ConversationRunner, context: SessionContext
+    ) -> None:
+        self._screen = screen
+        self._prompt = prompt
+        self._runner = runner
+        self._context = context
+        self._offered: dict[str, OfferedPrompt] = {}
+
+    async def load(self) -> None:
+        """Read the saved offers of the servers."""
+        conversation = self._runner.conversation
+        if conversation is None:
+            return
+        servers = [one for one in conversation.options.servers if one.is_on]
+        prompts, resources = await asyncio.to_thread(_saved_offers, servers)
+        self._offered = {prompt.command.name: prompt for prompt in prompts}
+        self._prompt.set_server_prompts([prompt.command for prompt in prompts])
+        self._prompt.set_resources(resources)
+
+    async def use(self, name: str) -> None:
+        """Get the prompt with this name, asking for its arguments, and put it into the input."""
+        offered, conversation = self._offered.get(name), self._runner.conversation
+        if offered is None or conversation is None:
+            return
+        arguments = await self._ask(offered) if offered.arguments else {}
+        if arguments is None:
+            return
+        self._screen.notify(f"Getting {visible_line(name)} …", timeout=2)
+        try:
+            result = await conversation.mcp_access.get_prompt(offered.server, offered.name, arguments)
+        except UserError as error:
+            self._screen.notify_error(error)
+            return
+        self._prompt.load(self._text(result))
+        self._prompt.focus()
+
+    async def _ask(self, offered: OfferedPrompt) -> dict[str, str] | None:
+        """Return the arguments from the user; None if they cancelled."""
+        from acp_tui.ui.schema_form.dialog import SchemaFormDialog
+
+        answer = await self._screen.ask(
+            SchemaFormDialog(
+                f"Prompt {visible_line(offered.name)}",
+                offered.schema,
+                self._context.palette,
+                asked_by=f'MCP server "{visible_line(offered.server)}"',
+                message=offered.description,
+            )
+        )
+        if answer is None or answer.action != "accept":
+            return None
+        return {key: str(value) for key, value in (answer.content or {}).items()}
+
+    def _text(self, result: PromptResult) -> str:
+        """Return the messages as one text, with tokens for what is not text."""
+        several = len({message.role for message in result.messages}) > 1
+        parts = []
+        for message in result.messages:
+            text = self._block_text(message.content)
+            parts.append(f"{message.role.capitalize()}: {text}" if several else text)
+        return strip_controls("\n\n".join(part for part in parts if part))
+
+    def _block_text(self, block: dict[str, Any]) -> str:
+        match block:
+            case {"type": "text", "text": str(text)}:
+                return text
+            case {"type": "image", "data": str(data), "mimeType": str(mime)}:
+                return self._prompt.add_image(b64decode(data), mime)
+            case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)} as resource}:
+                return self._prompt.add_text(uri, text, str(resource.get("mimeType") or "text/plain"))
+            case {"type": "resource_link", "uri": str(uri)}:
+                return uri
+            case {"type": kind}:
+                return f"(left out: {visible_line(str(kind))})"
+        return ""
+
+
+def _saved_offers(
+    servers: Sequence[Server],
+) -> tuple[list[OfferedPrompt], dict[str, tuple[str, str]]]:
+    """Return the prompts of the servers, and their resources by the name for mentions."""
+    from acp_tui.config.paths import paths
+    from acp_tui.store.mcp_offers import McpOffers
+
+    offers = McpOffers(paths().state)
+    prompts: list[OfferedPrompt] = []
+    resources: dict[str, tuple[str, str]] = {}
+    for name, server in {server.name: server for server in servers}.items():
+        saved = offers.read(name, server.digest())
+        for prompt in saved.prompts:
+            about = str(prompt.get("description") or prompt.get("title") or "")
+            prompts.append(OfferedPrompt(name, prompt["name"], about, _objects(prompt.get("arguments"))))
+        resources |= {f"{name}:{one['uri']}": (name, one["uri"]) for one in saved.resources}
+    return prompts, resources
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    items: Iterable[Any] = value if isinstance(value, list) else ()
+    return [item for item in items if isinstance(item, dict)]

@@ -1,0 +1,95 @@
+"""Asks the user what an MCP server wants to know."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.session.invisible import reveal, reveal_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.screen import Screen
+
+    from acp_tui.mcp.handlers import ElicitationRequest
+    from acp_tui.ui.theme.palette import Palette
+
+MAX_MESSAGE = 2_000
+
+
+class Asking:
+    """Shows the questions of servers in dialogs above a screen."""
+
+    def __init__(self, screen: Screen[Any], palette: Callable[[], Palette]) -> None:
+        self._screen = screen
+        self._palette = palette
+
+    async def ask(self, request: ElicitationRequest) -> FormAnswer:
+        """Return the user's answer to a question of a server."""
+        if not self._screen.is_attached:
+            return FormAnswer("cancel")
+        return await (self._ask_url(request) if request.mode == "url" else self._ask_form(request))
+
+    async def _ask_form(self, request: ElicitationRequest) -> FormAnswer:
+        from acp_tui.mcp.schema_validation import SchemaValidator
+        from acp_tui.ui.schema_form.dialog import SchemaFormDialog
+
+        validator = SchemaValidator(request.schema)
+        dialog = SchemaFormDialog(
+            "Answer the server",
+            request.schema,
+            self._palette(),
+            asked_by=server_title(request.server),
+            message=request.message,
+            validate=lambda value: [fault] if (fault := validator.fault(value)) is not None else [],
+            allow_decline=True,
+            interrupts=True,
+        )
+        answer = await self._open(dialog)
+        return answer if isinstance(answer, FormAnswer) else FormAnswer("cancel")
+
+    async def _ask_url(self, request: ElicitationRequest) -> FormAnswer:
+        """Ask whether to open the page at which the answer is given."""
+        from acp_tui.mcp.sign_in.browser import browser_command, open_in_browser
+        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+        message = reveal(request.message[:MAX_MESSAGE])
+        address = reveal_line(request.url)
+        question = f"{server_title(request.server)} asks you to open a page:\n{message}\n\n{address}"
+        dialog = ConfirmScreen(question, self._palette(), yes="Open the page", no="Decline")
+        if not await self._open(dialog):
+            return FormAnswer("decline")
+        is_web = request.url.startswith(("https://", "http://")) and address == request.url
+        command = browser_command(request.url) if is_web else None
+        if command is None or not open_in_browser(command):
+            self._screen.notify(f"No browser was found. Open this address: {address}", timeout=30)
+        return FormAnswer("accept")
+
+    async def _open(self, dialog: Screen[Any]) -> Any:
+        """Open a dialog above the screen and return its result. Needs no worker, unlike Textual's own way."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def closed(result: Any) -> None:
+            if not answer.done():
+                answer.set_result(result)
+
+        self._screen.app.push_screen(dialog, closed)
+        try:
+            return await answer
+        finally:  # the server may have ended
+            close_if_open(dialog)
+
+
+def close_if_open(dialog: Screen[Any]) -> None:
+    """Close a dialog and those above it, unless it was closed already."""
+    if dialog in dialog.app.screen_stack:
+        while dialog.app.screen is not dialog:
+            dialog.app.pop_screen()
+        dialog.app.pop_screen()
+
+
+def server_title(name: str) -> str:
+    """Return a server's name as the one who asks, for dialogs."""
+    return f'MCP server "{reveal_line(name)}"'

@@ -1,0 +1,221 @@
+"""The connections to MCP servers while the MCP screen is open."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.config import mcp as config
+from acp_tui.config.paths import paths
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+from acp_tui.store.mcp_log import McpLog
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.mcp.connection import McpConnection
+    from acp_tui.mcp.handlers import ElicitationRequest, ServerHandlers
+    from acp_tui.mcp.inspection import Inspection
+    from acp_tui.mcp.server_recorder import ServerRecorder
+    from acp_tui.schema_form.answer import FormAnswer
+    from acp_tui.ui.screens.mcp.mcp_context import KnownServer
+    from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialog
+
+ServerStatus = Literal["disabled", "disconnected", "connecting", "connected", "failed", "needs sign-in"]
+
+SOURCE = "screen"
+"""Says in the log of a server who used the connection."""
+
+
+@dataclass(slots=True)
+class LiveServer:
+    """The connection to one server, or why there is none."""
+
+    status: ServerStatus = "disconnected"
+    connection: McpConnection | None = None
+    inspection: Inspection | None = None  # the last successful one
+    note: str = ""  # what it waits for, or why it failed; safe to display
+    task: asyncio.Task[None] | None = None  # holds the connection
+    lists_changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class LiveServers:
+    """Connects to servers, lists what they offer, and follows changes of their lists.
+
+    Each connection is held by a task of its own. `close` ends them all.
+    """
+
+    def __init__(
+        self,
+        cwd: Path,
+        changed: Callable[[], None],
+        ask: Callable[[ElicitationRequest], Awaitable[FormAnswer]],
+    ) -> None:
+        """`changed` is called after each change, `ask` with each question of a server."""
+        self._cwd = cwd
+        self._changed = changed
+        self._ask = ask
+        self._live: dict[str, LiveServer] = {}
+
+    def of(self, known: KnownServer) -> LiveServer:
+        """Return the state of the connection to a server."""
+        return self._live.setdefault(known.key, LiveServer())
+
+    def status(self, known: KnownServer) -> ServerStatus:
+        """Return the status of a server."""
+        return self.of(known).status if known.can_start else "disabled"
+
+    # ------------------------------------------------------------------------- connecting
+
+    def connect(self, known: KnownServer, dialog: SignInDialog | None = None) -> None:
+        """Connect to a server, again if it is connected already, and list what it offers.
+
+        With a `dialog`, the user signs in if the server asks for it.
+        """
+        live = self.of(known)
+        live.status, live.note = "connecting", ""
+        live.task = asyncio.create_task(self._hold(known, live, live.task, dialog))
+        self._changed()
+
+    def disconnect(self, known: KnownServer) -> None:
+        """End the connection to a server, or stop connecting."""
+        live = self.of(known)
+        if live.task is not None:
+            live.task.cancel()
+
+    async def close(self) -> None:
+        """End all connections and the servers' processes."""
+        tasks = [live.task for live in self._live.values() if live.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _hold(
+        self,
+        known: KnownServer,
+        live: LiveServer,
+        before: asyncio.Task[None] | None,
+        dialog: SignInDialog | None,
+    ) -> None:
+        """Connect, and stay connected until the task is cancelled or the server ends the connection."""
+        if before is not None:
+            before.cancel()
+            await asyncio.wait([before])
+        try:
+            await self._stay_connected(known, live, dialog)
+        except asyncio.CancelledError:
+            self._ended(live, "disconnected", "")
+            McpLog(paths().state, known.server.name).add("ended", source=SOURCE)
+            raise
+        except Exception as error:  # reported by the event loop, too
+            self._ended(live, "failed", f"Internal error: {error}")
+            raise
+        finally:
+            if dialog is not None:
+                dialog.close()
+
+    def _ended(self, live: LiveServer, status: ServerStatus, note: str) -> None:
+        live.connection = None
+        if live.task is asyncio.current_task():  # else another task connects again
+            live.status, live.note = status, visible_line(note)
+            self._changed()
+
+    async def _stay_connected(
+        self, known: KnownServer, live: LiveServer, dialog: SignInDialog | None
+    ) -> None:
+        from acp_tui.mcp.failures import ServerFailure
+        from acp_tui.mcp.inspection import FailureInfo, Inspection
+        from acp_tui.mcp.server_recorder import ServerRecorder
+
+        try:
+            server = config.resolve_server(known.server)
+        except config.CannotSendError as error:
+            self._ended(live, "failed", config.start_failure(known.server, error))
+            return
+        recorder = ServerRecorder(server, SOURCE)
+        found = Inspection(server.name, time.time())
+        try:
+            await self._follow(server, live, recorder, dialog)
+        except ServerFailure as failure:
+            recorder.failed(failure)
+            found.failure = FailureInfo(failure.cause, failure.sentence)
+            found.status = "needs sign-in" if failure.needs_sign_in else "failed"
+            await _save(server.digest, found)
+            self._ended(live, found.status, failure.sentence)
+        except UserError as error:
+            self._ended(live, "failed", str(error))
+
+    async def _follow(
+        self,
+        server: ResolvedServer,
+        live: LiveServer,
+        recorder: ServerRecorder,
+        dialog: SignInDialog | None,
+    ) -> None:
+        """Connect, and list what the server offers, again after each change. Raises `ServerFailure`."""
+        from acp_tui.mcp.connection import CONNECT_TIMEOUT_SECONDS, connect
+        from acp_tui.mcp.inspection import Inspection, describe
+        from acp_tui.mcp.sign_in.actions import provider_for
+
+        at, began = time.time(), time.monotonic()
+        handlers = recorder.handlers(self._handlers(live))
+        auth = provider_for(server, dialog.interaction() if dialog is not None else None)
+        timeout = CONNECT_TIMEOUT_SECONDS if dialog is None else None
+        async with connect(
+            server, roots=[self._cwd], auth=auth, handlers=handlers, timeout=timeout
+        ) as connection:
+            if dialog is not None:
+                dialog.close()
+            is_first = True
+            while True:
+                live.lists_changed.clear()
+                found = Inspection(server.name, at)
+                await describe(connection, found)
+                found.seconds = round(time.monotonic() - began, 3)
+                found.noise = list(connection.noise)
+                if is_first:
+                    recorder.connected(found.protocol_version, found.server_version)
+                await _save(server.digest, found)
+                live.connection, live.inspection = connection, found
+                live.status, live.note = "connected", ""
+                self._changed()
+                await _wait_for_change(connection, live.lists_changed)
+                at, began, is_first = time.time(), time.monotonic(), False
+
+    def _handlers(self, live: LiveServer) -> ServerHandlers:
+        from acp_tui.mcp.handlers import ServerHandlers
+
+        def waiting(sentence: str) -> None:
+            live.note = visible_line(sentence)
+            self._changed()
+
+        return ServerHandlers(
+            on_elicitation=self._ask,
+            on_list_changed=lambda _: live.lists_changed.set(),
+            on_waiting=waiting,
+        )
+
+
+async def _wait_for_change(connection: McpConnection, lists_changed: asyncio.Event) -> None:
+    """Wait until a list has changed. Raises `ServerFailure` if the server ends the connection."""
+    changed = asyncio.create_task(lists_changed.wait())
+    ended = asyncio.create_task(connection.wait_ended())
+    try:
+        await asyncio.wait([changed, ended], return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            raise ended.result()
+    finally:
+        changed.cancel()
+        ended.cancel()
+
+
+async def _save(digest: str, found: Inspection) -> None:
+    """Save the result of a test."""
+    from acp_tui.mcp.inspection_record import save_inspection
+
+    await asyncio.to_thread(save_inspection, digest, found)

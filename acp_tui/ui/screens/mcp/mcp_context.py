@@ -1,0 +1,61 @@
+"""What the MCP screen is given by a conversation or by the launcher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.store.mcp_facts import ServerFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from acp_tui.config.mcp import Server
+    from acp_tui.session.events import Event
+    from acp_tui.session.state import Session
+
+
+@dataclass(frozen=True, slots=True)
+class KnownServer:
+    """A server as configured, with what is saved about it."""
+
+    server: Server
+    withheld: str = ""
+    """Why it may not be started, as a clause; empty if it may."""
+    not_sent: str = ""
+    """Why the agent did not get it, as a clause; empty if it did, or if no session is open."""
+    file_changed_at: float | None = None
+    """When the file that defines it was changed, in seconds since the epoch; None if unknown."""
+    saved: ServerFacts = field(default_factory=ServerFacts)
+    signed_in: bool = False
+    """Whether tokens for it are stored."""
+    agreed_tools: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The tools as the user agreed to them, by name; see `acp_tui.mcp.inspection_record.tool_parts`."""
+
+    @property
+    def key(self) -> str:
+        """A text that identifies the definition."""
+        return f"{self.server.name}\n{self.server.origin}"
+
+    @property
+    def can_start(self) -> bool:
+        """Whether acp-tui may start the server or connect to it."""
+        return self.server.is_on and not self.withheld and not self.server.problems
+
+
+@dataclass(frozen=True, slots=True)
+class McpContext:
+    """What the screen shows and changes besides the servers themselves."""
+
+    load_servers: Callable[[], Sequence[KnownServer]]
+    """Reads the servers; blocks."""
+    cwd: Path
+    session: Session
+    """The session of the conversation; an empty one on the launcher."""
+    agent: str = ""
+    """The title of the agent; empty on the launcher."""
+    note: Callable[[Event], None] | None = None
+    """Adds an event to the conversation; None on the launcher."""
+    edit_file: Callable[[str, int | None], None] | None = None
+    """Opens a file in the editor; None on the launcher."""

@@ -1,0 +1,295 @@
+"""The screen of the MCP servers."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.containers import Horizontal, Vertical
+
+from acp_tui.config.paths import paths
+from acp_tui.store.mcp_log import McpLog
+from acp_tui.ui import keys
+from acp_tui.ui.app_interface import app_of
+from acp_tui.ui.panes.pane_list import PaneList
+from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.screens.mcp.asking import Asking
+from acp_tui.ui.screens.mcp.fact_lines import FactLines
+from acp_tui.ui.screens.mcp.live_servers import LiveServers
+from acp_tui.ui.screens.mcp.mcp_state import TABS, McpState
+from acp_tui.ui.screens.mcp.screen_parts import ScreenParts
+from acp_tui.ui.screens.mcp.server_actions import ServerActions
+from acp_tui.ui.screens.mcp.server_list import ServerList
+from acp_tui.ui.screens.mcp.tabs.item_actions import ItemActions
+from acp_tui.ui.screens.mcp.tabs.tab_bar import TabBar
+from acp_tui.ui.screens.repeated_job import RepeatedJob
+from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.key_bar import KeyBar
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from acp_tui.errors import UserError
+    from acp_tui.ui.screens.mcp.mcp_context import McpContext
+    from acp_tui.ui.theme.palette import Palette
+
+MIN_LIST_CELLS, MAX_LIST_CELLS = 26, 40
+
+
+class OfferList(PaneList, inherit_bindings=False):
+    """The items of a tab. The screen handles the keys."""
+
+
+class McpScreen(Dialog[None]):
+    """Shows the servers on the left; on the right what is known about the chosen one, and what it offers.
+
+    It connects only to servers that the user tests, and ends the connections when it is closed.
+    """
+
+    CSS = """
+    McpScreen { background: $background; layout: vertical; }
+    McpScreen Bar { padding: 0 1; }
+    McpScreen #head { background: $surface; }
+    McpScreen ServerList { background: $surface; padding: 1 0 0 0; height: 1fr; }
+    McpScreen #page { width: 1fr; }
+    McpScreen #title { margin: 1 0 0 1; }
+    McpScreen FactLines { margin: 0 1 0 2; }
+    McpScreen TabBar { margin: 1 1 0 2; }
+    McpScreen OfferList { height: 1fr; margin: 0 0 0 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("mcp")
+    AUTO_FOCUS = "ServerList"
+
+    def __init__(self, palette: Palette, context: McpContext, first: str | None = None) -> None:
+        """`first` is the name of the server to show first."""
+        super().__init__()
+        self.palette = palette
+        self.context = context
+        self.live = LiveServers(context.cwd, self._live_changed, Asking(self, lambda: self.palette).ask)
+        self.state = McpState(context, self.live, first, partial(keys.bound_keys, self, "mcp.test"))
+        parts = ScreenParts(
+            self, context, self.live, self.state, lambda: self.palette, self.reload, self.show_error
+        )
+        self.actions, self.item_actions = ServerActions(parts), ItemActions(parts)
+        self._loading = RepeatedJob(self, self._load, self.show_error)
+
+    def compose(self) -> ComposeResult:
+        yield Bar([], id="head")
+        with Horizontal():
+            yield ServerList(self.palette)
+            with Vertical(id="page"):
+                yield Bar([], id="title")
+                yield FactLines(self.palette)
+                yield TabBar(self.palette)
+                yield OfferList(self.palette)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Draw the screen and read the servers."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
+        self._fit()
+        self.update()
+        self.reload()
+
+    async def on_unmount(self) -> None:
+        """End the connections."""
+        await self.live.close()
+
+    def on_resize(self) -> None:
+        """Set the width of the list."""
+        self._fit()
+
+    def _fit(self) -> None:
+        width = max(MIN_LIST_CELLS, min(MAX_LIST_CELLS, self.app.size.width // 3))
+        self.query_one(ServerList).styles.width = width
+
+    def _use_palette(self, palette: Palette) -> None:
+        self.palette = palette
+        self.servers.palette = self.offers.palette = palette
+        self.query_one(FactLines).palette = self.query_one(TabBar).palette = palette
+        self.update()
+
+    @property
+    def servers(self) -> ServerList:
+        """The list on the left."""
+        return self.query_one(ServerList)
+
+    @property
+    def offers(self) -> OfferList:
+        """The list of the chosen tab."""
+        return self.query_one(OfferList)
+
+    @property
+    def in_tab(self) -> bool:
+        """Whether the tab has the focus, and not the list of servers."""
+        return self.focused is self.offers
+
+    @property
+    def _item(self) -> str | None:
+        """The key of the chosen item of the tab; None while the list of servers has the focus."""
+        return self.offers.chosen if self.in_tab else None
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def reload(self) -> None:
+        """Read the servers, what is saved about them, and the log again soon."""
+        self._loading.request()
+
+    async def _load(self) -> None:
+        self.state.use_servers(await asyncio.to_thread(self.context.load_servers))
+        known = self.state.chosen
+        if known is not None and self.state.tab_name == "log":
+            self.state.log = await asyncio.to_thread(McpLog(paths().state, known.server.name).read)
+        self.update()
+
+    def _live_changed(self) -> None:
+        """Show a changed connection, and read what was saved about it."""
+        if self.is_attached:
+            self.update()
+            self.reload()
+
+    def update(self) -> None:
+        """Show the current state of the servers."""
+        if not self.is_attached or not self.query(OfferList):
+            return  # before it is composed, or after it was closed
+        state = self.state
+        self.servers.show_servers(state.rows(), loaded=state.loaded)
+        if state.key is not None:
+            self.servers.choose(state.key)
+        self.query_one("#head", Bar).show(*state.head(self.palette))
+        self.query_one("#title", Bar).show(*state.title(self.palette))
+        known = state.chosen
+        self.query_one(FactLines).show(state.facts(known) if known is not None else [])
+        self.query_one(TabBar).show(state.tab_titles(), state.tab)
+        self.offers.show(state.items(self.palette))
+        self.refresh_bindings()
+
+    def show_error(self, error: UserError) -> None:
+        """Show an error in a toast."""
+        self.notify(str(error), severity="error", timeout=10, markup=False)
+
+    # ------------------------------------------------------------------------- moving
+
+    @on(ServerList.Chosen)
+    def _choose_server(self) -> None:
+        if self.servers.chosen != self.state.key:
+            self.state.key = self.servers.chosen
+            self.state.log = ()
+            self.update()
+            self.offers.scroll_home(animate=False)
+            if self.state.tab_name == "log":
+                self.reload()
+
+    def action_move(self, step: int) -> None:
+        """Choose the next (1) or previous (-1) server or item."""
+        if self.in_tab:
+            self.offers.move(step)
+            self.refresh_bindings()
+        else:
+            self.servers.move(step)
+            self._choose_server()
+
+    def action_page(self, step: int) -> None:
+        """Scroll the tab by a page."""
+        self.offers.page(step)
+
+    def action_end(self, step: int) -> None:
+        """Scroll the list with the focus to its start (-1) or end (1)."""
+        focused = self.offers if self.in_tab else self.servers
+        if step < 0:
+            focused.scroll_home(animate=False)
+        else:
+            focused.scroll_end(animate=False)
+
+    def action_switch(self) -> None:
+        """Move the focus from the servers to the tab, or back."""
+        self.set_focus(self.servers if self.in_tab else self.offers)
+        self.refresh_bindings()
+
+    def action_turn(self, step: int) -> None:
+        """Show the next (1) or previous (-1) tab."""
+        self._show_tab((self.state.tab + step) % len(TABS))
+
+    def action_tab(self, number: int) -> None:
+        """Show a tab by its number, from 1."""
+        self._show_tab(number - 1)
+
+    @on(TabBar.Clicked)
+    def _tab_clicked(self, event: TabBar.Clicked) -> None:
+        self._show_tab(event.index)
+
+    def _show_tab(self, index: int) -> None:
+        self.state.tab = index
+        self.update()
+        self.offers.scroll_home(animate=False)
+        self.set_focus(self.offers)
+        if self.state.tab_name == "log":
+            self.reload()
+
+    # ------------------------------------------------------------------------- keys
+
+    def action_open(self) -> None:
+        """Move the focus from the servers to the tab; there, use or show the item."""
+        if self.in_tab:
+            self.item_actions.open(self._item)
+        else:
+            self.action_switch()
+
+    def action_view(self) -> None:
+        """Show the item in full; with the focus on the servers, the chosen server."""
+        self.item_actions.view(self._item)
+
+    def action_test(self) -> None:
+        """Connect to the chosen server and list what it offers."""
+        self.actions.test()
+
+    def action_test_all(self) -> None:
+        """Connect to all servers that may be started."""
+        self.actions.test_all()
+
+    def action_stop(self) -> None:
+        """Disconnect from the chosen server, or stop connecting."""
+        self.actions.disconnect()
+
+    def action_enable(self) -> None:
+        """Turn the chosen server on or off for new sessions."""
+        self.run_worker(self.actions.switch(), group="change")
+
+    def action_connection(self) -> None:
+        """Choose between a direct connection and the bridge for the chosen server."""
+        self.run_worker(self.actions.choose_connection(), group="change")
+
+    def action_sign_in(self) -> None:
+        """Sign in to the chosen server."""
+        self.actions.sign_in()
+
+    def action_sign_out(self) -> None:
+        """Sign out of the chosen server."""
+        self.run_worker(self.actions.sign_out(), group="sign out")
+
+    def action_edit(self) -> None:
+        """Open the file that defines the chosen server, in the editor."""
+        self.actions.edit_definition()
+
+    def action_changes(self) -> None:
+        """Show what has changed in the chosen tool since the user agreed to it."""
+        self.item_actions.show_changes(self._item)
+
+    def action_accept(self) -> None:
+        """Agree to the chosen tool as it is now; with the focus on the servers, to all tools."""
+        self.run_worker(self.item_actions.accept(self._item), group="accept")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action has an effect now. The footer omits the keys of others."""
+        if not self.is_attached or not self.query(OfferList):
+            return False
+        enabled = self.actions.is_enabled(action)
+        if enabled is None:
+            enabled = self.item_actions.is_enabled(action, self._item, in_tab=self.in_tab)
+        return enabled if enabled is not None else super().check_action(action, parameters)
+
+    def label_of(self, key_id: str) -> str | None:
+        """Return the footer's label of a key whose effect depends on the state; None for other keys."""
+        return self.actions.label_of(key_id) or self.item_actions.label_of(key_id, in_tab=self.in_tab)

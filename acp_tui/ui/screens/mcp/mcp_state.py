@@ -1,0 +1,163 @@
+"""What the MCP screen shows: the servers, the chosen one, and the items of its tabs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich.segment import Segment
+
+from acp_tui.session.invisible import reveal_line
+from acp_tui.ui.panes.item_builders import text_item
+from acp_tui.ui.screens.mcp.server_facts import server_facts
+from acp_tui.ui.screens.mcp.tabs.call_items import call_items, listed_calls
+from acp_tui.ui.screens.mcp.tabs.log_items import log_items
+from acp_tui.ui.screens.mcp.tabs.offer_items import prompt_items, resource_items, tool_items
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.store.mcp_facts import ToolChanges
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.panes.pane_list import PaneItem
+    from acp_tui.ui.screens.mcp.live_servers import LiveServers
+    from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
+    from acp_tui.ui.screens.mcp.server_facts import Fact
+    from acp_tui.ui.screens.mcp.tabs.call_items import ListedCall
+    from acp_tui.ui.theme.palette import Palette
+
+TabName = Literal["tools", "prompts", "resources", "calls", "log"]
+TABS: tuple[TabName, ...] = ("tools", "prompts", "resources", "calls", "log")
+
+
+class McpState:
+    """The servers and the chosen one. Makes what the screen shows of them."""
+
+    def __init__(
+        self, context: McpContext, live: LiveServers, name: str | None, test_key: Callable[[], str]
+    ) -> None:
+        """`name` is that of the server to choose first; `test_key` returns the key that tests a server."""
+        self._context = context
+        self._live = live
+        self._first = name
+        self._test_key = test_key
+        self.servers: Sequence[KnownServer] = ()
+        self.loaded = False
+        self.key: str | None = None
+        """The key of the chosen server."""
+        self.tab = 0
+        """The index of the chosen tab."""
+        self.log: Sequence[dict[str, Any]] = ()
+        """The last records in the log of the chosen server."""
+
+    def use_servers(self, servers: Sequence[KnownServer]) -> None:
+        """Replace the servers. The chosen one stays chosen if it still exists."""
+        self.servers, self.loaded = servers, True
+        keys = [known.key for known in servers]
+        if self.key not in keys:
+            named = (known.key for known in servers if known.server.name == self._first)
+            self.key = next(named, keys[0] if keys else None)
+
+    @property
+    def chosen(self) -> KnownServer | None:
+        """The chosen server."""
+        return next((known for known in self.servers if known.key == self.key), None)
+
+    @property
+    def tab_name(self) -> TabName:
+        """The name of the chosen tab."""
+        return TABS[self.tab]
+
+    def rows(self) -> list[tuple[KnownServer, str, Sequence[Fact]]]:
+        """Return the servers, each with its status and its facts."""
+        return [(known, self._live.status(known), self.facts(known)) for known in self.servers]
+
+    def facts(self, known: KnownServer) -> list[Fact]:
+        """Return the five facts about a server."""
+        return server_facts(known, self._context)
+
+    # ------------------------------------------------------------------------- the top lines
+
+    def head(self, palette: Palette) -> tuple[Spans, Spans]:
+        """Return the left and the right part of the top line."""
+        statuses = [self._live.status(known) for known in self.servers]
+        connected = statuses.count("connected")
+        agent = f" · {reveal_line(self._context.agent)}" if self._context.agent else ""
+        left = [Segment("MCP servers", palette.strong), Segment(agent, palette.dim)]
+        return left, [Segment(f"  {connected:,} of {len(statuses):,} connected", palette.dim)]
+
+    def title(self, palette: Palette) -> tuple[Spans, Spans]:
+        """Return the left and the right part of the line above the facts."""
+        known = self.chosen
+        if known is None:
+            return [], []
+        left = [Segment(reveal_line(known.server.name), palette.strong)]
+        live = self._live.of(known)
+        status = self._live.status(known)
+        right = [Segment(f"  {status}", palette.dim)]
+        if live.inspection is not None and live.status == "connected":
+            version = reveal_line(live.inspection.protocol_version or "")
+            right = [Segment(f"  {status} · MCP {version}", palette.dim)]
+        return left, right
+
+    def tab_titles(self) -> list[str]:
+        """Return the titles of the tabs, with the number of items if it is known."""
+        known = self.chosen
+        inspection = self._live.of(known).inspection if known is not None else None
+        counts: dict[TabName, int] = {}
+        if known is not None:
+            counts["calls"] = len(listed_calls(known.server.name, self._context.session))
+        if inspection is not None:
+            counts["tools"], counts["prompts"] = len(inspection.tools), len(inspection.prompts)
+            counts["resources"] = len(inspection.resources) + len(inspection.templates)
+        return [f"{name} {counts[name]:,}" if name in counts else name for name in TABS]
+
+    # ------------------------------------------------------------------------- the tab
+
+    def items(self, palette: Palette) -> list[PaneItem]:
+        """Return the items of the chosen tab."""
+        known = self.chosen
+        if known is None:
+            return []
+        found = self._items(known, palette)
+        return found or [text_item(self._empty_text(known), palette.dim)]
+
+    def _items(self, known: KnownServer, palette: Palette) -> list[PaneItem]:
+        inspection = self._live.of(known).inspection
+        match self.tab_name:
+            case "calls":
+                return call_items(self.calls(known), palette)
+            case "log":
+                return log_items(self.log, palette)
+            case "tools" if inspection is not None:
+                return [*tool_items(inspection, self.tool_changes(known), palette)]
+            case "prompts" if inspection is not None:
+                return [*prompt_items(inspection, palette)]
+            case "resources" if inspection is not None:
+                return [*resource_items(inspection, palette)]
+        return []
+
+    def tool_changes(self, known: KnownServer) -> ToolChanges:
+        """Return how the tools of a server differ from those that the user agreed to."""
+        inspection = self._live.of(known).inspection
+        return known.saved.tool_changes(inspection.tool_digests if inspection is not None else {})
+
+    def calls(self, known: KnownServer) -> list[ListedCall]:
+        """Return the calls of a server's tools in this session, the newest first."""
+        return listed_calls(known.server.name, self._context.session)
+
+    def _empty_text(self, known: KnownServer) -> str:
+        """Return why the chosen tab is empty, and what to do."""
+        live, status = self._live.of(known), self._live.status(known)
+        if self.tab_name == "calls":
+            return "No call of this server's tools in this session."
+        if self.tab_name == "log":
+            return "Nothing logged yet."
+        if status == "disabled":
+            return "The server is disabled." if not known.withheld else f"Not used: {known.withheld}."
+        if status == "connecting":
+            return reveal_line(live.note) or "Connecting …"
+        if live.inspection is not None:
+            return f"The server offers no {self.tab_name}."
+        if live.note:
+            return reveal_line(live.note)
+        return f"Press {self._test_key()} to connect to the server and list its {self.tab_name}."

@@ -1,0 +1,161 @@
+"""What the keys of the MCP screen do with the chosen server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from acp_tui.config.mcp import connection_for
+from acp_tui.config.paths import mcp_file
+from acp_tui.errors import UserError
+from acp_tui.session.invisible import reveal_line
+from acp_tui.store.own_mcp_servers import change_own_servers, switch_server
+from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.config.mcp import Connection
+    from acp_tui.store.own_mcp_servers import OwnMcpServers
+    from acp_tui.ui.screens.mcp.mcp_context import KnownServer
+    from acp_tui.ui.screens.mcp.screen_parts import ScreenParts
+
+_OTHER: dict[Connection, Connection] = {"direct": "bridge", "bridge": "direct"}
+
+
+class ServerActions:
+    """Runs the actions on servers."""
+
+    def __init__(self, parts: ScreenParts) -> None:
+        self._screen = parts.screen
+        self._context = parts.context
+        self._live = parts.live
+        self._state = parts.state
+        self._palette = parts.palette
+        self._reload = parts.reload
+        self._show_error = parts.show_error
+
+    # ------------------------------------------------------------------------- which keys act
+
+    def is_enabled(self, action: str) -> bool | None:
+        """Return whether an action has an effect now; None for actions that are no concern of this class."""
+        if action == "test_all":
+            return any(one.can_start for one in self._state.servers)
+        checks: dict[str, Callable[[KnownServer], bool]] = {
+            "test": lambda known: known.can_start,
+            "stop": lambda known: self._live.status(known) in ("connecting", "connected"),
+            "edit": lambda _: self._context.edit_file is not None,
+            "enable": lambda known: not known.withheld,
+            "connection": lambda known: known.server.file == mcp_file(),
+            "sign_in": self._may_sign_in,
+            "sign_out": lambda known: known.signed_in,
+        }
+        known = self._state.chosen
+        return known is not None and checks[action](known) if action in checks else None
+
+    def label_of(self, key_id: str) -> str | None:
+        """Return the footer's label of a key whose effect depends on the state; None for other keys."""
+        known = self._state.chosen
+        if known is None:
+            return None
+        match key_id:
+            case "mcp.enable":
+                return "disable" if known.server.is_on else "enable"
+            case "mcp.connection":
+                return _OTHER[connection_for(known.server)]
+            case "mcp.test" if self._live.status(known) == "connected":
+                return "test again"
+        return None
+
+    # ------------------------------------------------------------------------- connecting
+
+    def test(self) -> None:
+        """Connect to the chosen server and list what it offers."""
+        if (known := self._state.chosen) is not None and known.can_start:
+            self._live.connect(known)
+
+    def test_all(self) -> None:
+        """Connect to all servers that may be started."""
+        for known in self._state.servers:
+            if known.can_start:
+                self._live.connect(known)
+
+    def disconnect(self) -> None:
+        """Disconnect from the chosen server, or stop connecting."""
+        if (known := self._state.chosen) is not None:
+            self._live.disconnect(known)
+
+    def edit_definition(self) -> None:
+        """Open the file that defines the chosen server, in the editor."""
+        known = self._state.chosen
+        if known is not None and self._context.edit_file is not None:
+            self._context.edit_file(str(known.server.file), known.server.line)
+            self._reload()
+
+    async def switch(self) -> None:
+        """Turn the chosen server on or off, from the next session on."""
+        known = self._state.chosen
+        if known is None:
+            return
+        on = not known.server.is_on
+        try:
+            await asyncio.to_thread(switch_server, known.server, enabled=on)
+        except UserError as error:
+            self._show_error(error)
+            return
+        if not on:
+            self._live.disconnect(known)
+        name = reveal_line(known.server.name)
+        self._screen.notify(f"{name} is {'on' if on else 'off'}. This applies to new sessions.", timeout=4)
+        self._reload()
+
+    async def choose_connection(self) -> None:
+        """Give the chosen server of `mcp.toml` to agents through the bridge, or directly."""
+        known = self._state.chosen
+        if known is None:
+            return
+        name, other = known.server.name, _OTHER[connection_for(known.server)]
+
+        def change(own: OwnMcpServers) -> None:
+            own.servers[name]["connection"] = other
+
+        try:
+            await asyncio.to_thread(change_own_servers, change)
+        except (UserError, KeyError) as error:
+            self._show_error(UserError(str(error)))
+            return
+        self._screen.notify(f"{reveal_line(name)}: {other}. This applies to new sessions.", timeout=4)
+        self._reload()
+
+    # ------------------------------------------------------------------------- signing in
+
+    def _may_sign_in(self, known: KnownServer) -> bool:
+        from acp_tui.mcp.sign_in.stored_state import uses_sign_in
+
+        return known.can_start and uses_sign_in(known.server)
+
+    def sign_in(self) -> None:
+        """Connect to the chosen server, and let the user sign in if the server asks for it."""
+        known = self._state.chosen
+        if known is not None and self._may_sign_in(known):
+            dialog = SignInDialog(self._screen, self._palette())
+            self._live.connect(known, dialog)
+
+    async def sign_out(self) -> None:
+        """Delete the tokens for the chosen server, and disconnect."""
+        from acp_tui.mcp.sign_in.stored_state import sign_out
+
+        known = self._state.chosen
+        if known is None:
+            return
+        try:
+            done = await sign_out(known.server.url)
+        except UserError as error:
+            self._show_error(error)
+            return
+        self._live.disconnect(known)
+        name = reveal_line(known.server.name)
+        self._screen.notify(
+            f"Signed out of {name}." if done else f"You were not signed in to {name}.", timeout=4
+        )
+        self._reload()

@@ -1,0 +1,126 @@
+"""The five facts about an MCP server: configured, trusted, tested, sent to the agent, seen in use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.entry_labels import format_duration
+from acp_tui.session.invisible import reveal_line
+from acp_tui.session.state import ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.session.state import Session
+    from acp_tui.store.mcp_facts import ServerFacts
+    from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
+
+FactState = Literal["yes", "no", "problem", "unknown"]
+SOURCES = {"name": "the agent's name of the tool", "title": "the agent's title of the call"}
+"""Where an agent says which tool it calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One of the five facts, with its evidence."""
+
+    label: str
+    state: FactState
+    evidence: str
+    at: float | None = None  # seconds since the epoch
+    is_path: bool = False  # the evidence is only a path
+
+
+def server_facts(known: KnownServer, context: McpContext) -> list[Fact]:
+    """Return the five facts about a server, always in the same order."""
+    return [
+        _configured(known),
+        _trusted(known),
+        _tested(known),
+        _sent(known, context),
+        _used(known.server.name, context.session, known.saved),
+    ]
+
+
+def _configured(known: KnownServer) -> Fact:
+    server, origin = known.server, short_path(known.server.origin)
+    if server.problems:
+        return Fact("configured", "problem", f"{origin}: {'; '.join(server.problems)}", known.file_changed_at)
+    return Fact("configured", "yes", origin, known.file_changed_at, is_path=True)
+
+
+def _trusted(known: KnownServer) -> Fact:
+    server = known.server
+    if server.project is None:
+        return Fact("trusted", "yes", "your own settings")
+    if known.withheld:
+        return Fact("trusted", "no", known.withheld)
+    return Fact("trusted", "yes", f"you agreed to the definition {server.digest()[:8]}")
+
+
+def _tested(known: KnownServer) -> Fact:
+    test = known.saved.tested
+    if test is None:
+        return Fact("tested", "unknown", "not tested by acp-tui")
+    if test.status != "connected":
+        return Fact("tested", "problem", test.sentence or test.status, test.at)
+    version = f"{test.server_version}, " if test.server_version else ""
+    offers = f"{_count(test.tools, 'tool')}, {_count(test.prompts, 'prompt')}"
+    words = f"{version}{offers}, {_count(test.resources, 'resource')} in {format_duration(test.seconds)}"
+    return Fact("tested", "yes", words, test.at)
+
+
+def _sent(known: KnownServer, context: McpContext) -> Fact:
+    name, session = known.server.name, context.session
+    if known.not_sent:
+        return Fact("sent", "no", known.not_sent)
+    if name in session.mcp_servers:
+        at = sent.at if (sent := known.saved.sent) is not None else None
+        session_id = session.session_id or "still opening"
+        return Fact("sent", "yes", reveal_line(f"to {context.agent}, session {session_id}"), at)
+    if (sent := known.saved.sent) is not None:
+        earlier = reveal_line(f"to {sent.agent}, earlier session {sent.session}")
+        return Fact("sent", "no", earlier, sent.at)
+    return Fact("sent", "unknown", "to no agent yet")
+
+
+def _used(name: str, session: Session, saved: ServerFacts) -> Fact:
+    carried = [call for call in session.mcp_calls if call.server == name and call.by == "agent"]
+    if carried:
+        last = carried[-1]
+        words = f"{_count(len(carried), 'call')} through the bridge, last {reveal_line(last.tool)}"
+        return Fact("used", "yes", words, last.at)
+    named = list(calls_by_name(name, session))
+    if named:
+        last_call = named[-1]
+        tool = last_call.mcp_tool
+        assert tool is not None
+        words = (
+            f"{_count(len(named), 'call')}, last {reveal_line(tool.name)}; evidence: {SOURCES[tool.source]}"
+        )
+        return Fact("used", "yes", words, last_call.at)
+    if (used := saved.used) is not None:
+        words = (
+            f"in an earlier session, last {reveal_line(used.tool)}; evidence: {reveal_line(used.evidence)}"
+        )
+        return Fact("used", "no", words, used.at)
+    return Fact("used", "unknown", "no call seen yet")
+
+
+def calls_by_name(server: str, session: Session) -> Iterator[ToolCall]:
+    """Yield the agent's tool calls that name a tool of a server, the oldest first."""
+    for entry in session.entries:
+        if isinstance(entry, ToolCall) and entry.mcp_tool is not None and entry.mcp_tool.server == server:
+            yield entry
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def short_path(path: str) -> str:
+    """Return a path with ~ for the home folder."""
+    home = str(Path.home())
+    return reveal_line(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path)

@@ -1,0 +1,84 @@
+"""The list of the MCP servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.message import Message
+
+from acp_tui.config.mcp import connection_for
+from acp_tui.session.invisible import reveal_line
+from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, heading_item, justified_line, text_item
+from acp_tui.ui.panes.pane_list import PaneItem, PaneList
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.style import Style
+    from textual import events
+    from textual.strip import Strip
+
+    from acp_tui.ui.screens.mcp.mcp_context import KnownServer
+    from acp_tui.ui.screens.mcp.server_facts import Fact, FactState
+    from acp_tui.ui.theme.palette import Palette
+
+MARKS: dict[FactState, str] = {"yes": "●", "no": "○", "problem": "✘", "unknown": "·"}
+"""The marks of the facts. The list shows those of all five in a row."""
+
+
+def mark_style(state: FactState, palette: Palette) -> Style:
+    """Return the style of a fact's mark."""
+    styles = {"yes": palette.success, "problem": palette.error, "no": palette.warning}
+    return styles.get(state, palette.dim)
+
+
+class ServerList(PaneList, inherit_bindings=False):
+    """The servers, each with its status and the marks of its facts. The screen handles the keys."""
+
+    MARKED_WITHOUT_FOCUS: ClassVar = True
+
+    class Chosen(Message):
+        """The user chose another server with the mouse."""
+
+    def show_servers(self, rows: Sequence[tuple[KnownServer, str, Sequence[Fact]]], *, loaded: bool) -> None:
+        """Show servers, each with its status and its facts. `loaded`: they have been read."""
+        items = [heading_item("Servers", self.palette, f"{len(rows):,}", first=True)]
+        items += [self._item(*row) for row in rows]
+        if loaded and not rows:
+            items.append(text_item("\nNone. `acp-tui mcp add` adds one.", self.palette.dim))
+        self.show(items)
+
+    def _item(self, known: KnownServer, status: str, facts: Sequence[Fact]) -> PaneItem:
+        return PaneItem(lambda width: self._rows(known, status, facts, width), known.key, height=2)
+
+    def _rows(self, known: KnownServer, status: str, facts: Sequence[Fact], width: int) -> list[Strip]:
+        palette, server = self.palette, known.server
+        room = width - RIGHT_MARGIN
+        way = "bridge" if connection_for(server) == "bridge" else server.transport
+        name = shorten(reveal_line(server.name), room - cell_len(way) - 1)
+        style = palette.text if known.can_start else palette.dim
+        marks = [Segment(MARKS[fact.state], mark_style(fact.state, palette)) for fact in facts]
+        status_room = room - len(marks) - 1
+        left = [Segment(shorten(status, status_room), self._status_style(status))]
+        return [
+            justified_line([Segment(name, style)], [Segment(way, palette.faint)], width),
+            justified_line(left, marks, width),
+        ]
+
+    def _status_style(self, status: str) -> Style:
+        palette = self.palette
+        styles = {
+            "connected": palette.success,
+            "connecting": palette.accent,
+            "failed": palette.error,
+            "needs sign-in": palette.warning,
+        }
+        return styles.get(status, palette.dim)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Choose the server under the mouse."""
+        super().on_mouse_down(event)
+        self.post_message(self.Chosen())

@@ -1,0 +1,150 @@
+"""The dialog in which the user signs in to an MCP server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.containers import Vertical
+from textual.widgets import Static
+
+from acp_tui.ui import keys
+from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.screens.mcp.asking import close_if_open
+from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.input_line import InputLine
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.screen import Screen
+
+    from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
+    from acp_tui.mcp.sign_in.interaction import SignInInteraction
+    from acp_tui.ui.theme.palette import Palette
+
+HELP = (
+    "Sign in at this address in a browser. If the browser runs on another computer, paste here the address at"
+    " which it ends, or the code."
+)
+
+
+class SignInScreen(Dialog[None]):
+    """Shows the whole address and reads what the user pastes."""
+
+    CSS = """
+    SignInScreen { align: center middle; background: transparent; }
+    SignInScreen #dialog {
+        width: 92; max-width: 100%; height: auto; padding: 0 1;
+        background: $surface; border: round $primary;
+    }
+    SignInScreen Static { height: auto; max-height: 12; margin-bottom: 1; }
+    SignInScreen Input { height: 1; border: none; padding: 0; background: $panel; margin-bottom: 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("signin")
+    AUTO_FOCUS = "InputLine"
+
+    def __init__(self, address: AuthorizationUrl, palette: Palette) -> None:
+        super().__init__()
+        self._address = address
+        self._palette = palette
+        self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        """What the user pastes; cancelled if they give up."""
+
+    def compose(self) -> ComposeResult:
+        address, palette = self._address, self._palette
+        host = [Segment(f" {address.host}", palette.strong)]
+        with Vertical(id="dialog"):
+            yield Bar([Segment(f"Sign in to {address.server}", palette.strong)], host, id="head")
+            yield Static(HELP, markup=False)
+            yield Static(address.url, markup=False, id="address")
+            if address.warnings:
+                yield Static("\n".join(address.warnings), markup=False, id="warnings", classes="warning")
+            yield InputLine(placeholder="paste the address or the code")
+            yield Static("", markup=False, id="report")
+            hints = [(keys.bound_keys(self, f"signin.{name}"), name) for name in ("send", "copy", "cancel")]
+            yield KeyHints(hints, palette, id="keys")
+
+    def report(self, sentence: str) -> None:
+        """Show a sentence below the input."""
+        if self.is_attached:
+            self.query_one("#report", Static).update(sentence)
+
+    async def read(self) -> str:
+        """Return what the user pastes next. Raises `CancelledError` if they give up."""
+        if self.answer.done() and not self.answer.cancelled():
+            self.answer = asyncio.get_running_loop().create_future()
+        return await asyncio.shield(self.answer)
+
+    def action_send(self) -> None:
+        """Use what was pasted."""
+        line = self.query_one(InputLine)
+        if line.value.strip() and not self.answer.done():
+            self.answer.set_result(line.value.strip())
+            line.value = ""
+
+    def action_copy(self) -> None:
+        """Copy the address."""
+        self.app.copy_to_clipboard(self._address.url)
+
+    def action_close(self) -> None:
+        """Give up signing in."""
+        self.answer.cancel()
+        self.dismiss(None)
+
+
+class SignInDialog:
+    """Talks to the user during one sign-in: shows the address, asks to open it, reads what is pasted."""
+
+    def __init__(self, below: Screen[None], palette: Palette) -> None:
+        """`below` is the screen above which the dialogs open."""
+        self._below = below
+        self._palette = palette
+        self._screen: SignInScreen | None = None
+
+    def interaction(self) -> SignInInteraction:
+        """Return the callables for the sign-in."""
+        from acp_tui.mcp.sign_in.interaction import SignInInteraction
+
+        return SignInInteraction(self._show, self._confirm_open, self._read_answer, self._report)
+
+    def close(self) -> None:
+        """Close the dialog, because the sign-in has ended."""
+        if self._screen is not None:
+            close_if_open(self._screen)
+        self._screen = None
+
+    async def _show(self, address: AuthorizationUrl) -> None:
+        self._screen = SignInScreen(address, self._palette)
+        await self._below.app.push_screen(self._screen)
+
+    async def _confirm_open(self, address: AuthorizationUrl) -> bool:
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def closed(result: bool | None) -> None:
+            if not answer.done():
+                answer.set_result(bool(result))
+
+        question = f"Open {address.host} in your browser to sign in to {address.server}?"
+        dialog = ConfirmScreen(question, self._palette, yes="Open the browser", no="Not here")
+        self._below.app.push_screen(dialog, closed)
+        try:
+            return await answer
+        finally:  # the browser's answer may have come first
+            close_if_open(dialog)
+
+    async def _read_answer(self) -> str:
+        from acp_tui.mcp.sign_in.errors import SignInCancelled
+
+        assert self._screen is not None
+        try:
+            return await self._screen.read()
+        except asyncio.CancelledError:
+            if self._screen.answer.cancelled():
+                raise SignInCancelled("You cancelled the sign-in.") from None
+            raise
+
+    def _report(self, sentence: str) -> None:
+        if self._screen is not None:
+            self._screen.report(sentence)

@@ -1,0 +1,1 @@
+"""What the MCP screen shows of one server: tools, prompts, resources, calls and log, and each in full."""

@@ -1,0 +1,95 @@
+"""The items of the tabs with the calls and the log of a server."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.entry_labels import STATUS_ICONS, format_duration
+from acp_tui.session.invisible import reveal_line
+from acp_tui.session.state import McpCall, ToolCall
+from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, justified_line
+from acp_tui.ui.panes.pane_list import PaneItem
+from acp_tui.ui.permission.rule_rows import format_time
+from acp_tui.ui.screens.mcp.server_facts import calls_by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.strip import Strip
+
+    from acp_tui.session.state import Session
+    from acp_tui.ui.theme.palette import Palette
+
+CALLERS = {"agent": "agent", "you": "you"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCall:
+    """A call of a tool: one that acp-tui carried, or one that only the agent reports."""
+
+    key: str
+    call: McpCall | ToolCall
+
+    @property
+    def at(self) -> float:
+        """When it ended, or began if only the agent reports it."""
+        return self.call.at
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        if isinstance(self.call, McpCall):
+            return self.call.tool
+        return self.call.mcp_tool.name if self.call.mcp_tool is not None else ""
+
+    @property
+    def status(self) -> str:
+        """The status, as of a tool call."""
+        if isinstance(self.call, McpCall):
+            return "failed" if self.call.failed else "completed"
+        return self.call.status
+
+    @property
+    def source(self) -> str:
+        """Who called, or who says so."""
+        if isinstance(self.call, McpCall):
+            return "you" if self.call.by == "you" else "agent"
+        source = self.call.mcp_tool.source if self.call.mcp_tool is not None else ""
+        return f"by the agent's {source}"
+
+
+def listed_calls(server: str, session: Session) -> list[ListedCall]:
+    """Return the calls of a server's tools, the newest first.
+
+    Calls that only the agent reports are left out if acp-tui carried calls of the agent to this server.
+    """
+    carried = [call for call in session.mcp_calls if call.server == server]
+    found = [ListedCall(f"carried {at}", call) for at, call in enumerate(carried)]
+    if not any(call.by == "agent" for call in carried):
+        found += [ListedCall(f"entry {call.id}", call) for call in calls_by_name(server, session)]
+    return sorted(found, key=lambda one: one.at, reverse=True)
+
+
+def call_items(calls: Sequence[ListedCall], palette: Palette) -> list[PaneItem]:
+    """Return an item for each call."""
+    return [PaneItem(lambda width, one=one: [_row(one, palette, width)], one.key) for one in calls]  # type: ignore[misc]
+
+
+def _row(one: ListedCall, palette: Palette, width: int) -> Strip:
+    sign = STATUS_ICONS.get(one.status, "·")
+    lead = [
+        Segment(f"{format_time(one.at, time.time())}  ", palette.dim),
+        Segment(f"{sign} ", palette.signs.get(one.status, palette.dim)),
+    ]
+    facts = one.source
+    if isinstance(one.call, McpCall) and one.call.seconds >= 0.05:
+        facts += f"  {format_duration(one.call.seconds)}"
+    right = [Segment(f"  {facts}", palette.dim)]
+    room = width - RIGHT_MARGIN - sum(span.cell_length for span in (*lead, *right))
+    name = shorten(reveal_line(one.tool), max(8, room))
+    return justified_line([*lead, Segment(name, palette.text)], right, width)

@@ -1,0 +1,215 @@
+"""What the keys of the MCP screen do with an item of a tab: a tool, a prompt, a resource, a call."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import UserError
+from acp_tui.session.invisible import reveal_line
+from acp_tui.session.state import McpCall, Session
+from acp_tui.ui.screens.mcp.asking import server_title
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.mcp.inspection import ToolInfo
+    from acp_tui.session.events import McpCalled
+    from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.ui.screens.mcp.screen_parts import ScreenParts
+    from acp_tui.ui.screens.mcp.tabs.call_items import ListedCall
+
+
+class ItemActions:
+    """Runs the actions on items. `item` is the key of the chosen item."""
+
+    def __init__(self, parts: ScreenParts) -> None:
+        self._screen = parts.screen
+        self._context = parts.context
+        self._live = parts.live
+        self._state = parts.state
+        self._palette = parts.palette
+        self._reload = parts.reload
+        self._show_error = parts.show_error
+        self._arguments: dict[tuple[str, str], dict[str, Any]] = {}  # of the last call of each tool
+
+    def is_enabled(self, action: str, item: str | None, *, in_tab: bool) -> bool | None:
+        """Return whether an action has an effect now; None for actions that are no concern of this class."""
+        match action:
+            case "open":
+                return not in_tab or item is not None
+            case "view":
+                return self._state.chosen is not None
+            case "changes":
+                return in_tab and self._is_changed(item)
+            case "accept":
+                return self._is_changed(item) if in_tab else self._any_changed()
+        return None
+
+    def label_of(self, key_id: str, *, in_tab: bool) -> str | None:
+        """Return the footer's label of a key whose effect depends on the state; None for other keys."""
+        if key_id == "mcp.open" and in_tab:
+            return {"tools": "call", "resources": "read"}.get(self._state.tab_name, "view")
+        return "accept all" if key_id == "mcp.accept" and not in_tab else None
+
+    # ------------------------------------------------------------------------- items
+
+    def open(self, item: str | None) -> None:
+        """Call the chosen tool, read the chosen resource, or show the chosen prompt or call."""
+        match self._state.tab_name:
+            case "tools":
+                self._screen.run_worker(self._call_tool(item), group="call", exclusive=True)
+            case "resources":
+                self._screen.run_worker(self._read_resource(item), group="call", exclusive=True)
+            case _:
+                self.view(item)
+
+    def view(self, item: str | None) -> None:
+        """Show the chosen item in full; with None, everything about the chosen server."""
+        from acp_tui.ui.screens.mcp.tabs import details
+
+        known = self._state.chosen
+        if known is None:
+            return
+        live, name = self._live.of(known), known.server.name
+        inspection = live.inspection
+        if item is None:
+            facts = self._state.facts(known)
+            self._show(name, lambda drawing: details.server_page(known.server, facts, inspection, drawing))
+        elif self._state.tab_name == "calls":
+            self._view_call(next((one for one in self._state.calls(known) if one.key == item), None))
+        elif self._state.tab_name == "tools" and (tool := self._tool(item)) is not None:
+            self._show(f"{name} › {item}", lambda drawing: details.tool_page(tool, drawing))
+        elif inspection is not None and self._state.tab_name == "prompts":
+            prompt = next(one for one in inspection.prompts if one.name == item)
+            self._show(f"{name} › {item}", lambda drawing: details.prompt_page(prompt, drawing))
+        elif self._state.tab_name == "resources":
+            self.open(item)
+
+    def _view_call(self, listed: ListedCall | None) -> None:
+        from acp_tui.ui.entries.renderers import make_body
+        from acp_tui.ui.screens.mcp.tabs import details
+
+        if listed is None:
+            return
+        call = listed.call
+        if not isinstance(call, McpCall):
+            self._show("Call", lambda drawing: [make_body(call, drawing)], session=self._context.session)
+            return
+        entry = details.recorded_call(call)
+        arguments = call.raw_arguments
+        self._show(
+            entry.title,
+            lambda drawing: [*details.arguments_body(arguments, drawing), make_body(entry, drawing)],
+        )
+
+    def _show(
+        self,
+        title: str,
+        content: Callable[[DrawContext], Sequence[Body]],
+        session: Session | None = None,
+    ) -> None:
+        from acp_tui.ui.screens.dialogs.detail import DetailScreen
+
+        page = DetailScreen(
+            reveal_line(title), content, self._palette(), session=session, cwd=str(self._context.cwd)
+        )
+        self._screen.app.push_screen(page)
+
+    def _tool(self, item: str | None) -> ToolInfo | None:
+        known = self._state.chosen
+        inspection = self._live.of(known).inspection if known is not None else None
+        tools = inspection.tools if inspection is not None else []
+        return next((tool for tool in tools if tool.name == item), None)
+
+    # ------------------------------------------------------------------------- calls by hand
+
+    async def _call_tool(self, item: str | None) -> None:
+        from acp_tui.mcp.schema_validation import SchemaValidator
+        from acp_tui.ui.schema_form.dialog import SchemaFormDialog
+        from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
+
+        known, tool = self._state.chosen, self._tool(item)
+        if known is None or tool is None:
+            return
+        connection = self._live.of(known).connection
+        if connection is None:
+            self._screen.notify("The server is not connected. Test it first.", timeout=4)
+            return
+        validator = SchemaValidator(tool.input_schema)
+        dialog = SchemaFormDialog(
+            f"Call {tool.name}",
+            tool.input_schema,
+            self._palette(),
+            asked_by=server_title(known.server.name),
+            message=tool.description,
+            values=self._arguments.get((known.key, tool.name)),
+            validate=lambda value: [fault] if (fault := validator.fault(value)) is not None else [],
+        )
+        answer = await self._screen.app.push_screen_wait(dialog)
+        if answer.action == "accept":
+            arguments = self._arguments[known.key, tool.name] = answer.content or {}
+            page = ToolCallScreen(connection, tool.name, arguments, self._palette(), self._call_ended)
+            self._screen.app.push_screen(page)
+
+    def _call_ended(self, call: McpCalled) -> None:
+        if self._context.note is not None:
+            self._context.note(call)
+        self._reload()
+
+    async def _read_resource(self, uri: str | None) -> None:
+        from acp_tui.mcp.calls import read_resource
+        from acp_tui.protocol.content import read_blocks
+        from acp_tui.ui.entries import content as content_entry
+
+        known = self._state.chosen
+        connection = self._live.of(known).connection if known is not None else None
+        if connection is None or uri is None:
+            self._screen.notify("The server is not connected. Test it first.", timeout=4)
+            return
+        try:
+            contents = read_blocks(await read_resource(connection, uri))
+        except UserError as error:
+            self._show_error(error)
+            return
+        self._show(uri, lambda drawing: [content_entry.body(content, drawing) for content in contents])
+
+    # ------------------------------------------------------------------------- changed tools
+
+    def _is_changed(self, item: str | None) -> bool:
+        known = self._state.chosen
+        if known is None or item is None or self._state.tab_name != "tools":
+            return False
+        changes = self._state.tool_changes(known)
+        return item in (*changes.changed, *changes.added)
+
+    def _any_changed(self) -> bool:
+        return (known := self._state.chosen) is not None and bool(self._state.tool_changes(known))
+
+    def show_changes(self, item: str | None) -> None:
+        """Show the difference between the chosen tool as the user agreed to it and as it is now."""
+        from acp_tui.mcp.inspection_record import tool_parts
+        from acp_tui.ui.entries.diff.diff_body import DiffBody
+        from acp_tui.ui.screens.mcp.tabs import details
+
+        known, tool = self._state.chosen, self._tool(item)
+        if known is None or tool is None:
+            return
+        before = known.agreed_tools.get(tool.name)
+        diff = details.tool_difference(tool.name, before, tool_parts(tool))
+        title = f"{known.server.name} › {tool.name}: since you agreed"
+        self._show(title, lambda drawing: [DiffBody(diff, drawing)])
+
+    async def accept(self, item: str | None) -> None:
+        """Agree to the chosen tool as it is now; with None, to all tools of the chosen server."""
+        from acp_tui.mcp.inspection_record import agree_to_tools
+
+        known = self._state.chosen
+        inspection = self._live.of(known).inspection if known is not None else None
+        if known is None or inspection is None:
+            return
+        try:
+            await asyncio.to_thread(agree_to_tools, known.server.digest(), inspection, item)
+        except OSError as error:
+            self._show_error(UserError(f"The agreement cannot be saved: {error.strerror or error}."))
+        self._reload()

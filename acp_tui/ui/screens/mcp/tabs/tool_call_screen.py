@@ -1,0 +1,154 @@
+"""The full-screen view of a call by hand: its progress, then its result."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import UserError
+from acp_tui.protocol.content import read_blocks
+from acp_tui.session.events import McpCalled
+from acp_tui.session.invisible import reveal_line
+from acp_tui.session.state import Session, ToolCall
+from acp_tui.ui import keys
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.json_lines import json_body
+from acp_tui.ui.drawing.text_layout import wrapped_lines
+from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.screens.dialogs.detail import DetailScreen
+from acp_tui.ui.screens.mcp.tabs.details import arguments_body
+from acp_tui.ui.widgets.bar import KeyHints
+from acp_tui.ui.widgets.body_scroller import BodyScroller
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.mcp.calls import CallResult, Progress
+    from acp_tui.mcp.connection import McpConnection
+    from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.bar import Hint
+
+UPDATE_SECONDS = 0.5
+"""Seconds between two updates of the elapsed time."""
+MAX_PROGRESS_CHARACTERS = 500
+
+
+class ToolCallScreen(DetailScreen):
+    """Calls a tool and shows what comes of it. Closing it while the tool runs cancels the call."""
+
+    def __init__(
+        self,
+        connection: McpConnection,
+        tool: str,
+        arguments: dict[str, Any],
+        palette: Palette,
+        ended: Callable[[McpCalled], None],
+    ) -> None:
+        """`ended` is called with the call when it has ended."""
+        title = reveal_line(f"{connection.server.name} › {tool}")
+        super().__init__(title, self._draw, palette, session=Session())
+        self._connection = connection
+        self._tool = tool
+        self._arguments = arguments
+        self._ended = ended
+        self._progress = ""
+        self._structured: Any = None
+        self._call = ToolCall(id=0, at=time.time(), call_id="", title=title, status="in_progress")
+        self._calling: asyncio.Task[None] | None = None
+
+    def on_mount(self) -> None:
+        """Call the tool."""
+        super().on_mount()
+        self._calling = asyncio.create_task(self._run())
+        self.set_interval(UPDATE_SECONDS, self._update)
+
+    def on_unmount(self) -> None:
+        """Cancel the call."""
+        if self._calling is not None:
+            self._calling.cancel()
+
+    # ------------------------------------------------------------------------- the call
+
+    async def _run(self) -> None:
+        from acp_tui.mcp.calls import call_tool
+        from acp_tui.mcp.server_recorder import ServerRecorder
+
+        recorder = ServerRecorder(self._connection.server, "screen")
+        event = McpCalled(self._connection.server.name, self._tool, self._arguments, by="you")
+        try:
+            result = await call_tool(
+                self._connection, self._tool, self._arguments, on_progress=self._show_progress
+            )
+        except asyncio.CancelledError:
+            event.error = "You cancelled the call."
+            self._call.status = "cancelled"
+            raise
+        except UserError as error:
+            event.error = str(error)
+            recorder.call_failed(self._tool, self._arguments, str(error), time.time() - self._call.at)
+            self._call.status = "failed"
+            self._call.content = [*read_blocks({"type": "text", "text": str(error)})]
+        else:
+            event.result = _result_object(result)
+            recorder.called(self._tool, self._arguments, result, time.time() - self._call.at)
+            self._call.status = "failed" if result.is_error else "completed"
+            self._call.content = [*read_blocks(result.content)] if result.content else []
+            self._structured = result.structured
+        finally:
+            self._call.ended_at = time.time()
+            event.seconds = round(self._call.ended_at - self._call.at, 3)
+            self._progress = ""
+            self._ended(event)
+            self._update()
+
+    def _show_progress(self, progress: Progress) -> None:
+        parts = [f"{progress.done:g}"]
+        if progress.total:
+            parts = [f"{progress.done:g} of {progress.total:g}"]
+        if progress.message:
+            parts.append(reveal_line(progress.message[:MAX_PROGRESS_CHARACTERS]))
+        self._progress = ": ".join(parts)
+        self._update()
+
+    # ------------------------------------------------------------------------- drawing
+
+    def _update(self) -> None:
+        if self.is_attached and (scroller := next(iter(self.query(BodyScroller)), None)) is not None:
+            if not (self._call.done and self._calling is None):
+                scroller.show(self._bodies)
+                self.query_one(KeyHints).set_hints(self._hints())
+            if self._call.done:
+                self._calling = None
+
+    def _draw(self, context: DrawContext) -> Sequence[Body]:
+        bodies = arguments_body(self._arguments, context)
+        bodies.append(make_body(self._call, context))
+        if self._progress:
+            lines = wrapped_lines(f"\n{self._progress}", context.palette.accent, context.width, 4)
+            bodies.append(LinesBody([*lines], self._progress))
+        if self._structured is not None:
+            bodies.append(json_body(self._structured, context, label="structured content"))
+        return bodies
+
+    def _hints(self) -> Sequence[Hint]:
+        if self._call.done:
+            return super()._hints()
+        close = keys.bound_keys(self, "detail.close").split()[0]
+        return [(close, "cancel the call")]
+
+    def action_close(self) -> None:
+        """Cancel the call while it runs, and stay open; then close."""
+        if self._calling is not None and not self._call.done:
+            self._calling.cancel()
+        else:
+            self.dismiss(None)
+
+
+def _result_object(result: CallResult) -> dict[str, Any]:
+    """Return a result as the object that a server sends."""
+    found: dict[str, Any] = {"content": result.content}
+    if result.structured is not None:
+        found["structuredContent"] = result.structured
+    return {**found, "isError": True} if result.is_error else found

@@ -1,0 +1,77 @@
+"""The list of MCP servers and what is known about each, with real servers."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from tests.ui.mcp_screen.conftest import open_screen
+
+if TYPE_CHECKING:
+    from tests.support.conversation_ui import ConversationUi, Open
+    from tests.support.mcp_servers import ServerLog
+    from tests.ui.mcp_screen.conftest import AddServer
+
+
+async def test_no_server_is_started_by_opening_the_screen(
+    open_ui: Open, add_server: AddServer, server_log: ServerLog
+) -> None:
+    add_server("files")
+    async with open_ui() as ui:
+        await open_screen(ui)
+        await ui.sees("● configured", "config.toml:1", "not tested by acp-tui", "● sent", "no call seen yet")
+        assert server_log.messages() == []
+
+
+async def test_a_test_lists_what_the_server_offers(open_ui: Open, add_server: AddServer) -> None:
+    add_server("files")
+    async with open_ui() as ui:
+        screen = await open_screen(ui)
+        await ui.press("t")
+        await ui.sees("connected · MCP", "17 tools, 2 prompts", "echo", "Return the text.", "only reads")
+        await ui.press("2")
+        await ui.sees("greet", "name [style]")
+        await ui.press("3")
+        await ui.sees("test://readme", "template")
+        await ui.press("5")
+        await ui.sees("connected")
+        await ui.press("escape")
+        await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
+        assert all(live.task is None or live.task.done() for live in screen.live._live.values())
+        await open_screen(ui)
+        await ui.sees("disconnected", "● tested", "17 tools")
+
+
+async def test_a_failure_says_why(open_ui: Open, add_server: AddServer) -> None:
+    add_server(
+        "broken", sys.executable, "-c", "import sys; print('no licence', file=sys.stderr); sys.exit(3)"
+    )
+    add_server("files")
+    async with open_ui() as ui:
+        await open_screen(ui)
+        await ui.press("T")
+        await ui.sees("failed", "✘ tested", "exited with code 3", "no licence", "1 of 2 connected")
+
+
+async def test_a_changed_tool_is_marked_until_it_is_accepted(open_ui: Open, add_server: AddServer) -> None:
+    add_server("files")
+    async with open_ui() as ui:
+        screen = await open_screen(ui)
+        await ui.press("t")
+        await ui.sees("echo")
+        known = screen.state.chosen
+        assert known is not None
+        connection = screen.live.of(known).connection
+        assert connection is not None
+        await connection.client.call_tool("change", {})
+        await ui.sees("changed since you agreed")
+        await change_is_shown_and_accepted(ui)
+
+
+async def change_is_shown_and_accepted(ui: ConversationUi) -> None:
+    await ui.press("tab", "home", "d")
+    await ui.sees("since you agreed")
+    await ui.press("escape")
+    await ui.press("tab", "a")
+    await ui.until(lambda: "since you agreed" not in ui.text())
