@@ -1,5 +1,5 @@
 """Signing in at http servers with OAuth: stored tokens, the browser round trip, refreshing, signing out.
 
-`token_store`, `authorization_url`, `redirect_answer`, `interaction`, `browser` and `errors` do not import the
+`token_store`, `authorization_url`, `redirect_answer`, `interaction` and `errors` do not import the
 MCP SDK, so that listing commands stay fast.
 """

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
+from acp_tui.console.browser import has_browser, open_page
 from acp_tui.mcp.sign_in.authorization_url import check_authorization_url
-from acp_tui.mcp.sign_in.browser import browser_command, open_in_browser
 from acp_tui.mcp.sign_in.callback_server import CallbackServer
 from acp_tui.mcp.sign_in.errors import SignInCancelled, SignInError
 from acp_tui.mcp.sign_in.redirect_answer import answer_of_pasted_text
@@ -78,10 +78,9 @@ class BrowserRoundTrip:
         return answer
 
     async def _offer_to_open(self, url: AuthorizationUrl) -> None:
-        command = browser_command(url.url)
-        if command is None or not await self._interaction.confirm_open(url):
+        if not has_browser() or not await self._interaction.confirm_open(url):
             return
-        if not open_in_browser(command):
+        if not open_page(url.url):
             self._interaction.report("The browser could not be started. Open the address yourself.")
 
     async def _first_answer(self, url: AuthorizationUrl, issuer_required: bool) -> RedirectAnswer:

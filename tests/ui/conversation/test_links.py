@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.console import browser
 from acp_tui.ui.terminal import open_externally
 from tests.support.conversation_ui import agent
 from tests.support.terminal import MODES_ON, Terminal
@@ -23,7 +23,12 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 def visited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the list of pages opened in the browser."""
     pages: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", pages.append)
+
+    def open_page(url: str) -> bool:
+        pages.append(url)
+        return True
+
+    monkeypatch.setattr(browser, "open_page", open_page)
     return pages
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import webbrowser
 from typing import TYPE_CHECKING
 
 import pytest
 
+from acp_tui.console import browser
 from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:
@@ -65,37 +65,28 @@ async def test_a_notification_is_a_toast_and_an_entry(open_ui: Open) -> None:
         assert ui.toasts() == ["scripted: All [b]tests[/b] pass."]
 
 
-class Browser:
-    """A browser that only notes what it should open."""
-
-    def __init__(self, name: str, opened: list[str]) -> None:
-        self.name = name
-        self._opened = opened
-
-    def open(self, url: str) -> bool:
-        self._opened.append(url)
-        return True
-
-
 async def test_a_browser_that_runs_in_the_terminal_is_not_used(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "get", lambda: Browser("/usr/bin/w3m", opened))
+    monkeypatch.setenv("BROWSER", "/usr/bin/w3m")
     async with open_ui("script", INSIDE_ACP) as ui:
         await ui.send(["call_tool", "open_url", {"url": "https://example.org"}])
         await ui.asked()
         await ui.press("a")
         await ui.until(ui.said)
         assert ui.said() == ["✘ The page could not be opened: no browser was found.\n"]
-        assert opened == []
 
 
 async def test_the_question_about_a_page_shows_the_whole_address(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "get", lambda: Browser("firefox", opened))
+
+    def open_page(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr(browser, "open_page", open_page)
     async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
         await ui.send(["call_tool", "open_url", {"url": "https://example.org/path?query=1"}])
         await ui.asked()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import webbrowser
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.console import browser
 from acp_tui.controller import ElicitationAnswer
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.session.state import Elicitation
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 NOTICE_SECONDS = 15
 MAX_NOTICE_WIDTH = 300
-TERMINAL_BROWSERS = frozenset({"www-browser", "links", "elinks", "lynx", "w3m"})
-"""Browsers that would draw over the screen."""
 
 
 class OwnTools:
@@ -104,12 +101,7 @@ class OwnTools:
 
     def open_url(self, url: str) -> bool:
         """Open a page in the browser. Blocks: call it in a thread."""
-        try:
-            browser = webbrowser.get()
-        except webbrowser.Error:
-            return False
-        name = os.path.basename(str(getattr(browser, "name", "")))  # noqa: PTH119 - any text
-        return name not in TERMINAL_BROWSERS and browser.open(url)
+        return browser.open_page(url)
 
     def selection(self) -> str:
         """Return the text that is selected in the conversation or else in the prompt."""

@@ -52,7 +52,7 @@ class Asking:
 
     async def _ask_url(self, request: ElicitationRequest) -> FormAnswer:
         """Ask whether to open the page at which the answer is given."""
-        from acp_tui.mcp.sign_in.browser import browser_command, open_in_browser
+        from acp_tui.console.browser import open_page
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
         message = reveal(request.message[:MAX_MESSAGE])
@@ -62,8 +62,7 @@ class Asking:
         if not await self._open(dialog):
             return FormAnswer("decline")
         is_web = request.url.startswith(("https://", "http://")) and address == request.url
-        command = browser_command(request.url) if is_web else None
-        if command is None or not open_in_browser(command):
+        if not is_web or not open_page(request.url):
             self._screen.notify(f"No browser was found. Open this address: {address}", timeout=30)
         return FormAnswer("accept")
 

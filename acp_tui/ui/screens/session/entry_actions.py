@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
+from acp_tui.console import browser
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
@@ -96,9 +97,8 @@ class EntryActions:
     def open_link(self, link: str) -> None:
         """Open a link in the browser, or a path in the editor."""
         if link.startswith(BROWSER_SCHEMES):
-            import webbrowser
-
-            webbrowser.open(link)
+            if not browser.open_page(link):
+                self._screen.notify(f"No browser was found. {link}", markup=False)
         elif link:
             self.edit_file(link.removeprefix("file://").partition("#")[0])
 
