@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
+import shlex
 import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -207,8 +208,10 @@ def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, 
     if http.status == httpx2.codes.UNAUTHORIZED:
         if any(header.lower() == "authorization" for header in server.headers):
             what = "refused the Authorization header you set (HTTP 401); renew it, or remove it to sign in"
-        elif http.challenge.lower().startswith("bearer"):
-            what = f"asks you to sign in (HTTP 401); run: acp-tui mcp sign-in {visible_line(server.name)}"
+            return FailureCause.CREDENTIALS_REFUSED, what
+        if http.challenge.lower().startswith("bearer"):
+            name = visible_line(shlex.quote(server.name))
+            what = f"asks you to sign in (HTTP 401); run: acp-tui mcp sign-in {name}"
         else:
             what = "wants credentials (HTTP 401); add the header it expects to `headers`, or sign in"
         return FailureCause.SIGN_IN_REQUIRED, what

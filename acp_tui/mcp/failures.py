@@ -21,6 +21,7 @@ class FailureCause(StrEnum):
     HANDSHAKE = "handshake"
     SIGN_IN_REQUIRED = "sign-in-required"  # HTTP 401
     SIGN_IN_FAILED = "sign-in-failed"
+    CREDENTIALS_REFUSED = "credentials-refused"  # HTTP 401 for those of the definition
     FORBIDDEN = "forbidden"  # HTTP 403
     HTTP_STATUS = "http-status"  # any other status that is an error
     REDIRECT = "redirect"  # to another origin

@@ -263,6 +263,13 @@ async def test_the_failure_of_an_http_server_names_its_cause(
     assert words in failure.sentence
 
 
+async def test_a_refused_authorization_header_is_not_a_wish_for_a_sign_in(http_servers: HttpServers) -> None:
+    server = http_servers.server("/status/401", headers={"Authorization": "Bearer old"})
+    failure = await failure_of(server)
+    assert failure.cause is FailureCause.CREDENTIALS_REFUSED
+    assert not failure.needs_sign_in
+
+
 async def test_a_server_that_answers_messages_over_sse_with_an_error_fails_at_once(
     http_servers: HttpServers,
 ) -> None:

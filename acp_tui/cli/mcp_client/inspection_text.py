@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.server_selection import stored_sign_in
@@ -52,7 +53,7 @@ def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool)
         print("    You agree to the tools as they are now.")
     elif changes:
         print("    The tools differ from those that you agreed to. If you agree to these, run:")
-        print(f"    acp-tui mcp test {visible_line(found.name)} --accept")
+        print(f"    acp-tui mcp test {visible_line(shlex.quote(found.name))} --accept")
     if with_details and found.tools:
         print("    tools:")
         print("\n".join(labelled([(tool.name, tool_text(tool)) for tool in found.tools], "      ")))
