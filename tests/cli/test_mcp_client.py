@@ -50,7 +50,7 @@ def test_a_test_prints_what_each_server_offers_or_why_it_fails(
     define: Define, capsys: pytest.CaptureFixture[str]
 ) -> None:
     define(
-        good=stdio_command("--noise", "hello"),
+        good=stdio_command("--noise", "hello", "--noise", "again"),
         bad=stdio_command("--exit", "3", "--stderr", "no database"),
         gone={"command": "no-such-program"},
         off={"command": "sh", "enabled": False},
@@ -59,7 +59,7 @@ def test_a_test_prints_what_each_server_offers_or_why_it_fails(
     out, err = capsys.readouterr()
     assert "server     script 1.2.3, protocol 2025-11-25" in out
     assert "tools      17: echo, add," in out
-    assert "noise      on stdout, not messages: hello" in out
+    assert "noise      on stdout, not messages: hello, and 1 more line" in out
     assert "bad exited with code 3" in out
     assert "the program no-such-program was not found on PATH, which is" in " ".join(out.split())
     assert "off  disabled" in out

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.server_selection import stored_sign_in
 from acp_tui.console.alerts import print_alert
+from acp_tui.console.quantities import pluralize
 from acp_tui.console.tables import labelled
 from acp_tui.session.text import visible_line
 
@@ -79,7 +80,8 @@ def _fields(found: Inspection) -> list[tuple[str, str]]:
     }
     fields += [(kind, f"{len(names)}: {_names(names)}") for kind, names in lists.items() if names]
     if found.noise:
-        fields.append(("noise", f"on stdout, not messages: {found.noise[0]}"))
+        more = f", and {pluralize(len(found.noise) - 1, 'more line')}" if found.noise[1:] else ""
+        fields.append(("noise", f"on stdout, not messages: {found.noise[0]}{more}"))
     return [*fields, *(("note", note) for note in found.notes)]
 
 
