@@ -38,6 +38,7 @@ from acp_tui.ui.screens.conversation.conversation_screen import ConversationScre
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
+from acp_tui.ui.screens.dialogs.file_view import FileViewScreen
 from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
 from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.screens.dialogs.output import OutputScreen
@@ -130,6 +131,7 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     ChooseScreen: lambda palette: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)], palette),
     ConfirmScreen: lambda palette: ConfirmScreen(EVIL, palette, yes=EVIL, no=EVIL),
     DetailScreen: lambda palette: DetailScreen(EVIL, EVIL, palette),
+    FileViewScreen: lambda palette: FileViewScreen(EVIL, NAME, f"{TEXT}\n", palette, line=1),
     HelpScreen: lambda _: HelpScreen((), dict.fromkeys(KEYS, EVIL)),
     OutputScreen: lambda palette: OutputScreen(terminal(), palette, session=Session()),
     PaletteScreen: lambda palette: PaletteScreen(
