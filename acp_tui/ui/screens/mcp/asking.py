@@ -36,14 +36,13 @@ class Asking:
         from acp_tui.mcp.schema_validation import SchemaValidator
         from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 
-        validator = SchemaValidator(request.schema)
         dialog = SchemaFormDialog(
             "Answer the server",
             request.schema,
             self._palette(),
             asked_by=server_title(request.server),
             message=request.message,
-            validate=lambda value: [fault] if (fault := validator.fault(value)) is not None else [],
+            validate=SchemaValidator(request.schema).faults,
             allow_decline=True,
             interrupts=True,
         )

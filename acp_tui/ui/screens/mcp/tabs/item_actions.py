@@ -136,7 +136,6 @@ class ItemActions:
         if connection is None:
             self._screen.notify("The server is not connected. Test it first.", timeout=4)
             return
-        validator = SchemaValidator(tool.input_schema)
         dialog = SchemaFormDialog(
             f"Call {tool.name}",
             tool.input_schema,
@@ -144,7 +143,7 @@ class ItemActions:
             asked_by=server_title(known.server.name),
             message=tool.description,
             values=self._arguments.get((known.key, tool.name)),
-            validate=lambda value: [fault] if (fault := validator.fault(value)) is not None else [],
+            validate=SchemaValidator(tool.input_schema).faults,
         )
         answer = await self._screen.app.push_screen_wait(dialog)
         if answer.action == "accept":
