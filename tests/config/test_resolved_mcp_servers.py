@@ -62,6 +62,23 @@ def test_keys_of_gemini_are_understood(tmp_path: Path) -> None:
     assert [resolved.allows_tool(name) for name in ("a", "b")] == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("oauth", "expected"),
+    [
+        ({"enabled": True, "clientId": "me", "scopes": ["a", "b"]}, SignInSettings("me", scope="a b")),
+        ({"clientId": "me", "callbackPort": 8080}, SignInSettings("me", redirect_port=8080)),
+        ({"enabled": False}, None),
+    ],
+)
+def test_oauth_of_other_programs_is_a_sign_in(
+    tmp_path: Path, oauth: dict[str, Any], expected: SignInSettings | None
+) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"mcpServers": {"x": {"url": "https://x.org", "oauth": oauth}}}))
+    [found] = mcp.from_json_file(file)
+    assert (found.sign_in, found.problems, found.extra) == (expected, [], {})
+
+
 def test_a_file_among_the_arguments_becomes_absolute(tmp_path: Path) -> None:
     (tmp_path / "serve").mkdir()
     (tmp_path / "serve" / "main.py").touch()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.config import validators
 from acp_tui.config.mcp.server_state import NO_STATE, ServerState
-from acp_tui.config.mcp.sign_in_settings import SignInSettings, sign_in_settings
+from acp_tui.config.mcp.sign_in_settings import SignInSettings, oauth_settings, sign_in_settings
 from acp_tui.config.problems import format_value
 from acp_tui.config.validators import InvalidValueError
 
@@ -159,8 +159,8 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "sign_in": sign_in_settings,
     "connection": _connection,
 }
-_JSON_CHECKS = _CHECKS | {"timeout": _milliseconds}
-"""In JSON files, `timeout` is in milliseconds, as in those of Gemini CLI and Claude Code."""
+_JSON_CHECKS = _CHECKS | {"timeout": _milliseconds, "oauth": oauth_settings}
+"""In JSON files, `timeout` is in milliseconds and there is `oauth`, as in Gemini CLI and Claude Code."""
 
 
 def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool = False) -> Server:
@@ -206,7 +206,7 @@ def _fill(server: Server, values: dict[str, Any]) -> None:
     server.timeout = values.get("timeout")
     server.include_tools = values.get("include_tools", values.get("includeTools"))
     server.exclude_tools = values.get("exclude_tools") or values.get("excludeTools", [])
-    server.sign_in = values.get("sign_in")
+    server.sign_in = values.get("sign_in") or values.get("oauth")
     server.connection = values.get("connection")
     if server.url.lower().startswith(("ws://", "wss://")):
         server.faults.append(("url", NO_WEBSOCKET))

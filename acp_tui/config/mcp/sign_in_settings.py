@@ -66,6 +66,20 @@ def sign_in_settings(value: Any) -> SignInSettings | None:
     return settings
 
 
+def oauth_settings(value: Any) -> SignInSettings | None:
+    """Validate `oauth` as Gemini CLI and Claude Code write it. What acp-tui discovers itself is ignored."""
+    if not isinstance(value, dict):
+        raise validators.invalid_value("a table", value)
+    if value.get("enabled") is False:
+        return None
+    given = {own: value[name] for name, own in _OAUTH_KEYS.items() if name in value}
+    scopes = value.get("scopes", [])
+    return sign_in_settings(given | {"scope": " ".join(validators.strings(scopes))})
+
+
+_OAUTH_KEYS = {"clientId": "client_id", "clientSecret": "client_secret", "callbackPort": "redirect_port"}
+
+
 def _checked(name: str, value: Any) -> Any:
     if name in _TEXTS:
         if not isinstance(value, str):  # the value may be a secret and is not quoted
