@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.permissions.grants import Grants, covers
-from acp_tui.permissions.subject_reader import subject_of_command, subject_of_read, subject_of_write
+from acp_tui.permissions.subject_reader import (
+    subject_of_command,
+    subject_of_mcp_call,
+    subject_of_read,
+    subject_of_write,
+)
 from tests.support.permission_frames import CLAUDE_EDIT, KIMI_BASH, KIMI_ENVIRONMENT, KIMI_TERMINAL
 from tests.support.permissions import PLACE, PROJECT, call_of, command, file, subject_of, terminal
 
@@ -155,3 +160,32 @@ def test_grants_end_with_their_call_or_turn() -> None:
     grants.add(subject_of(*KIMI_BASH), None)
     grants.clear()
     assert not grants.use(terminal("touch", "one"))
+
+
+@pytest.mark.parametrize(
+    ("frame", "covered"),
+    [
+        ({"name": "mcp__docs__find", "rawInput": {"text": "x", "all": True}}, True),
+        ({"_meta": {"toolName": "mcp__docs__find"}, "rawInput": {"all": True, "text": "x"}}, True),
+        (
+            {
+                "name": "mcp__docs__find",
+                "rawInput": {"server": "docs", "tool": "find", "arguments": {"text": "x", "all": True}},
+            },
+            True,
+        ),
+        ({"name": "mcp__docs__find", "kind": "read", "rawInput": {"text": "x", "all": True}}, True),
+        ({"name": "mcp__docs__find", "rawInput": {"text": "y", "all": True}}, False),
+        ({"name": "mcp__docs__find"}, False),
+        ({"name": "mcp__docs__delete", "rawInput": {"text": "x", "all": True}}, False),
+        ({"name": "mcp__other__find", "rawInput": {"text": "x", "all": True}}, False),
+        ({"rawInput": {"text": "x", "all": True}}, False),
+    ],
+)
+def test_the_call_of_an_allowed_mcp_tool_is_covered_once(frame: dict[str, Any], covered: bool) -> None:
+    grants = Grants()
+    grants.add(subject_of({"kind": "other", **frame}), None)
+    asked = subject_of_mcp_call("docs", "find", {"text": "x", "all": True}, PLACE)
+    assert not grants.use(asked.evolve(always_ask="it has changed"))
+    assert grants.use(asked) is covered
+    assert not grants.use(asked)

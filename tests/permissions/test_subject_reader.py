@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.permissions.subject_reader import subject_of_call, subject_of_command, subject_of_kind
+from acp_tui.permissions.subject_reader import (
+    subject_of_call,
+    subject_of_command,
+    subject_of_kind,
+    subject_of_mcp_call,
+)
 from acp_tui.protocol.raw_input_keys import COMMAND_KEYS, PATH_KEYS
+from acp_tui.session.mcp_tool import McpTool
 from tests.support.permission_frames import (
     CLAUDE_BASH,
     CLAUDE_EDIT,
@@ -452,3 +458,20 @@ def test_a_command_with_unclear_fields_beside_it_is_uncertain(
 def test_another_command_beside_that_of_an_editor_tool_is_read() -> None:
     request = {"kind": "edit", "rawInput": {"command": "create", "path": "src/a", "script": "rm x"}}
     assert subject_of(request).command == "rm x"
+
+
+@pytest.mark.parametrize(("source", "certain"), [("name", True), ("title", False)])
+def test_the_tool_of_a_known_server_is_a_guess_if_only_the_title_names_it(
+    source: Literal["name", "title"], certain: bool
+) -> None:
+    call = call_of({"title": "docs__find", "rawInput": {"text": "x"}})
+    call.mcp_tool = McpTool("docs", "find", source)
+    subject = subject_of_call(call, PLACE)
+    assert (subject.kind, subject.server, subject.tool, subject.certain) == ("mcp", "docs", "find", certain)
+
+
+def test_a_call_that_reached_the_bridge_is_certain_and_its_command_is_checked() -> None:
+    subject = subject_of_mcp_call("my__docs", "find", {"text": "x"}, PLACE)
+    assert (subject.kind, subject.server, subject.tool) == ("mcp", "my__docs", "find")
+    assert subject.certain
+    assert subject_of_mcp_call("shell", "run", {"command": "rm -rf /"}, PLACE).dangerous
