@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from acp_tui.session.events import Decided
 
-_GERUNDS = {"read": "reading", "edit": "editing", "run": "running"}
+_GERUNDS = {"read": "reading", "edit": "editing", "run": "running", "use": "using"}
 
 
 def decision_text(event: Decided, subject: str) -> str:

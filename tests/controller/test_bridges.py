@@ -85,7 +85,7 @@ async def test_what_the_agent_has_just_asked_is_not_asked_again(converse: Conver
     assert chat.said().endswith("hello\n✘ The user rejected the call.\n")
     await chat.prompt(tool_call)  # the permission was for one call
     assert chat.said().endswith("✘ The user rejected the call.\n" * 2)
-    assert [question.kind for question in user.asked] == ["permission", "tool", "tool"]
+    assert [question.kind for question in user.asked] == ["permission", "mcp", "mcp"]
 
 
 async def test_a_tool_that_has_changed_is_asked_about_in_spite_of_a_rule(

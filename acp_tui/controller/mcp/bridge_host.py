@@ -111,12 +111,9 @@ class BridgeHost:
     ) -> Verdict | None:
         """Return the verdict on a call; None if the turn was stopped before there was one."""
         seconds = _seconds_to_ask(server)
-        named = McpTool(server.name, tool, source="name", is_title=True)
-        call = ToolCall(id=0, at=0.0, call_id="", title=named.label, mcp_tool=named, raw_input=arguments)
-        question = Question(None, "tool", subject, GUARD_OPTIONS, why="", call=call)
-        question.facts = (("asked by", f"acp-tui's bridge; refused without an answer in {seconds:g} s"),)
-        if not arguments:
-            question.facts += (("arguments", "none"),)
+        question = bridge_question(
+            McpTool(server.name, tool, "name", is_title=True), arguments, subject, seconds
+        )
         task = asyncio.create_task(self._gate.answer(question))
         self._asking.add(task)
         try:
@@ -150,6 +147,17 @@ class BridgeHost:
         if server is None:
             raise RpcError(INVALID_PARAMS, "The session has no bridge to this MCP server.")
         return server
+
+
+def bridge_question(tool: McpTool, arguments: Any, subject: Subject, seconds: float) -> Question:
+    """Return the question whether a call may pass the bridge, which is withdrawn after some seconds."""
+    call = ToolCall(id=0, at=0.0, call_id="", title=tool.label, mcp_tool=tool, raw_input=arguments)
+    options = [one for one in GUARD_OPTIONS if one.kind != "allow_always" or subject.always_ask is None]
+    question = Question(None, "mcp", subject, options, why="", call=call)
+    question.facts = (("asked by", f"acp-tui's bridge; refused if not answered within {seconds:g} s"),)
+    if not arguments:
+        question.facts += (("arguments", "none"),)
+    return question
 
 
 def _text(params: dict[str, Any], name: str) -> str:

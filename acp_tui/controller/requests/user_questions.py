@@ -30,21 +30,24 @@ class RuleOffer:
 
 @dataclass(slots=True)
 class Question:
-    """A permission request of the agent, or acp-tui's question before it serves a file or runs a command."""
+    """A permission request of the agent, or acp-tui's question before it does something for the agent.
+
+    The kind "tool" is a call of acp-tui's own MCP server, "mcp" one that passes the bridge to another server.
+    """
 
     request_id: RequestId
-    kind: Literal["permission", "read", "write", "command", "tool"]
+    kind: Literal["permission", "read", "write", "command", "tool", "mcp"]
     subject: Subject
     options: list[PermissionOption]
     why: str  # why no rule and no policy answered it
-    call: ToolCall | None = None  # permission: the merged tool call; tool: the call of an MCP tool by acp-tui
+    call: ToolCall | None = None  # permission: the merged tool call; tool and mcp: the call
     other_session: str = ""  # the id of the session that asks, if it is another one, such as a subagent's
     # Each diff of the call that shows a part of a file, with the same change as a diff of the whole file.
     whole_file_diffs: list[tuple[Diff, Diff]] = field(default_factory=list)
     old_text: str | None = None  # write: the file's current text
     new_text: str | None = None  # write: its text if the write is allowed
     parts: tuple[PartVerdict, ...] = ()  # of a composite command
-    facts: tuple[tuple[str, str], ...] = ()  # tool: labels and values to show, such as an address
+    facts: tuple[tuple[str, str], ...] = ()  # tool, mcp: labels and values to show, such as an address
     # "Always" options of acp-tui, for kinds that the agent does not offer; never sent to the agent.
     own_options: list[PermissionOption] = field(default_factory=list)
     offer: RuleOffer | None = None  # the rules for "always"; None until the user is asked

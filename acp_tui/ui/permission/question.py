@@ -394,7 +394,7 @@ def raw_input(question: Question, context: DrawContext) -> list[Body]:
     if not given:
         none = [Segment("The agent sent no raw input with this question.", palette.dim)]
         return [LinesBody(hanging_lines([], none, width, indent=0), "")]
-    label = "arguments" if question.kind == "tool" else "raw input"
+    label = "arguments" if question.kind in ("tool", "mcp") else "raw input"
     head = LinesBody(hanging_lines([], [Segment(label, palette.dim)], width, indent=0), "")
     text = visible_json(given)
     if len(text) > MAX_RAW:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from acp_tui.controller.mcp.bridge_host import bridge_question
 from acp_tui.controller.requests.rule_offers import offer_rules
 from acp_tui.controller.requests.user_questions import Question
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.subject import PathContext, Subject
-from acp_tui.permissions.subject_reader import subject_of_call, subject_of_command, subject_of_write
+from acp_tui.permissions.subject_reader import (
+    subject_of_call,
+    subject_of_command,
+    subject_of_mcp_call,
+    subject_of_write,
+)
+from acp_tui.session.mcp_tool import McpTool
 from acp_tui.session.state import Content, Diff, Location, PermissionOption, ToolCall
 
 HOME = "/home/ada"
@@ -132,3 +139,10 @@ def own_tool() -> Question:
     question = Question(None, "tool", subject, GUARD, "", call)
     question.facts = (("host", "docs.example.org"), ("address", url))
     return question
+
+
+def bridged_call(arguments: Any, always_ask: str | None = None) -> Question:
+    """A call of an MCP tool that passes the bridge."""
+    tool = McpTool("tickets", "close", "name", is_title=True)
+    subject = subject_of_mcp_call(tool.server, tool.name, arguments, PLACE).evolve(always_ask=always_ask)
+    return with_rules(bridge_question(tool, arguments, subject, 50))

@@ -765,3 +765,27 @@ async def test_invisible_characters_in_a_path_are_shown() -> None:
 async def test_an_ordinary_request_has_no_note_about_invisible_characters() -> None:
     async with shown(permission("größe 漢字 🙂", "execute", raw_input={"command": "ls größe"})) as dialog:
         assert "invisible" not in dialog.text()
+
+
+# --------------------------------------------------------------------------- calls that pass the bridge
+
+
+async def test_a_call_that_passes_the_bridge_is_shown_with_all_its_arguments() -> None:
+    arguments = {"ticket": 7, "comment": "done " * 300}
+    async with shown(questions.bridged_call(arguments)) as dialog:
+        text = dialog.text()
+        assert "tickets › close" in text
+        assert "asks to use a tool of an MCP server" in text
+        assert "acp-tui's bridge; refused if not answered within 50 s" in text
+        assert "".join(text.split()).count("done") == 300
+        assert "Always allow `close` of the MCP server tickets" in text
+
+
+async def test_a_tool_that_has_changed_offers_no_rule_that_allows_it() -> None:
+    changed = "its description or schema has changed since you agreed to it"
+    async with shown(questions.bridged_call({}, changed)) as dialog:
+        text = dialog.text()
+        assert f"! {changed}" in text
+        assert "arguments    none" in text
+        assert "llow always" not in text
+        assert "Always allow" not in text
