@@ -202,13 +202,17 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         def key(name: str) -> str:
             return keys.bound_keys(self, f"form.{name}").split()[0]
 
+        review, take = (key("review"), "review"), key("take")
         decline = [(key("decline"), "decline")] if self._allow_decline else []
-        rest = [(key("review"), "review"), *decline, (key("close"), "cancel")]
-        if self._json is not None:
+        rest = [*decline, (key("close"), "cancel")]
+        schema = (key("schema"), "schema")
+        if not isinstance(self._page, FieldsPage):
             back = [(key("json"), "fields")] if self._form is not None else []
-            return [*rest, *back, (key("schema"), "schema")]
-        choose = [(key("choose"), "choose")] if isinstance(self.focused, ChoiceList | ChoicePicker) else []
-        return [(key("take"), "next"), *choose, *rest, (key("json"), "as JSON"), (key("schema"), "schema")]
+            return [review, *rest, *back, schema]
+        first = [(take, "review")] if self._page.is_at_end else [(take, "next"), review]
+        if isinstance(self.focused, ChoiceList | ChoicePicker):
+            first.insert(1, (key("choose"), "choose"))
+        return [*first, *rest, (key("json"), "as JSON"), schema]
 
     def _update_hints(self) -> None:
         if self._interrupts:

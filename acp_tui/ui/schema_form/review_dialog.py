@@ -91,7 +91,9 @@ class FormReviewDialog(Dialog[bool]):
     def _hints(self) -> list[Hint]:
         names = ("choose.take", "choose.close", "choose.page_down")
         take, close, page = (keys.bound_keys(self, name) for name in names)
-        return [(take, "send"), (close, "back"), (page, "scroll")]
+        values = self.query(BodyScroller)  # none before the dialog is composed
+        scroll = [(page, "scroll")] if values and values.first().max_scroll_y else []
+        return [(take, "send"), (close, "back"), *scroll]
 
     def on_key(self, event: events.Key) -> None:
         """Ignore keys that were meant for the form."""
