@@ -35,6 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     directory = tmp_path / "acp-tui-home"
     monkeypatch.setenv("ACP_TUI_HOME", str(directory))
     monkeypatch.setenv("SSH_TTY", "/dev/null")  # so that no real clipboard is written
+    monkeypatch.setenv("BROWSER", "w3m")  # so that no real browser is opened
     monkeypatch.setenv("SHELL", "/bin/sh")  # `!` commands run through the user's shell
     hooks = [name for name in os.environ if name.startswith("GIT_")]  # set when git runs the tests
     for name in ("TMUX", "STY", *hooks):

@@ -66,7 +66,7 @@ def _wait_for_address(terminal: Terminal, prompt: str = PROMPT) -> str:
 
 
 def test_address_is_pasted_after_signing_in_on_another_machine(tmp_path: Path, url: str) -> None:
-    with Terminal("mcp", "sign-in", "calendar", cwd=tmp_path, BROWSER="") as terminal:
+    with Terminal("mcp", "sign-in", "calendar", cwd=tmp_path) as terminal:
         last = _last_address(_wait_for_address(terminal))
         terminal.type("not what was asked for\n")
         terminal.wait_for("This is neither the address at which the browser ended nor a code", PROMPT)

@@ -158,24 +158,21 @@ class LiveServers:
         dialog: SignInDialog | None,
     ) -> None:
         """Connect, and list what the server offers, again after each change. Raises `ServerFailure`."""
-        from acp_tui.mcp.connection import CONNECT_TIMEOUT_SECONDS, connect
+        from acp_tui.mcp.connection import connect
         from acp_tui.mcp.inspection import Inspection, describe
         from acp_tui.mcp.sign_in.actions import provider_for
 
         at, began = time.time(), time.monotonic()
         handlers = recorder.handlers(self._handlers(live))
         auth = provider_for(server, dialog.interaction() if dialog is not None else None)
-        timeout = CONNECT_TIMEOUT_SECONDS if dialog is None else None
-        async with connect(
-            server, roots=[self._cwd], auth=auth, handlers=handlers, timeout=timeout
-        ) as connection:
-            if dialog is not None:
-                dialog.close()
+        async with connect(server, roots=[self._cwd], auth=auth, handlers=handlers) as connection:
             is_first = True
             while True:
                 live.lists_changed.clear()
                 found = Inspection(server.name, at)
                 await describe(connection, found)
+                if dialog is not None:
+                    dialog.close()
                 found.seconds = round(time.monotonic() - began, 3)
                 found.noise = list(connection.noise)
                 if is_first:

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from acp_tui.ui import keys
@@ -39,7 +39,11 @@ class SignInScreen(Dialog[None]):
         width: 92; max-width: 100%; height: auto; padding: 0 1;
         background: $surface; border: round $primary;
     }
-    SignInScreen Static { height: auto; max-height: 12; margin-bottom: 1; }
+    SignInScreen Static { height: auto; margin-bottom: 1; }
+    SignInScreen VerticalScroll { height: auto; max-height: 7; margin-bottom: 1; }
+    SignInScreen VerticalScroll { scrollbar-size-vertical: 1; }
+    SignInScreen #address { margin: 0; }
+    SignInScreen #warnings { color: $warning; }
     SignInScreen Input { height: 1; border: none; padding: 0; background: $panel; margin-bottom: 1; }
     """
     BINDINGS: ClassVar = keys.bindings("signin")
@@ -58,9 +62,11 @@ class SignInScreen(Dialog[None]):
         with Vertical(id="dialog"):
             yield Bar([Segment(f"Sign in to {address.server}", palette.strong)], host, id="head")
             yield Static(HELP, markup=False)
-            yield Static(address.url, markup=False, id="address")
+            with VerticalScroll():
+                yield Static(address.url, markup=False, id="address")
             if address.warnings:
-                yield Static("\n".join(address.warnings), markup=False, id="warnings", classes="warning")
+                warnings = "\n".join(f"Careful: {warning}" for warning in address.warnings)
+                yield Static(warnings, markup=False, id="warnings")
             yield InputLine(placeholder="paste the address or the code")
             yield Static("", markup=False, id="report")
             hints = [(keys.bound_keys(self, f"signin.{name}"), name) for name in ("send", "copy", "cancel")]
