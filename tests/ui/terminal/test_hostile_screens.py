@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import os
 import pkgutil
 import re
 import time
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,10 +18,12 @@ from textual.screen import Screen
 import acp_tui.ui
 from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.config import early_settings
+from acp_tui.config.mcp import ResolvedServer, Server
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.controller.requests.permission_gate import PermissionGate
 from acp_tui.controller.requests.rule_book import RuleBook
 from acp_tui.controller.requests.user_questions import RuleOffer
+from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.decision import PartVerdict
 from acp_tui.permissions.rules import Rule
@@ -45,6 +50,10 @@ from acp_tui.ui.screens.dialogs.output import OutputScreen
 from acp_tui.ui.screens.dialogs.palette import PaletteScreen
 from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
+from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
+from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
+from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
+from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
 from tests.support.conversation_ui import agent, app_of
@@ -58,7 +67,6 @@ from tests.ui.terminal.test_terminal_escapes import assert_harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from textual.pilot import Pilot
 
@@ -127,6 +135,25 @@ def terminal() -> Terminal:
     return ran
 
 
+def mcp_screen(palette: Palette) -> McpScreen:
+    """Return the screen of a hostile MCP server that is not connected."""
+    server = Server(NAME, Path(EVIL), 1, command=EVIL, args=[EVIL], env={EVIL: EVIL}, faults=[("", EVIL)])
+    known = KnownServer(server, withheld=EVIL, not_sent=EVIL)
+    return McpScreen(palette, McpContext(lambda: [known], Path(EVIL), Session(), agent=EVIL))
+
+
+def tool_call(palette: Palette) -> ToolCallScreen:
+    """Return the screen of a call that reports progress and does not end."""
+
+    async def call(*_: object, progress_callback: Any, **__: object) -> None:
+        await progress_callback(1, 2, EVIL)
+        await asyncio.Event().wait()
+
+    client = SimpleNamespace(call_tool=call)
+    connection: Any = SimpleNamespace(server=ResolvedServer(NAME, "stdio", command=EVIL), client=client)
+    return ToolCallScreen(connection, EVIL, {EVIL: EVIL}, palette, lambda _: None)
+
+
 DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     ChooseScreen: lambda palette: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)], palette),
     ConfirmScreen: lambda palette: ConfirmScreen(EVIL, palette, yes=EVIL, no=EVIL),
@@ -142,6 +169,9 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
         StartQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,)), palette
     ),
     ReviewScreen: review,
+    McpScreen: mcp_screen,
+    ToolCallScreen: tool_call,
+    SignInScreen: lambda palette: SignInScreen(AuthorizationUrl(EVIL, EVIL, EVIL, (EVIL,)), palette),
     SchemaFormDialog: lambda palette: SchemaFormDialog(
         EVIL, FORM, palette, asked_by=EVIL, message=EVIL, values={"json": EVIL}, allow_decline=True
     ),
