@@ -81,6 +81,7 @@ class McpConnection:
         self._client: Client | None = None
         self._ready = asyncio.Event()
         self._stop = asyncio.Event()
+        self._received_all = asyncio.Event()  # set when the server has closed its side
         self._task = asyncio.create_task(self._run(), name=f"mcp {server.name}")
 
     # ----------------------------------------------------------------- the server
@@ -152,16 +153,15 @@ class McpConnection:
 
     async def wait_ended(self) -> ServerFailure:
         """Wait until the server ends the connection, and return why it did."""
-        ended = self._process.output_ended if self._process is not None else self._http_broken
-        await ended.wait()
+        ended = asyncio.create_task(self._received_all.wait())
+        try:
+            await asyncio.wait([ended, self._task], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ended.cancel()
+        error = self._task.exception() if self._task.done() and not self._task.cancelled() else None
         return diagnosis.explain(
-            self.server, None, action="stay connected", process=self._process, http=self._http
+            self.server, error, action="stay connected", process=self._process, http=self._http
         )
-
-    @property
-    def _http_broken(self) -> asyncio.Event:
-        assert self._http is not None
-        return self._http.broken
 
     # ----------------------------------------------------------------- life
 
@@ -184,7 +184,7 @@ class McpConnection:
             transport = open_http(self.server, self._auth, self._http)
         handlers = self._handlers
         return Client(
-            decline_sampling(transport),
+            decline_sampling(transport, self._received_all.set),
             mode=self._mode,
             client_info=types.Implementation(name="acp-tui", version=__version__),
             list_roots_callback=self._list_roots if self._roots else None,

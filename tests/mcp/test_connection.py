@@ -17,7 +17,7 @@ from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.mcp.handlers import ElicitationRequest, ServerHandlers, ServerLogMessage
 from acp_tui.schema_form.answer import FormAnswer
 from tests.support.leftovers import MARK, processes_with
-from tests.support.mcp_servers import stdio_server
+from tests.support.mcp_servers import run_http_servers, stdio_server
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
@@ -241,6 +241,31 @@ async def test_secrets_of_the_definition_are_masked_in_failures() -> None:
     )
     failure = await failure_of(server)
     assert "bad key [redacted]" in failure.sentence
+
+
+async def test_the_end_of_a_connection_is_explained() -> None:
+    async with connect(stdio_server()) as connection:
+        ended = asyncio.create_task(connection.wait_ended())
+        with pytest.raises(MCPError):
+            await connection.client.call_tool("crash")
+        failure = await ended
+    assert failure.cause is FailureCause.EXITED
+
+
+async def test_the_end_of_connections_over_http_is_explained(tmp_path: Path) -> None:
+    with run_http_servers(tmp_path) as servers:
+        async with connect(servers.server()) as http, connect(servers.server("/sse")) as sse:
+            ends = [asyncio.create_task(connection.wait_ended()) for connection in (http, sse)]
+            servers.process.kill()
+            servers.process.wait()
+            with pytest.raises(MCPError):
+                await http.client.list_tools()
+            failures = await asyncio.gather(*ends)
+    lost = {
+        FailureCause.UNREACHABLE,
+        FailureCause.CLOSED,
+    }  # which one depends on what the system notices first
+    assert {failure.cause for failure in failures} <= lost
 
 
 HTTP_FAILURES = [

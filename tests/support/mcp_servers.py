@@ -40,6 +40,7 @@ class HttpServers:
     port: int
     tls_port: int
     log: Path
+    process: subprocess.Popen[bytes]
 
     def url(self, path: str = "/mcp") -> str:
         """Return the URL of a path."""
@@ -70,7 +71,7 @@ def run_http_servers(folder: Path) -> Iterator[HttpServers]:
         assert process.stdout is not None
         try:
             ports = json.loads(process.stdout.readline())
-            yield HttpServers(ports["port"], ports["tls_port"], log)
+            yield HttpServers(ports["port"], ports["tls_port"], log, process)
         finally:
             process.stdin.close()
 

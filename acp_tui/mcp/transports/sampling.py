@@ -13,7 +13,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, JSONRPCRequest
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
     from contextlib import AbstractAsyncContextManager
     from types import TracebackType
 
@@ -27,21 +27,28 @@ SAMPLING_DECLINED = (
 
 @asynccontextmanager
 async def decline_sampling(
-    transport: AbstractAsyncContextManager[TransportStreams],
+    transport: AbstractAsyncContextManager[TransportStreams], on_end: Callable[[], None]
 ) -> AsyncGenerator[TransportStreams]:
-    """Open a transport whose sampling requests are answered here."""
+    """Open a transport whose sampling requests are answered here.
+
+    `on_end` is called after the server's last message.
+    """
     async with transport as (received, to_send):
-        yield _WithoutSampling(received, to_send), to_send
+        yield _WithoutSampling(received, to_send, on_end), to_send
 
 
 class _WithoutSampling:
     """The messages of a server without its sampling requests."""
 
     def __init__(
-        self, received: ReadStream[SessionMessage | Exception], to_send: WriteStream[SessionMessage]
+        self,
+        received: ReadStream[SessionMessage | Exception],
+        to_send: WriteStream[SessionMessage],
+        on_end: Callable[[], None],
     ) -> None:
         self._received = received
         self._to_send = to_send
+        self._on_end = on_end
 
     @property
     def last_context(self) -> object:
@@ -56,7 +63,11 @@ class _WithoutSampling:
 
     async def __anext__(self) -> SessionMessage | Exception:
         while True:
-            item = await self._received.__anext__()
+            try:
+                item = await self._received.__anext__()
+            except StopAsyncIteration:
+                self._on_end()
+                raise
             if isinstance(item, Exception) or not await self._decline(item):
                 return item
 

@@ -6,7 +6,6 @@ on only six environment variables, and leaves the process running if acp-tui is 
 
 from __future__ import annotations
 
-import asyncio
 import os
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -53,8 +52,6 @@ class StdioProcess:
         self.noise: list[str] = []
         """The first lines on stdout that were not messages, safe to display."""
         self.noise_count = 0
-        self.output_ended = asyncio.Event()
-        """Set when the server has closed its stdout, which usually means that it has ended."""
 
     # ----------------------------------------------------------------- state
 
@@ -126,7 +123,6 @@ class StdioProcess:
             # Pending requests fail when the stream closes; the exit code is wanted for their errors.
             with anyio.move_on_after(EXIT_SECONDS):
                 await process.wait_for_end()
-            self.output_ended.set()
 
     async def _receive_line(
         self, line: bytes, received: MemoryObjectSendStream[SessionMessage | Exception]
