@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+from mcp import MCPError
+
+from acp_tui.config.settings import load
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from tests.ui.mcp_screen.conftest import open_screen
 
@@ -75,3 +80,29 @@ async def change_is_shown_and_accepted(ui: ConversationUi) -> None:
     await ui.press("escape")
     await ui.press("tab", "a")
     await ui.until(lambda: "since you agreed" not in ui.text())
+
+
+async def test_a_server_that_ends_is_shown_as_failed(open_ui: Open, add_server: AddServer) -> None:
+    add_server("files")
+    async with open_ui() as ui:
+        screen = await open_screen(ui)
+        await ui.press("t")
+        await ui.sees("echo")
+        known = screen.state.chosen
+        assert known is not None
+        connection = screen.live.of(known).connection
+        assert connection is not None
+        with pytest.raises(MCPError):
+            await connection.client.call_tool("crash", {})
+        await ui.sees("failed", "files exited with code 3")
+
+
+async def test_a_server_is_turned_off_for_new_sessions(open_ui: Open, add_server: AddServer) -> None:
+    add_server("files")
+    async with open_ui() as ui:
+        await open_screen(ui)
+        await ui.press("space")
+        await ui.sees("disabled", "● sent")
+        assert [server.is_on for server in load(Path.cwd()).mcp_servers] == [False]
+        await ui.press("space")
+        await ui.sees("disconnected")

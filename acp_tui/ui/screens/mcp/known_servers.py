@@ -36,8 +36,8 @@ def known_servers(
         states = read_own_servers().states
     servers = mcp.with_states(servers, states)
     last = {server.name: server for server in servers}
+    sent = {status.name: status for status in statuses if not status.reason_not_sent}
     reasons = {status.name: status.reason_not_sent for status in statuses if status.reason_not_sent}
-    sent = {status.name for status in statuses if not status.reason_not_sent}
     found = []
     for server in servers:
         reason = ""
@@ -45,21 +45,24 @@ def known_servers(
             reason = f"replaced by the definition in {last[server.name].origin}"
         elif server.name not in sent:
             reason = reasons.get(server.name, "")
-        found.append(_known(server, "", reason))
+        found.append(_known(server, "", reason, sent.get(server.name)))
     others = zip(mcp.with_states([one.server for one in withheld], states), withheld, strict=True)
-    return [*found, *(_known(server, unsent.reason, unsent.reason) for server, unsent in others)]
+    return [*found, *(_known(server, unsent.reason, unsent.reason, None) for server, unsent in others)]
 
 
-def _known(server: Server, withheld: str, not_sent: str) -> KnownServer:
+def _known(server: Server, withheld: str, not_sent: str, sent: McpServerStatus | None) -> KnownServer:
     changed_at, digest, state = None, server.digest(), paths().state
     with suppress(OSError):
         changed_at = server.file.stat().st_mtime
+    signed_in = uses_sign_in(server) and sign_in_state(server.url) is not None
+    reason = sent.bridge_reason if sent is not None else mcp.bridge_reason(server, signed_in=signed_in)
     return KnownServer(
         server,
         withheld,
         not_sent,
+        reason is not None,
         changed_at,
         McpFacts(state).read(server.name, digest),
-        signed_in=uses_sign_in(server) and sign_in_state(server.url) is not None,
-        agreed_tools=McpOffers(state).read(server.name, digest).agreed_tools,
+        signed_in,
+        McpOffers(state).read(server.name, digest).agreed_tools,
     )

@@ -25,6 +25,8 @@ class KnownServer:
     """Why it may not be started, as a clause; empty if it may."""
     not_sent: str = ""
     """Why the agent did not get it, as a clause; empty if it did, or if no session is open."""
+    is_bridged: bool = False
+    """Whether agents are given the bridge to it."""
     file_changed_at: float | None = None
     """When the file that defines it was changed, in seconds since the epoch; None if unknown."""
     saved: ServerFacts = field(default_factory=ServerFacts)

@@ -79,7 +79,8 @@ def _sent(known: KnownServer, context: McpContext) -> Fact:
     if name in session.mcp_servers:
         at = sent.at if (sent := known.saved.sent) is not None else None
         session_id = session.session_id or "still opening"
-        return Fact("sent", "yes", reveal_line(f"to {context.agent}, session {session_id}"), at)
+        way = " through the bridge" if known.is_bridged else ""
+        return Fact("sent", "yes", reveal_line(f"to {context.agent}{way}, session {session_id}"), at)
     if (sent := known.saved.sent) is not None:
         earlier = reveal_line(f"to {sent.agent}, earlier session {sent.session}")
         return Fact("sent", "no", earlier, sent.at)

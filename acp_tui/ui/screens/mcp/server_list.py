@@ -8,7 +8,6 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.message import Message
 
-from acp_tui.config.mcp import connection_for
 from acp_tui.session.invisible import reveal_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, heading_item, justified_line, text_item
@@ -57,7 +56,7 @@ class ServerList(PaneList, inherit_bindings=False):
     def _rows(self, known: KnownServer, status: str, facts: Sequence[Fact], width: int) -> list[Strip]:
         palette, server = self.palette, known.server
         room = width - RIGHT_MARGIN
-        way = "bridge" if connection_for(server) == "bridge" else server.transport
+        way = "bridge" if known.is_bridged else server.transport
         name = shorten(reveal_line(server.name), room - cell_len(way) - 1)
         style = palette.text if known.can_start else palette.dim
         marks = [Segment(MARKS[fact.state], mark_style(fact.state, palette)) for fact in facts]

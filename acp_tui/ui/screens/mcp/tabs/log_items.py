@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAX_RECORDS = 200
 """The last records that are shown."""
 MAX_CHARACTERS = 1000
+MAX_ARGUMENTS = 200
 WORDS = {"ended": "connection ended", "connected": "connected", "changed": "its lists changed"}
 
 
@@ -51,6 +52,10 @@ def _text(record: Mapping[str, Any]) -> str:
     text = record.get("line", record.get("sentence"))
     if isinstance(text, str):
         return visible_line(text)[:MAX_CHARACTERS]
+    if record.get("kind") == "call":
+        arguments = visible_excerpt(record.get("arguments") or {}, MAX_ARGUMENTS)
+        outcome = record.get("failure") or visible_excerpt(record.get("result"), MAX_CHARACTERS)
+        return visible_line(f"{record.get('tool')} {arguments} → {outcome}")
     values = {key: value for key, value in record.items() if key not in ("at", "kind", "source")}
     if not values:
         return WORDS.get(str(record.get("kind")), "")
