@@ -87,9 +87,8 @@ def _subject_of_call(call: ToolCall, context: PathContext, tool: FoundTool) -> S
         kind = "execute"
     elif kind not in _CHANGING and has_diff:
         kind = "edit"
-    if (tool.name or tool.doubt) and kind not in _SERIOUS:
-        words = f"use `{tool.name}` of the MCP server {tool.server}" if tool.name else _use(call)
-        subject = Subject(kind="mcp", description=reveal_line(words))
+    if kind not in _SERIOUS and (subject_of_tool := _mcp_tool(call, tool)):
+        subject = subject_of_tool
     elif kind == "execute":
         subject = _execution(call, found, context, has_diff=has_diff)
     elif kind in PATH_KINDS:
@@ -326,6 +325,22 @@ def _about_files(kind: str, targets: tuple[Target, ...], context: PathContext) -
 
 
 # --------------------------------------------------------------------------- the rest
+
+
+def _mcp_tool(call: ToolCall, tool: FoundTool) -> Subject | None:
+    """Return the use of an MCP tool; None if the call is none. One that only the title names is uncertain."""
+    titled = call.mcp_tool
+    if tool.doubt:
+        return Subject(kind="mcp", description=reveal_line(_use(call)))
+    if tool.name:
+        words = f"use `{tool.name}` of the MCP server {tool.server}"
+        return Subject(kind="mcp", description=reveal_line(words))
+    if titled is None:
+        return None
+    words = f"use `{titled.name}` of the MCP server {titled.server}"
+    doubt = "only its title names the server and the tool"
+    return Subject(kind="mcp", description=reveal_line(words), doubt=doubt)
+
 
 _PLAIN_WORDS = {
     "think": "think",

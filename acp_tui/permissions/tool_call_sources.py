@@ -158,13 +158,14 @@ def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
     `tool` is the result of `mcp_tool_of`.
     """
     named = call.mcp_tool
-    if tool.doubt or not isinstance(call.raw_input, dict):
+    server, name = (tool.server, tool.name) if named is None else (named.server, named.name)
+    if tool.doubt or server is None or name is None:
         return None
-    if named is not None:
-        return mcp_call_key(named.server, named.name, _mcp_arguments(call.raw_input))
-    if tool.server is None or tool.name is None:
+    if call.raw_input is None:  # Kimi says the arguments only after the answer
+        return McpCallKey(server, name, None)
+    if not isinstance(call.raw_input, dict):
         return None
-    return mcp_call_key(tool.server, tool.name, _mcp_arguments(call.raw_input))
+    return mcp_call_key(server, name, _mcp_arguments(call.raw_input))
 
 
 def mcp_call_key(server: str, tool: str, arguments: Any) -> McpCallKey:

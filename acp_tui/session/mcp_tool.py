@@ -44,9 +44,11 @@ def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence
     bare = title.strip().strip("`")
     # The title of another call may be a path, such as `server/file.py`.
     may_have_slash = kind == "other" or bare.startswith(_PREFIX)
-    titled = _split(bare.removeprefix(_PREFIX), servers, slash=may_have_slash)
+    titled = _split(bare.removeprefix(_PREFIX), servers, ("__", "/") if may_have_slash else ("__",))
+    if titled is None and kind == "other":  # OpenCode joins the names by one `_`
+        titled = _split(bare, servers, ("_",))
     for name in names:
-        if found := _split(name, servers, slash=True):
+        if found := _split(name, servers, ("__", "/")):
             is_title = titled is not None or bare in (name, found[1], "")
             return McpTool(*found, source="name", is_title=is_title)
     return McpTool(*titled, source="title", is_title=True) if titled is not None else None
@@ -61,7 +63,7 @@ def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
             yield found
 
 
-def _split(name: str, servers: Sequence[str], *, slash: bool) -> tuple[str, str] | None:
+def _split(name: str, servers: Sequence[str], separators: Sequence[str]) -> tuple[str, str] | None:
     """Return the server and the tool in a name such as `mcp__server__tool`, `server__tool` or `server/tool`.
 
     If the names of several servers match, the longest is used.
@@ -71,8 +73,8 @@ def _split(name: str, servers: Sequence[str], *, slash: bool) -> tuple[str, str]
     rest = name.removeprefix("mcp__")
     for server in sorted(servers, key=len, reverse=True):
         for written in dict.fromkeys((server, _UNSAFE.sub("_", server))):
-            for separator in ("__", "/") if slash else ("__",):
+            for separator in separators:
                 tool = rest.removeprefix(f"{written}{separator}")
-                if tool not in ("", rest):
+                if tool.strip("_") and tool != rest:
                     return server, tool
     return None

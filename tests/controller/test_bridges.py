@@ -88,6 +88,37 @@ async def test_what_the_agent_has_just_asked_is_not_asked_again(converse: Conver
     assert [question.kind for question in user.asked] == ["permission", "mcp", "mcp"]
 
 
+async def test_a_question_that_only_names_the_tool_counts_for_one_call(
+    converse: Converse, tmp_path: Path
+) -> None:
+    user = ScriptedUser("allow_once", "reject_once")
+    chat = converse(servers=[bridged(tmp_path)], question_handler=user)
+    await chat.open()
+    tool_call = ["call_tool", "echo", ECHO, "script"]
+    await chat.prompt(["permission", {"title": "mcp__script__echo", "kind": "other"}], tool_call, tool_call)
+    assert chat.said().endswith("hello\n✘ The user rejected the call.\n")
+    subject = user.asked[0].subject
+    assert subject.description == "use `echo` of the MCP server script"
+    assert subject.doubt == "only its title names the server and the tool"
+
+
+async def test_a_reject_rule_applies_although_the_question_was_unclear(
+    converse: Converse, tmp_path: Path, server_log: ServerLog
+) -> None:
+    user = ScriptedUser("allow_once")
+    chat = converse(
+        servers=[bridged(tmp_path)],
+        question_handler=user,
+        run_rules=[parse_spec("mcp:script/echo", "reject")],
+    )
+    await chat.open()
+    asked = ["permission", {"title": "mcp__script__echo", "kind": "other"}]
+    await chat.prompt(asked, ["call_tool", "echo", ECHO, "script"])
+    assert "may or may not apply" in user.asked[0].why
+    assert "✘ The call is not allowed: rejected by rule" in chat.said()
+    assert server_log.calls() == []
+
+
 async def test_a_tool_that_has_changed_is_asked_about_in_spite_of_a_rule(
     converse: Converse, tmp_path: Path, server_log: ServerLog
 ) -> None:

@@ -28,6 +28,7 @@ def talk() -> Talk:
         ({"title": "Tool: files-two/read", "kind": "execute"}, "files-two › read"),
         ({"title": "mcp__my_server__list_all"}, "my server › list_all"),
         ({"title": "files/read"}, "files › read"),
+        ({"title": "files-two_read_all"}, "files-two › read_all"),
         ({"title": "read", "name": "mcp__files__read"}, "files › read"),
         (
             {"title": "Read it", "_meta": {"claudeCode": {"toolName": "mcp__files__read"}}},
@@ -37,6 +38,7 @@ def talk() -> Talk:
         ({"title": "files/read", "kind": "read"}, "files/read"),
         ({"title": "mcp__other__read"}, "mcp__other__read"),
         ({"title": "files__"}, "files__"),
+        ({"title": "files_read", "kind": "read"}, "files_read"),
         ({"title": "Look at files__read"}, "Look at files__read"),
     ],
 )

@@ -103,9 +103,10 @@ class PermissionGate:
         self.grants.clear()
 
     async def _answer(self, question: Question) -> tuple[str, Verdict]:
-        if question.kind != "permission" and self.grants.use(question.subject):
-            return "covered", Verdict(True, question.options[0], "covered by a permission just granted")
         decision = self._decide(question.subject)
+        rejected = decision.answer == "reject" and decision.by == "rule"  # what the agent asked was unclear
+        if question.kind != "permission" and not rejected and self.grants.use(question.subject):
+            return "covered", Verdict(True, question.options[0], "covered by a permission just granted")
         if decision.answer != "ask":
             allow = decision.answer == "allow"
             option = choose_option(question.options, allow)
