@@ -94,7 +94,7 @@ def bridge_reason(
     if server.connection is not None:
         return "its settings say so" if server.connection == "bridge" else None
     if connection_for(server) == "bridge":
-        return "you sign in at it" if server.sign_in is not None else "its settings need it"
+        return "it needs your sign-in" if server.sign_in is not None else "its settings need it"
     if supported is not None and not supported[server.transport]:
         return f"the agent does not support {server.transport} servers"
     if server.sign_in is None and signed_in:

@@ -26,7 +26,7 @@ _ERRORS: dict[str, Any] = {
     "text": {
         "code": -32603,
         "message": "Internal error",
-        "data": "The demo failed on purpose: the reason is the value of data",
+        "data": "The demo failed on purpose: the reason is in data",
     },
     "http": {
         "code": 429,

@@ -254,7 +254,7 @@ def _has_failed(call: ToolCall) -> bool:
 
 
 def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
-    """End all open calls. Pending and running ones get `status`; others keep the agent's own status."""
+    """End all open calls. Those whose status is still pending or running get `status` instead."""
     calls = list(session.reducer_state.open_calls.values())
     session.reducer_state.open_calls.clear()
     for call in calls:

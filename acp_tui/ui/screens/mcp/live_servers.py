@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ServerStatus = Literal["disabled", "disconnected", "connecting", "connected", "failed", "needs sign-in"]
 
 SOURCE = "screen"
-"""Says in the log of a server who used the connection."""
+"""Marks the entries of this screen in the log of a server."""
 
 
 @dataclass(slots=True)
