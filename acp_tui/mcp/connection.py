@@ -133,11 +133,6 @@ class McpConnection:
         """The number of lines on stdout that were not messages."""
         return self._process.noise_count if self._process is not None else 0
 
-    @property
-    def stderr_tail(self) -> list[str]:
-        """The last lines of stderr, safe to display."""
-        return self._process.stderr_tail() if self._process is not None else []
-
     async def failure(self, error: BaseException, action: str) -> ServerFailure:
         """Return why a request failed.
 

@@ -168,10 +168,7 @@ async def inspect(
     start = time.monotonic()
     try:
         async with connect(server, roots=roots, auth=auth, handlers=handlers, timeout=timeout) as connection:
-            try:
-                await describe(connection, found)
-            finally:
-                found.noise = list(connection.noise)
+            await describe(connection, found)
     except ServerFailure as failure:
         found.status = "needs sign-in" if failure.needs_sign_in else "failed"
         found.failure = FailureInfo(failure.cause, failure.sentence)
@@ -181,6 +178,15 @@ async def inspect(
 
 async def describe(connection: McpConnection, found: Inspection) -> None:
     """Add to an inspection what a connected server offers. Raises `ServerFailure`."""
+    try:
+        await _describe(connection, found)
+    finally:
+        found.noise = list(connection.noise)
+        if (more := connection.noise_count - len(found.noise)) > 0:
+            found.notes.append(f"It wrote {more:,} more lines to stdout that are not messages.")
+
+
+async def _describe(connection: McpConnection, found: Inspection) -> None:
     info = connection.server_info
     found.protocol_version = connection.protocol_version
     if info is not None:

@@ -45,6 +45,13 @@ async def test_a_list_without_end_is_cut_with_a_note() -> None:
     assert found.notes == [f"Its list of tools has more than {MAX_PAGES} pages; the rest is left out."]
 
 
+async def test_the_first_lines_of_noise_are_kept_and_the_others_counted() -> None:
+    lines = [word for number in range(60) for word in ("--noise", f"line {number}")]
+    found = await inspect(stdio_server(*lines))
+    assert found.noise == [f"line {number}" for number in range(50)]
+    assert found.notes == ["It wrote 10 more lines to stdout that are not messages."]
+
+
 async def test_the_digest_of_a_changed_tool_differs() -> None:
     before = await inspect(stdio_server())
     after = await inspect(stdio_server("--changed"))

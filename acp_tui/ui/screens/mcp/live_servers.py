@@ -174,7 +174,6 @@ class LiveServers:
                 if dialog is not None:
                     dialog.close()
                 found.seconds = round(time.monotonic() - began, 3)
-                found.noise = list(connection.noise)
                 if is_first:
                     recorder.connected(found.protocol_version, found.server_version)
                 await _save(server.digest, found)
