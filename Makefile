@@ -37,6 +37,7 @@ bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.export_speed
 	$(BIN)/python -m tests.benchmarks.file_menu
 	$(BIN)/python -m tests.benchmarks.large_tree
+	$(BIN)/python -m tests.benchmarks.mcp_bridge
 	$(BIN)/python -m tests.benchmarks.replay_speed
 	$(BIN)/python -m tests.benchmarks.review_screen
 

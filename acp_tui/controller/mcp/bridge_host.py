@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.mcp.call_records import CallRecords
@@ -88,23 +87,22 @@ class BridgeHost:
     async def _call(self, params: dict[str, Any]) -> dict[str, Any]:
         """Answer whether a tool may be called."""
         server, tool, arguments = self._named(params), _text(params, "tool"), params.get("arguments")
-        digest = params.get("digest")
+        digest = params.get("digest") if isinstance(params.get("digest"), str) else None
         records = self._records[server.name]
-        change = await asyncio.to_thread(records.change, tool, digest if isinstance(digest, str) else None)
-        subject = await self._subject(server.name, tool, arguments, change)
+        # In a thread: it reads a file, and analysing a crafted command may take some hundred milliseconds.
+        subject = await asyncio.to_thread(self._subject, records, tool, arguments, digest)
         verdict = await self._ask(server, tool, arguments, subject)
         if verdict is None or not verdict.allowed:
             return {"allowed": False, "why": _refusal(verdict)}
-        if isinstance(digest, str):
+        if digest is not None and not records.has_agreed(tool, digest):
             await asyncio.to_thread(records.agree, tool, digest)
         return {"allowed": True}
 
-    async def _subject(self, server: str, tool: str, arguments: Any, change: str | None) -> Subject:
+    def _subject(self, records: CallRecords, tool: str, arguments: Any, digest: str | None) -> Subject:
         from acp_tui.permissions.subject_reader import subject_of_mcp_call
 
-        read = partial(subject_of_mcp_call, server, tool, arguments, self._context)
-        subject = await asyncio.to_thread(read)  # a crafted command may take some hundred milliseconds
-        return subject.evolve(always_ask=change)
+        subject = subject_of_mcp_call(records.name, tool, arguments, self._context)
+        return subject.evolve(always_ask=records.change(tool, digest))
 
     async def _ask(
         self, server: ResolvedServer, tool: str, arguments: Any, subject: Subject

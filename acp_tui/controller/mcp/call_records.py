@@ -36,6 +36,12 @@ class CallRecords:
         self._facts = McpFacts(paths().state)
         self._log_file = McpLog(paths().state, server.name)
         self._secrets = secret_values(server)
+        self._agreed: dict[str, str] = {}  # what `agree` has saved or found saved
+
+    @property
+    def name(self) -> str:
+        """The name of the server."""
+        return self._server.name
 
     # ----------------------------------------------------------------- tools that the user agreed to
 
@@ -52,11 +58,16 @@ class CallRecords:
             return "the server no longer lists this tool, which you agreed to"
         return "its description or schema has changed since you agreed to it"
 
+    def has_agreed(self, tool: str, digest: str) -> bool:
+        """Return whether `agree` was called for the tool as it is."""
+        return self._agreed.get(tool) == digest
+
     def agree(self, tool: str, digest: str) -> None:
         """Save that the user agrees to a tool as it is. Writes a file: call it in a thread."""
         name, definition = self._server.name, self._server.digest
         agreed = self._facts.read(name, definition).agreed
         digests = dict(agreed.digests) if agreed is not None else {}
+        self._agreed[tool] = digest
         if digests.get(tool) == digest:
             return
         with contextlib.suppress(OSError):  # then the user is asked again
