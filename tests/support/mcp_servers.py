@@ -54,7 +54,7 @@ class HttpServers:
         self, path: str = "/mcp", *, name: str = "http", headers: dict[str, str] | None = None
     ) -> ResolvedServer:
         """Return the server at a path, as `acp_tui.mcp` is given it."""
-        transport: Transport = "sse" if path == "/sse" else "http"
+        transport: Transport = "sse" if path.endswith("/sse") else "http"
         return ResolvedServer(name, transport, url=self.url(path), headers=headers or {})
 
 

@@ -12,7 +12,7 @@ It prints one line of JSON, `{"port": …, "tls_port": …}`, and serves on loop
     /away                    redirects to /mcp of another origin, `localhost` instead of `127.0.0.1`
     /moved                   redirects to /mcp of the same origin
     /mute                    never answers
-    /guarded/OPTIONS/mcp     wants a token of the authorization server /as/OPTIONS, see `oauth.py`
+    /guarded/OPTIONS/mcp     (and /sse) wants a token of the authorization server /as/OPTIONS, see `oauth.py`
 
 The second port serves the same with TLS and a self-signed certificate. If MCP_SERVER_LOG names a file,
 requests are appended to it as `stdio_server.py` does.
@@ -212,7 +212,7 @@ class WithPath:
 def application() -> Starlette:
     """Return everything as one application."""
     http, sse = server.streamable_http_app(), server.sse_app()
-    authorization = AuthorizationServers(http, record)
+    authorization = AuthorizationServers(http, sse, record)
     any_method = ["GET", "POST", "DELETE"]
     key = WithPath(http, "/mcp", (b"x-key", b"open sesame"))
 

@@ -1,7 +1,7 @@
 """OAuth authorization servers, and an MCP server that wants their tokens, on the URLs of `http_server.py`.
 
-Each path /as/OPTIONS is an authorization server of its own, and /guarded/OPTIONS/mcp the MCP server that it
-protects. OPTIONS is `default`, any other word, or several of these, joined with commas:
+Each path /as/OPTIONS is an authorization server of its own, and /guarded/OPTIONS/mcp or …/sse the MCP server
+that it protects. OPTIONS is `default`, any other word, or several of these, joined with commas:
 
     expires=SECONDS          the lifetime that token answers name; 3600 by default
     no-refresh               no refresh tokens
@@ -230,8 +230,9 @@ class AuthorizationServer:
 class AuthorizationServers:
     """The authorization servers by their options, and the MCP servers that they protect."""
 
-    def __init__(self, mcp: ASGIApp, record: Callable[[str, Any], None]) -> None:
+    def __init__(self, mcp: ASGIApp, sse: ASGIApp, record: Callable[[str, Any], None]) -> None:
         self._mcp = mcp
+        self._sse = sse
         self._record = record
         self._servers: dict[str, AuthorizationServer] = {}
 
@@ -239,7 +240,7 @@ class AuthorizationServers:
         """Return the routes of all of them."""
         well_known = "/.well-known/oauth-"
         return [
-            Route(well_known + "protected-resource/guarded/{options}/mcp", self._resource_metadata),
+            Route(well_known + "protected-resource/guarded/{options}/{name}", self._resource_metadata),
             Route(well_known + "authorization-server/as/{options}", self._metadata),
             Route("/as/{options}/{endpoint}", self._endpoint, methods=["GET", "POST"]),
             Mount("/guarded/{options}", self._guarded),
@@ -253,7 +254,7 @@ class AuthorizationServers:
         if self._server(options).has("no-resource-metadata"):
             return Response(status_code=404)
         facts = {
-            "resource": f"{base}/guarded/{options}/mcp",
+            "resource": f"{base}/guarded/{options}/{request.path_params['name']}",
             "authorization_servers": [f"{base}/as/{options}"],
         }
         return JSONResponse({**facts, "scopes_supported": ["read"], "bearer_methods_supported": ["header"]})
@@ -289,6 +290,7 @@ class AuthorizationServers:
         """Pass a request on to the MCP server if it has a valid token."""
         options = scope["path_params"]["options"]
         server, request = self._server(options), Request(scope, receive)
+        path = request.url.path.removeprefix(f"/guarded/{options}")
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
         grant = server.access.get(token)
         method = request.headers.get("mcp-method")  # of protocol 2026-07-28
@@ -299,10 +301,11 @@ class AuthorizationServers:
         elif server.has("modern") and method is None:
             status, challenge = 400, ""
         else:
-            await self._mcp({**scope, "path": "/mcp", "raw_path": b"/mcp"}, receive, send)
+            app = self._mcp if path == "/mcp" else self._sse
+            await app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
             return
         if not server.has("no-resource-metadata"):
-            url = f"{_base(request)}/.well-known/oauth-protected-resource/guarded/{options}/mcp"
+            url = f"{_base(request)}/.well-known/oauth-protected-resource/guarded/{options}{path}"
             challenge += f', resource_metadata="{url}"'
         answer = Response(status_code=status, headers={"WWW-Authenticate": f"Bearer {challenge}"})
         await answer(scope, receive, send)

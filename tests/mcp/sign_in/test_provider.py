@@ -63,6 +63,15 @@ async def test_sign_in_with_the_browser_is_used_without_a_user_later(
     assert (len(user.visits), _grants(http_log)) == (1, ["authorization_code"])
 
 
+async def test_sign_in_over_sse(http_servers: HttpServers) -> None:
+    server = http_servers.server("/guarded/events/sse")
+    assert await sign_in(server, BrowserUser().interaction()) is not None
+    assert await _echo(server) == {"result": "hello"}
+    await _expire(http_servers, "events", everything=True)
+    with pytest.raises(SignInRequired):
+        await _echo(server)
+
+
 @pytest.mark.parametrize("settings", [None, KNOWN])
 async def test_pasted_texts_until_one_is_of_use(
     http_servers: HttpServers, settings: SignInSettings | None
