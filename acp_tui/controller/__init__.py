@@ -5,7 +5,13 @@ from acp_tui.controller.changes.baseline_tracker import FileVersions
 from acp_tui.controller.conversation import Conversation, Options
 from acp_tui.controller.opening.parameters import McpServerStatus
 from acp_tui.controller.opening.sign_in import SignInNeeded, terminal_command
-from acp_tui.controller.requests.user_questions import Answer, ElicitationAnswer, Question, QuestionHandler
+from acp_tui.controller.requests.user_questions import (
+    Answer,
+    ElicitationAnswer,
+    FormRequest,
+    Question,
+    QuestionHandler,
+)
 from acp_tui.workspace.baseline.file_change import FileChange
 
 __all__ = [
@@ -14,6 +20,7 @@ __all__ = [
     "ElicitationAnswer",
     "FileChange",
     "FileVersions",
+    "FormRequest",
     "McpServerStatus",
     "Options",
     "Question",

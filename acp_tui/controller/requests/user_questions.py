@@ -74,6 +74,14 @@ class ElicitationAnswer:
     content: dict[str, Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FormRequest:
+    """A form of the agent for the user to fill in."""
+
+    message: str  # the question
+    schema: object  # the JSON schema of the answer, as it was received
+
+
 class QuestionHandler(Protocol):
     """Asks the user for permission, or to fill in an elicitation."""
 

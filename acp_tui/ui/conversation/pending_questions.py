@@ -1,24 +1,43 @@
-"""Questions of the agent that wait for the user, shown one at a time in order of arrival."""
+"""Questions that wait for the user, shown one at a time in order of arrival."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from acp_tui.controller import Answer, ElicitationAnswer, Question
+    from acp_tui.controller import Answer, ElicitationAnswer, FormRequest, Question
     from acp_tui.session.state import Elicitation
 
 
 @dataclass(eq=False, slots=True)
 class PendingQuestion:
-    """A question, and the future for its answer."""
+    """A permission question, and the future for its answer."""
 
     question: Question
     answer: asyncio.Future[Answer]
+
+    @property
+    def title(self) -> str:
+        """The title of the tool call that the question is about; empty if there is none."""
+        return self.question.call.title if self.question.call is not None else ""
+
+
+@dataclass(eq=False, slots=True)
+class PendingForm:
+    """A form, and the future for its answer."""
+
+    form: FormRequest
+    answer: asyncio.Future[ElicitationAnswer]
+
+    @property
+    def title(self) -> str:
+        """The question above the form."""
+        return self.form.message
 
 
 class PendingQuestions:
@@ -29,19 +48,18 @@ class PendingQuestions:
         self._on_change = on_change
         self.elicitation_modes: frozenset[str] = frozenset()
         """Elicitation modes to advertise: none, because forms and web pages are not supported."""
-        self._waiting: list[PendingQuestion] = []
+        self._waiting: list[PendingQuestion | PendingForm] = []
         self._answered_count = 0  # since the queue was last empty
 
     @property
-    def shown(self) -> PendingQuestion | None:
+    def shown(self) -> PendingQuestion | PendingForm | None:
         """The first question, which the user sees; None if there is none."""
         return self._waiting[0] if self._waiting else None
 
     @property
     def title(self) -> str:
-        """The title of the tool call that the first question is about; empty if there is none."""
-        call = self.shown.question.call if self.shown is not None else None
-        return call.title if call is not None else ""
+        """What the first question is about; empty if there is none, or if it does not say."""
+        return self.shown.title if self.shown is not None else ""
 
     @property
     def position(self) -> tuple[int, int]:
@@ -51,10 +69,21 @@ class PendingQuestions:
     async def ask(self, question: Question) -> Answer:
         """Queue a question and wait for the answer. If the wait is cancelled, the question is removed."""
         pending = PendingQuestion(question, asyncio.get_running_loop().create_future())
+        with self._queued(pending):
+            return await pending.answer
+
+    async def fill_form(self, form: FormRequest) -> ElicitationAnswer:
+        """Queue a form and wait for the answer. If the wait is cancelled, the form is removed."""
+        pending = PendingForm(form, asyncio.get_running_loop().create_future())
+        with self._queued(pending):
+            return await pending.answer
+
+    @contextmanager
+    def _queued(self, pending: PendingQuestion | PendingForm) -> Iterator[None]:
         self._waiting.append(pending)
         self._on_change()
         try:
-            return await pending.answer
+            yield
         finally:
             self._waiting.remove(pending)
             self._answered_count = self._answered_count + 1 if self._waiting else 0
@@ -66,5 +95,10 @@ class PendingQuestions:
 
     def answer(self, pending: PendingQuestion, answer: Answer) -> None:
         """Answer a question. Does nothing if it was withdrawn."""
+        if not pending.answer.done():
+            pending.answer.set_result(answer)
+
+    def answer_form(self, pending: PendingForm, answer: ElicitationAnswer) -> None:
+        """Answer a form. Does nothing if it was withdrawn."""
         if not pending.answer.done():
             pending.answer.set_result(answer)

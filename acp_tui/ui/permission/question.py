@@ -15,7 +15,6 @@ from acp_tui.entry_labels import file_change, repeats_raw_input
 from acp_tui.permissions.rules import describe_choice
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
-from acp_tui.session.mcp_tool import OWN_SERVER
 from acp_tui.session.state import Content, Diff
 from acp_tui.session.text import visible, visible_json
 from acp_tui.ui.drawing.body import LinesBody
@@ -65,7 +64,7 @@ _SEVERAL = {
 def action_phrase(question: Question) -> str:
     """Return what the agent asks to do, such as "run a command"."""
     subject = question.subject
-    if question.kind == "tool" and subject.server == OWN_SERVER:
+    if question.kind == "tool":
         return "use a tool of acp-tui"
     if len(subject.targets) > 1 and subject.kind in _SEVERAL:
         return _SEVERAL[subject.kind]

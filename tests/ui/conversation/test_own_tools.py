@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.console import browser
+from acp_tui.session.state import OwnToolCall
 from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:
@@ -120,3 +121,41 @@ async def test_a_key_turns_the_tools_off_from_the_next_session_on(open_ui: Open)
         await ui.until(lambda: ui.session.phase == "idle" and ui.session.mcp_servers == [])
         await ui.press("shift+f5")
         assert "scripted gets acp-tui's own tools" in ui.toasts()[-1]
+
+
+COLOURS = {"type": "object", "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}}}
+
+
+async def test_a_question_is_a_form_whose_answer_goes_to_the_agent(open_ui: Open) -> None:
+    async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
+        await ui.send(["call_tool", "ask_user", {"question": "Which [b]name?"}])
+        await ui.sees("Question", "Which [b]name?", "Answer", "Enter review")
+        assert "waiting for your answer" in ui.status()
+        await ui.press(*"Ada", "ctrl+s")
+        await ui.sees("Send this to scripted?", "Ada")
+        await ui.press("enter")
+        await ui.until(ui.said)
+        assert ui.said() == ["Ada\n"]
+        assert "Ada" not in str([entry for entry in ui.session.entries if isinstance(entry, OwnToolCall)])
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [("escape", "The user closed the question.\n"), ("f8", "The user declined to answer.\n")],
+)
+async def test_a_question_can_be_declined_or_closed(key: str, said: str, open_ui: Open) -> None:
+    async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
+        await ui.send(["call_tool", "ask_user", {"question": "Which?", "schema": COLOURS}])
+        await ui.sees("Which?", "red")
+        await ui.press(key)
+        await ui.until(ui.said)
+        assert ui.said() == [said]
+
+
+async def test_a_form_closes_when_the_turn_is_stopped(open_ui: Open) -> None:
+    async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
+        await ui.send(["call_tool", "ask_user", {"question": "Which?"}], ["wait_for_cancel"])
+        await ui.sees("Enter review")
+        await ui.screen.runner.conversation.cancel()  # type: ignore[union-attr]
+        await ui.until(lambda: "Enter review" not in ui.text())
+        await ui.ready()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.console import browser
-from acp_tui.controller import ElicitationAnswer
+from acp_tui.controller import FormRequest
 from acp_tui.entry_kinds.registry import kind_of
-from acp_tui.session.state import Elicitation
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.wrap import shorten
@@ -15,6 +14,7 @@ from acp_tui.ui.drawing.wrap import shorten
 if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
     from acp_tui.config.settings import Settings
+    from acp_tui.controller import ElicitationAnswer
     from acp_tui.ui.conversation.attention import Attention
     from acp_tui.ui.conversation.pending_questions import PendingQuestions
     from acp_tui.ui.prompt import Prompt
@@ -94,10 +94,7 @@ class OwnTools:
 
     async def ask(self, message: str, schema: dict[str, Any]) -> ElicitationAnswer:
         """Show a form made from a JSON schema, and return the answer."""
-        if "form" not in self._questions.elicitation_modes:
-            return ElicitationAnswer("cancel")
-        question = Elicitation(id=-1, at=0.0, request_id=None, mode="form", message=message, schema=schema)
-        return await self._questions.elicit(question)
+        return await self._questions.fill_form(FormRequest(message, schema))
 
     def open_url(self, url: str) -> bool:
         """Open a page in the browser. Blocks: call it in a thread."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
+from acp_tui.ui.conversation.pending_questions import PendingForm, PendingQuestion
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.question_strip import QuestionStrip
 
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
+    from acp_tui.schema_form.answer import FormAnswer
     from acp_tui.session.change import Change
     from acp_tui.ui.conversation.interfaces import StartAnswer, StartQuestion
-    from acp_tui.ui.conversation.pending_questions import PendingQuestion, PendingQuestions
+    from acp_tui.ui.conversation.pending_questions import PendingQuestions
     from acp_tui.ui.permission.answer import Later, PermissionAnswer
     from acp_tui.ui.permission.dialog import PermissionScreen
+    from acp_tui.ui.schema_form.dialog import SchemaFormDialog
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.session.context import SessionContext
 
@@ -34,7 +37,7 @@ MAX_SUBJECT_WIDTH = 200
 
 
 class QuestionDialogs:
-    """Shows the pending permission requests, one at a time."""
+    """Shows the pending permission requests and forms, one at a time."""
 
     def __init__(
         self,
@@ -58,8 +61,9 @@ class QuestionDialogs:
         self.strip = QuestionStrip()
         """Reminds the user of the first question while they write a prompt."""
         self._writing = False  # the user left the dialog to write a prompt
-        self._dialog: PermissionScreen | None = None
-        self._asked: PendingQuestion | None = None  # what the dialog shows
+        self._dialog: PermissionScreen | SchemaFormDialog | None = None
+        self._permission: PermissionScreen | None = None  # the dialog, if it asks for a permission
+        self._asked: PendingQuestion | PendingForm | None = None  # what the dialog shows
 
     def update(self) -> None:
         """Show the first pending question, or close the dialog of one that was withdrawn.
@@ -69,7 +73,7 @@ class QuestionDialogs:
         if not self._screen.is_in_front:
             return
         first = self._questions.shown
-        self._writing = self._writing and first is not None
+        self._writing = self._writing and isinstance(first, PendingQuestion)
         if self._writing:
             self._show_strip()
         else:
@@ -78,17 +82,24 @@ class QuestionDialogs:
             if first is not None and not self._writing:
                 self._open(first)
         elif first is self._asked:
-            self._dialog.show_position(self._questions.position)
+            if self._permission is not None:
+                self._permission.show_position(self._questions.position)
         elif self._dialog in self._screen.app.screen_stack:
             while self._screen.app.screen is not self._dialog:
                 self._screen.app.pop_screen()
             self._dialog.dismiss(None)
 
-    def _open(self, pending: PendingQuestion) -> None:
+    def _open(self, pending: PendingQuestion | PendingForm) -> None:
+        self._asked = pending
+        if isinstance(pending, PendingForm):
+            self._open_form(pending)
+        else:
+            self._open_permission(pending)
+
+    def _open_permission(self, pending: PendingQuestion) -> None:
         from acp_tui.ui.permission.dialog import PermissionScreen
 
-        self._asked = pending
-        self._dialog = PermissionScreen(
+        self._dialog = self._permission = PermissionScreen(
             pending.question,
             self._context.palette,
             agent=shorten(self._agent_title(), MAX_AGENT_WIDTH),
@@ -96,11 +107,28 @@ class QuestionDialogs:
             session=self._context.session,
             cwd=self._context.cwd,
         )
-        self._screen.open_dialog(self._dialog, lambda answer: self._closed(pending, answer))
+        self._screen.open_dialog(self._permission, lambda answer: self._closed(pending, answer))
+
+    def _open_form(self, pending: PendingForm) -> None:
+        from acp_tui.mcp.schema_validation import SchemaValidator
+        from acp_tui.ui.schema_form.dialog import SchemaFormDialog
+
+        form = pending.form
+        self._dialog = dialog = SchemaFormDialog(
+            "Question",
+            form.schema,
+            self._context.palette,
+            asked_by=self._agent_title(),
+            message=form.message,
+            validate=SchemaValidator(form.schema).faults,
+            allow_decline=True,
+            interrupts=True,
+        )
+        self._screen.open_dialog(dialog, lambda answer: self._form_closed(pending, answer))
 
     def _show_strip(self) -> None:
         first = self._questions.shown
-        if first is None:
+        if not isinstance(first, PendingQuestion):
             return
         number, count = self._questions.position
         agent = shorten(self._agent_title(), MAX_AGENT_WIDTH)
@@ -119,11 +147,22 @@ class QuestionDialogs:
             self.update()
         return waits
 
+    def _form_closed(self, pending: PendingForm, answer: FormAnswer | None) -> None:
+        from acp_tui.controller import ElicitationAnswer
+
+        self._dialog = self._asked = None
+        if pending.answer.done():  # the form was withdrawn
+            self.update()
+        elif answer is None:
+            self._questions.answer_form(pending, ElicitationAnswer("cancel"))
+        else:
+            self._questions.answer_form(pending, ElicitationAnswer(answer.action, answer.content))
+
     def _closed(self, pending: PendingQuestion, answer: PermissionAnswer | Later | None) -> None:
         from acp_tui.controller import Answer
         from acp_tui.ui.permission.answer import Later
 
-        self._dialog = self._asked = None
+        self._dialog = self._permission = self._asked = None
         if pending.answer.done():  # the question was withdrawn
             self.update()
         elif isinstance(answer, Later):
@@ -141,8 +180,8 @@ class QuestionDialogs:
 
     def show_changes(self, changes: Sequence[Change]) -> None:
         """Pass changes of the session to the dialog, which shows the calls in progress."""
-        if self._dialog is not None:
-            self._dialog.follow(changes)
+        if self._permission is not None:
+            self._permission.follow(changes)
 
     async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
         """Ask the user a question before the agent starts, and return the answer."""
