@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -287,7 +288,7 @@ class ProjectTrust:
         self._decide(server, allowed=False)
 
     def _decide(self, server: Server, *, allowed: bool) -> None:
-        consent = ServerConsent(server.digest(), allowed)
+        consent = ServerConsent(server.digest(), allowed, time.time())
         self._save(lambda: self._store.decide_server(self._cwd, server.name, consent))
 
     def _skip_rest(self, server: Server) -> None:

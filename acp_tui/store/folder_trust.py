@@ -26,6 +26,7 @@ class ServerConsent:
 
     digest: str  # of the definition the user saw
     allowed: bool
+    at: float | None = field(default=None, compare=False)  # when they answered; None in older files
 
 
 @dataclass(slots=True)
@@ -138,7 +139,7 @@ def _folder(entry: dict[str, Any]) -> TrustedFolder:
         trusted=trusted if isinstance(trusted, bool) else None,
         agent=_text(entry.get("agent")),
         servers={
-            name: ServerConsent(consent["digest"], consent["allowed"])
+            name: ServerConsent(consent["digest"], consent["allowed"], _number(consent.get("at")))
             for name, consent in consents.items()
             if isinstance(consent.get("digest"), str) and isinstance(consent.get("allowed"), bool)
         },
@@ -151,3 +152,7 @@ def _table(value: Any) -> dict[str, Any]:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) else None

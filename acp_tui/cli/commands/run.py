@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.cli.conversation_setup import ConversationSetup
+    from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.controller import QuestionHandler
     from acp_tui.launcher_choices import LauncherChoices
     from acp_tui.ui.app import AcpTui
@@ -178,7 +179,13 @@ def _launcher(
         given = argparse.Namespace(**(vars(args) | changes))
         return _conversation(given, on_created, agent, None, palette)
 
-    return LauncherScreen(palette, read, start, folder, over=over)
+    def read_servers() -> tuple[list[Server], list[UnsentServer]]:
+        from acp_tui.cli.mcp.server_selection import servers_here
+
+        here = servers_here(args.mcp_config, folder)
+        return here.servers, here.withheld
+
+    return LauncherScreen(palette, read, start, folder, read_servers, over=over)
 
 
 def _print_resume_hint(setup: ConversationSetup) -> None:

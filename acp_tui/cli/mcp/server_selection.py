@@ -58,9 +58,9 @@ class ServersHere:
         raise UserError(f'There is no MCP server "{name}"{hint}', exit_code=2)
 
 
-def servers_here(mcp_config_files: Sequence[Path] = ()) -> ServersHere:
-    """Return the servers of the current folder. Nothing is asked: only saved answers count."""
-    cwd = Path.cwd()
+def servers_here(mcp_config_files: Sequence[Path] = (), folder: Path | None = None) -> ServersHere:
+    """Return the servers of a folder, by default the current one. Nothing is asked: saved answers count."""
+    cwd = folder or Path.cwd()
     settings = config.load(cwd)
     found = [server for file in mcp_config_files for server in mcp.from_json_file(file)]
     of_files = mcp.with_states(found, settings.mcp_states)

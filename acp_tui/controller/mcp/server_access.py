@@ -42,6 +42,8 @@ class ServerAccess:
     @asynccontextmanager
     async def _connect(self, name: str) -> AsyncGenerator[McpConnection]:
         from acp_tui.mcp.connection import connect
+        from acp_tui.mcp.failures import ServerFailure
+        from acp_tui.mcp.server_recorder import ServerRecorder
         from acp_tui.mcp.sign_in.actions import provider_for
 
         configured = next((one for one in reversed(self._servers) if one.name == name and one.is_on), None)
@@ -50,6 +52,14 @@ class ServerAccess:
         try:
             server = mcp.resolve_server(configured)
         except mcp.CannotSendError as error:
-            raise UserError(f"The MCP server {name} cannot be started: {error}.") from None
-        async with connect(server, roots=[self._cwd], auth=provider_for(server)) as connection:
-            yield connection
+            raise UserError(mcp.start_failure(configured, error)) from None
+        recorder = ServerRecorder(server, "prompt")
+        auth = provider_for(server)
+        try:
+            async with connect(
+                server, roots=[self._cwd], auth=auth, handlers=recorder.handlers()
+            ) as connection:
+                yield connection
+        except ServerFailure as failure:
+            recorder.failed(failure)
+            raise

@@ -102,6 +102,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "replay.finish": "Jump to end of replay",
     # the program
     "launcher.look": "Refresh agents",
+    "launcher.mcp": "MCP servers",
     "app.help": "Show help",
     "app.suspend": "Suspend acp-tui",
     "app.quit": "Quit acp-tui",

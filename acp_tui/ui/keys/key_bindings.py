@@ -156,6 +156,7 @@ TABLE: tuple[Key, ...] = (
         "Refresh the list of installed agents",
         3,
     ),
+    Key("launcher.mcp", "ctrl+n", "mcp_servers", "MCP servers", "launcher", "Show the MCP servers", 3),
     Key(
         "launcher.close",
         "escape",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widgets import Input
 
+    from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.launcher_choices import AgentChoice, LauncherChoices, SessionChoice
     from acp_tui.ui.drawing.body import Body, DrawContext, Spans
     from acp_tui.ui.theme.palette import Palette
@@ -83,6 +84,7 @@ class LauncherScreen(BaseScreen):
         load: Callable[[], LauncherChoices],
         make_screen: MakeScreen,
         folder: Path,
+        load_servers: Callable[[], tuple[Sequence[Server], Sequence[UnsentServer]]],
         *,
         over: BaseScreen | None = None,
     ) -> None:
@@ -93,12 +95,14 @@ class LauncherScreen(BaseScreen):
             load: Finds the agents and sessions; called in a thread.
             make_screen: Makes the screen of the chosen conversation.
             folder: The folder in which agents start.
+            load_servers: Reads the MCP servers and those that may not be started; called in a thread.
             over: The screen that the launcher is opened over; None if it is the base screen.
         """
         super().__init__(palette)
         self._load = load
         self._make_screen = make_screen
         self._folder = folder
+        self._load_servers = load_servers
         self._over = over
         self._choices: LauncherChoices | None = None  # None until they have been found
         self._shown: list[AgentChoice | SessionChoice] = []
@@ -239,6 +243,16 @@ class LauncherScreen(BaseScreen):
     def action_number(self, number: int) -> None:
         """Choose the item with this number, counted from 1."""
         self._choose(number - 1)
+
+    def action_mcp_servers(self) -> None:
+        """Show the MCP servers."""
+        from acp_tui.session.state import Session
+        from acp_tui.ui.screens.mcp.known_servers import known_servers
+        from acp_tui.ui.screens.mcp.mcp_context import McpContext
+        from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
+
+        context = McpContext(lambda: known_servers(*self._load_servers(), []), self._folder, Session())
+        self.open_dialog(McpScreen(self.palette, context))
 
     def label_of(self, key_id: str) -> str | None:
         """Return the footer's label of Esc if it goes back to a conversation; None for the usual labels."""

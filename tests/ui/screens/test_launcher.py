@@ -224,6 +224,16 @@ async def test_the_default_agent_starts_at_once_without_choose(config: Path, tmp
         await launched(one)
 
 
+async def test_the_mcp_servers_are_shown(config: Path, tmp_path: Path) -> None:
+    config.write_text('[mcp_servers.files]\ncommand = "/bin/true"\n')
+    async with opened(tmp_path) as one:
+        await launched(one)
+        await one.press("ctrl+n")
+        await one.sees("MCP servers", "files", "● configured", "to no agent yet")
+        await one.press("escape")
+        await launched(one)
+
+
 async def test_escape_quits(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
@@ -309,7 +319,7 @@ def app(theme: str, found: LauncherChoices) -> AcpTui:
         raise AssertionError("nothing is started here")
 
     make: Callable[[Palette], LauncherScreen] = lambda palette: LauncherScreen(  # noqa: E731
-        palette, lambda: found, start, Path("/srv/shop")
+        palette, lambda: found, start, Path("/srv/shop"), lambda: ([], [])
     )
     return AcpTui(make, theme=theme)
 

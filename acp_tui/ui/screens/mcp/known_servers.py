@@ -9,6 +9,7 @@ from acp_tui.config import mcp
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.mcp.sign_in.stored_state import sign_in_state, uses_sign_in
+from acp_tui.store.folder_trust import FolderTrust
 from acp_tui.store.mcp_facts import McpFacts
 from acp_tui.store.mcp_offers import McpOffers
 from acp_tui.store.own_mcp_servers import read_own_servers
@@ -62,7 +63,15 @@ def _known(server: Server, withheld: str, not_sent: str, sent: McpServerStatus |
         not_sent,
         reason is not None,
         changed_at,
+        _agreed_at(server),
         McpFacts(state).read(server.name, digest),
         signed_in,
         McpOffers(state).read(server.name, digest).agreed_tools,
     )
+
+
+def _agreed_at(server: Server) -> float | None:
+    if server.project is None:
+        return None
+    consent = FolderTrust(paths().state).folder(server.project).servers.get(server.name)
+    return consent.at if consent is not None and consent.digest == server.digest() else None

@@ -29,6 +29,8 @@ class KnownServer:
     """Whether agents are given the bridge to it."""
     file_changed_at: float | None = None
     """When the file that defines it was changed, in seconds since the epoch; None if unknown."""
+    agreed_at: float | None = None
+    """When the user answered about a server of a project; None if unknown."""
     saved: ServerFacts = field(default_factory=ServerFacts)
     signed_in: bool = False
     """Whether tokens for it are stored."""
