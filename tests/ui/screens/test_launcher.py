@@ -226,7 +226,7 @@ async def test_the_default_agent_starts_at_once_without_choose(config: Path, tmp
 
 async def test_the_mcp_servers_are_shown(config: Path, tmp_path: Path) -> None:
     config.write_text('[mcp_servers.files]\ncommand = "/bin/true"\n')
-    async with opened(tmp_path) as one:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
         await launched(one)
         await one.press("ctrl+n")
         await one.sees("MCP servers", "files", "● configured", "to no agent yet")
