@@ -1,9 +1,7 @@
-"""Real agents: restored modes, resumed sessions, edits, commands and MCP tools."""
+"""Real agents: restored modes, resumed sessions, edits and commands."""
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,6 @@ from tests.real.test_real_agents import WITH_TOOLS, execute
 from tests.support.cli import run
 from tests.support.terminal import Terminal
 
-MCP_SERVER = Path(__file__).with_name("mcp_server.py")
 F5 = "\x1b[15~"
 WITHOUT_SESSIONS = ("ts-example", "py-echo", "py-example")
 
@@ -108,33 +105,3 @@ def test_the_example_agent_continues_after_an_allowed_edit(project: Path) -> Non
         terminal.type("a")
         terminal.sees("successfully updated the configuration", "idle")
         quit_app(terminal)
-
-
-def mcp_config(tmp_path: Path, *tools: str) -> tuple[Path, Path]:
-    """Write the configuration of an MCP server with these tools; return its path and the server's log."""
-    log, file = tmp_path / "mcp.log", tmp_path / "mcp.json"
-    server = {"command": sys.executable, "args": [str(MCP_SERVER), str(log), *tools]}
-    file.write_text(json.dumps({"mcpServers": {"board": server}}))
-    return file, log
-
-
-# For these markers the agent has no tool of its own, so the model calls the one with this name.
-@pytest.mark.parametrize(
-    ("name", "marker", "tool"),
-    [("claude-code", "todo", "managetodolist"), ("opencode", "ask", "askuser")],
-)
-def test_a_tool_of_an_mcp_server_is_called(
-    name: str, marker: str, tool: str, project: Path, tmp_path: Path
-) -> None:
-    file, log = mcp_config(tmp_path, tool)
-    options = ("--mcp-config", str(file), "--policy", "yolo")
-    result = execute(name, f"mock:{marker}", *options, cwd=project)
-    assert {call["status"] for call in result["toolCalls"]} == {"completed"}
-    assert "tools/call" in log.read_text().splitlines()
-
-
-def test_kimi_offers_the_tools_of_an_mcp_server(project: Path, tmp_path: Path) -> None:
-    """Kimi has its own tools for every marker, so the model never calls a tool of the server."""
-    file, log = mcp_config(tmp_path, "askuser")
-    execute("kimi-code", "mock:plain", "--mcp-config", str(file), cwd=project)
-    assert "tools/list" in log.read_text().splitlines()
