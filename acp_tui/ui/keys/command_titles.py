@@ -18,7 +18,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "session.options": "Change agent options",
     "mode.next": "Switch to next mode",
     "session.review": "Review changes",
-    "session.mcp": "MCP servers",
+    "session.mcp": "Show MCP servers",
     "panes.toggle": "Toggle panes",
     "conversation.find": "Search conversation",
     "session.export": "Export conversation",
@@ -102,7 +102,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "replay.finish": "Jump to end of replay",
     # the program
     "launcher.look": "Refresh agents",
-    "launcher.mcp": "MCP servers",
+    "launcher.mcp": "List MCP servers",
     "app.help": "Show help",
     "app.suspend": "Suspend acp-tui",
     "app.quit": "Quit acp-tui",
