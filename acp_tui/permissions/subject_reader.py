@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from acp_tui.permissions.commands.command_reader import Command
     from acp_tui.permissions.tool_call_sources import FoundCommands
-    from acp_tui.session.mcp_tool import McpTool
 
 
 # Kinds that are judged by their command or files, even if a tool of an MCP server does it. A tool that claims
@@ -53,20 +52,7 @@ def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
     a diff as `edit`, unless its kind is `delete`, `move` or `execute`.
     """
     tool = mcp_tool_of(call)
-    subject = _subject_of_call(call, context, tool)
-    if subject.kind == "other" and call.mcp_tool is not None:
-        subject = _use_of_tool(subject, call.mcp_tool)
-    return subject.evolve(mcp_call=mcp_call_of(call, tool))
-
-
-def _use_of_tool(subject: Subject, tool: McpTool) -> Subject:
-    """Return the subject as the use of an MCP tool. A title leaves a doubt, so that no rule allows it."""
-    words = f"use `{tool.name}` of the MCP server {tool.server}"
-    guess = "only the title of the call says which MCP server and tool it uses"
-    doubt = subject.doubt or (guess if tool.source == "title" else None)
-    return subject.evolve(
-        kind="mcp", description=reveal_line(words), server=tool.server, tool=tool.name, doubt=doubt
-    )
+    return _subject_of_call(call, context, tool).evolve(mcp_call=mcp_call_of(call, tool))
 
 
 def subject_of_mcp_call(server: str, tool: str, arguments: Any, context: PathContext) -> Subject:

@@ -138,11 +138,17 @@ def paths_of(call: ToolCall) -> list[list[str]]:
 
 
 def mcp_tool_of(call: ToolCall) -> FoundTool:
-    """Return the MCP server and tool in the call's name or `_meta`."""
+    """Return the MCP server and tool in the call's name or `_meta`.
+
+    A name without `mcp__` counts if it begins with a server that the agent was given.
+    """
     names = set(tool_names(call.name, call.meta))
     found = {name for name in names if name.startswith("mcp__")}
+    known = call.mcp_tool
     if not found:
-        return FoundTool()
+        if known is None or known.source == "title":
+            return FoundTool()
+        return FoundTool(known.server, known.name)
     full = found.pop()
     if any(name != full and not full.endswith(f"__{name}") for name in names):
         return FoundTool(doubt="it names different tools in different places")

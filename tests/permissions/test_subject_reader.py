@@ -467,7 +467,8 @@ def test_the_tool_of_a_known_server_is_a_guess_if_only_the_title_names_it(
     call = call_of({"title": "docs__find", "rawInput": {"text": "x"}})
     call.mcp_tool = McpTool("docs", "find", source)
     subject = subject_of_call(call, PLACE)
-    assert (subject.kind, subject.server, subject.tool, subject.certain) == ("mcp", "docs", "find", certain)
+    assert (subject.kind, subject.certain) == ("mcp", certain)
+    assert subject.description == "use `find` of the MCP server docs"
 
 
 def test_a_call_that_reached_the_bridge_is_certain_and_its_command_is_checked() -> None:
