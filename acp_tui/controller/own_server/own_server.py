@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.own_server.built_in_tools import BuiltInTools
@@ -181,5 +180,4 @@ class OwnServer:
         text = visible(result.text if result.recorded is None else result.recorded)
         if len(text) > MAX_RECORDED:
             text = f"{text[:MAX_RECORDED]}\n… {len(text) - MAX_RECORDED:,} more characters"
-        with contextlib.suppress(Exception):
-            self._note(OwnToolEnded(call_id, "failed" if result.failed else "completed", text))
+        self._note(OwnToolEnded(call_id, "failed" if result.failed else "completed", text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.session.mcp_tool import OWN_SERVER, McpTool
-from acp_tui.session.reduce.entries import add_entry, touch
+from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.state import Content, Diff, Location, OwnToolCall, ToolCall
 from acp_tui.session.text import visible, visible_line
 
@@ -35,7 +35,7 @@ def own_tool_called(session: Session, event: ev.OwnToolCalled, at: float) -> lis
         announced=True,
         served=True,
     )
-    entry = OwnToolCall(id=0, at=at, call=call)
+    entry = OwnToolCall(id=0, at=at, call=call, stray=out_of_phase(session))
     session.own_tool_calls[event.call_id] = entry
     return add_entry(session, entry, at)
 

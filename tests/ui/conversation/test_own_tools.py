@@ -159,3 +159,14 @@ async def test_a_form_closes_when_the_turn_is_stopped(open_ui: Open) -> None:
         await ui.screen.runner.conversation.cancel()  # type: ignore[union-attr]
         await ui.until(lambda: "Enter review" not in ui.text())
         await ui.ready()
+
+
+async def test_the_reason_of_a_rejection_is_the_result_of_the_call(open_ui: Open) -> None:
+    async with open_ui("script", INSIDE_ACP) as ui:
+        await ui.send(["call_tool", "notify", {"message": "Done."}])
+        await ui.asked()
+        await ui.press("t", *"later", "enter")
+        await ui.until(ui.said)
+        await ui.ready()
+        assert ui.said() == ["✘ The user rejected it: later\n"]
+        assert len(ui.prompts()) == 1
