@@ -172,3 +172,18 @@ def test_a_file_that_cannot_be_read_is_a_usage_error(
 ) -> None:
     assert main(["mcp", "list", "--mcp-config", str(tmp_path / "gone.json")]) == 2
     assert "gone.json cannot be read: No such file or directory" in capsys.readouterr().err
+
+
+def test_the_agents_that_are_given_the_own_server_are_listed(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text('[own_server]\nenabled = true\nagents = ["gemini"]\n')
+    assert main(["mcp", "list"]) == 0
+    assert capsys.readouterr().out.endswith(f"acp-tui's own tools are given to gemini ({config}:2).\n")
+    assert main(["mcp", "list", "--agent", "gemini", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["own_server"] == {
+        "agents": ["gemini"],
+        "origin": f"{config}:2",
+    }
+    assert main(["mcp", "list", "--agent", "codex", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["own_server"] is None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from acp_tui.cli.mcp.server_selection import ServersHere
     from acp_tui.config.mcp import Server, ServerState, UnsentServer
+    from acp_tui.config.settings import Settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,9 +50,10 @@ def run(args: argparse.Namespace) -> int:
         here.servers.insert(0, demo_server(here.settings.mcp_states))
     found = [(server, _recipients(server, here, args.agent)) for server in here.servers]
     found += [(unsent.server, _withheld(unsent, here, args.agent)) for unsent in here.withheld]
+    own = _own_server_json(here.settings, args.agent)
     if args.json:
         servers = [_server_json(server, recipients) for server, recipients in found]
-        data = {"servers": servers, "problems": here.problems}
+        data = {"servers": servers, "own_server": own, "problems": here.problems}
         print_json(data)
         return 0
     if not found:
@@ -62,10 +64,25 @@ def run(args: argparse.Namespace) -> int:
         )
     for server, recipients in found:
         print("\n".join(field_lines(server, [*_facts(server, recipients)])))
+    if own is not None:
+        agents = ", ".join(own["agents"] or ["every agent"])
+        print(visible_line(f"acp-tui's own tools are given to {agents} ({own['origin']})."))
     for problem in here.problems:
         print_message(problem)
     print_problem_count(here.settings)
     return 0
+
+
+def _own_server_json(settings: Settings, agent: str | None) -> dict[str, Any] | None:
+    """Return which agents are given acp-tui's own MCP server; None if no agent is.
+
+    If `agent` is given, only that one counts.
+    """
+    own = settings.own_server
+    if not (own.enabled if agent is None else own.is_for(agent)):
+        return None
+    agents = [agent] if agent is not None else own.agents or None
+    return {"agents": agents, "origin": str(settings.origin("own_server.enabled"))}
 
 
 @dataclass(frozen=True, slots=True)
