@@ -87,7 +87,7 @@ def test_trust_folder_uses_the_servers_and_names_them(project: Path) -> None:
 
 def test_trust_folder_does_not_use_a_server_that_was_refused(project: Path) -> None:
     answer(project, "one", allowed=False)
-    assert given(execute(ASKED, "--trust-folder", cwd=project).out) == []
+    assert given(execute(ASKED, "--trust-folder", cwd=project).out) == ["two"]  # through the bridge
 
 
 def test_an_own_server_is_not_replaced_by_one_that_is_left_out(project: Path, tmp_path: Path) -> None:
@@ -103,7 +103,8 @@ def test_a_server_of_the_command_line_replaces_one_of_the_folder(project: Path, 
     own = tmp_path / "own.json"
     own.write_text('{"mcpServers": {"one": {"command": "/bin/echo"}}}')
     done = execute(ASKED, "--mcp-config", str(own), "--trust-folder", cwd=project)
-    assert [server["command"] for server in json.loads(done.out)["mcpServers"]] == ["/bin/echo"]
+    commands = {server["name"]: server["command"] for server in json.loads(done.out)["mcpServers"]}
+    assert commands["one"] == "/bin/echo"
 
 
 def test_a_file_that_cannot_be_read_is_named_on_stderr(project: Path) -> None:
