@@ -47,6 +47,11 @@ class AttachingPrompt(Vertical):
             self.mount(self._files, before=0)
         self._editor.refresh()
 
+    @property
+    def takes_images(self) -> bool:
+        """Whether images can be attached."""
+        return not self._files.images_refused
+
     def set_resources(self, resources: Mapping[str, tuple[str, str]]) -> None:
         """Set the resources of MCP servers that can be mentioned: by `SERVER:URI`, the server and the URI."""
         self._attachments.resources = resources

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64decode
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
+from acp_tui.session.invisible import invisible_characters
 from acp_tui.session.state import SlashCommand
 from acp_tui.session.text import strip_controls, visible_line
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.prompt import Prompt
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.session.context import SessionContext
+
+MAX_CHARACTERS = 200_000
+"""The maximum length of a prompt that is put into the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +100,21 @@ class ServerPrompts:
         except UserError as error:
             self._screen.notify_error(error)
             return
-        self._prompt.load(self._text(result))
+        self._put_into_input(name, self._text(result))
+
+    def _put_into_input(self, name: str, text: str) -> None:
+        """Replace the input by the text of a prompt. Name invisible characters, which could hide orders."""
+        if len(text) > MAX_CHARACTERS:
+            limit = f"{MAX_CHARACTERS:,}"
+            self._screen.notify_error(
+                UserError(f"{visible_line(name)} is not used: it is longer than {limit} characters.")
+            )
+            return
+        self._prompt.load(text)
         self._prompt.focus()
+        if hidden := invisible_characters(text):
+            warning = f"The prompt contains invisible characters: {hidden}."
+            self._screen.notify(warning, severity="warning", timeout=10, markup=False)
 
     async def _ask(self, offered: OfferedPrompt) -> dict[str, str] | None:
         """Return the arguments from the user; None if they cancelled."""
@@ -128,8 +146,10 @@ class ServerPrompts:
         match block:
             case {"type": "text", "text": str(text)}:
                 return text
-            case {"type": "image", "data": str(data), "mimeType": str(mime)}:
-                return self._prompt.add_image(b64decode(data), mime)
+            case {"type": "image", "data": str(data), "mimeType": str(mime)} if self._prompt.takes_images:
+                with suppress(ValueError):
+                    return self._prompt.add_image(b64decode(data, validate=True), mime)
+                return "(left out: an invalid image)"
             case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)} as resource}:
                 return self._prompt.add_text(uri, text, str(resource.get("mimeType") or "text/plain"))
             case {"type": "resource_link", "uri": str(uri)}:

@@ -28,7 +28,7 @@ MIN_NAME_CELLS = 12
 def tool_items(inspection: Inspection, changes: ToolChanges, palette: Palette) -> Iterator[PaneItem]:
     """Yield an item for each tool. Tools that are not as the user agreed to them are marked."""
     if any(tool.claims for tool in inspection.tools):
-        yield text_item("What a tool does to your data is what the server says.", palette.faint)
+        yield text_item("The server says what a tool does; nobody has checked it.", palette.faint)
     for tool in inspection.tools:
         change = ""
         if tool.name in changes.changed:
