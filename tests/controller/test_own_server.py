@@ -154,6 +154,31 @@ async def test_a_diff_is_shown_from_two_texts_or_from_the_changes_of_a_file(
     assert chat.session.tool_calls == {}
 
 
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("show_file", {}, "path must be a text that is not empty."),
+    ("show_file", {"path": "a\0b"}, "path contains a character that no file name can contain."),
+    ("show_file", {"path": "\ud800"}, "path contains a character that no file name can contain."),
+    ("show_file", {"path": "."}, "cannot be read: it is a directory."),
+    ("show_file", {"path": "a.txt", "line": True}, "line must be a whole number above 0."),
+    ("show_diff", {"path": "a.txt", "old": "x", "new": "x"}, "The old and the new text are the same."),
+    ("show_diff", {"path": ".env"}, "so its changes are shown only in acp-tui's review."),
+    ("ask_user", {"question": "?", "schema": {"type": "array"}}, "must be a JSON Schema of type object."),
+    ("notify", {"message": "x" * 4_001}, "message has more than 4,000 characters."),
+    ("read_selection", {}, "Nothing is selected."),
+]
+
+
+async def test_a_call_that_cannot_be_run_is_refused_without_a_question(chat: ScriptedConversation) -> None:
+    with_screen(chat)
+    await chat.prompt(*(["call_tool", tool, arguments] for tool, arguments, _ in REFUSED))
+    for said, (_, _, reason) in zip(chat.said().splitlines(), REFUSED, strict=True):
+        assert said.startswith("✘ ")
+        assert said.endswith(reason)
+    user = chat.conversation.options.question_handler
+    assert isinstance(user, ScriptedUser)
+    assert user.asked == []
+
+
 async def test_the_user_is_asked_and_the_answer_is_not_recorded(chat: ScriptedConversation) -> None:
     schema = {"type": "object", "properties": {"size": {"type": "integer"}}}
     screen = with_screen(chat, answer=ElicitationAnswer("accept", {"size": 31415}))
@@ -195,21 +220,20 @@ async def test_a_page_is_opened_only_after_a_question_that_shows_its_host(
     assert screen.opened == ["https://example.org/a?b=c"]
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "file:///etc/passwd",
-        "javascript:alert(1)",
-        "https://bank.example@evil.example/",
-        "https:\\\\x",
-        "http://[",
-        "https://a b",
-    ],
-)
-async def test_an_address_that_could_mislead_is_refused(url: str, chat: ScriptedConversation) -> None:
+MISLEADING = [
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "https://bank.example@evil.example/",
+    "https:\\\\x",
+    "http://[",
+    "https://a b",
+]
+
+
+async def test_an_address_that_could_mislead_is_refused(chat: ScriptedConversation) -> None:
     screen = with_screen(chat)
-    await chat.prompt(["call_tool", "open_url", {"url": url}])
-    assert chat.said().startswith("✘ url ")
+    await chat.prompt(*(["call_tool", "open_url", {"url": url}] for url in MISLEADING))
+    assert [said[:6] for said in chat.said().splitlines()] == ["✘ url "] * len(MISLEADING)
     assert screen.opened == []
 
 

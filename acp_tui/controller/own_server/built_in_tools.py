@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import posixpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,8 +123,12 @@ class BuiltInTools:
 
     def _path(self, arguments: dict[str, Any]) -> str:
         path = _required_text(arguments, "path", 4096)
-        if "\0" in path:
-            raise InvalidCallError("path must not contain a NUL.")
+        try:
+            invalid = b"\0" in os.fsencode(path)
+        except UnicodeEncodeError:  # JSON can contain half of a surrogate pair
+            invalid = True
+        if invalid:
+            raise InvalidCallError("path contains a character that no file name can contain.")
         return posixpath.join(str(self._files.roots.cwd), path)
 
     # ----------------------------------------------------------------- questions and messages
