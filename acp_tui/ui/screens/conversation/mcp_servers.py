@@ -45,7 +45,10 @@ class ConversationMcp:
         from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 
         conversation = self._runner.conversation
-        if conversation is None or self._open is not None:
+        if self._open is not None:
+            return
+        if conversation is None:
+            self._screen.notify("acp-tui is still starting. Try again in a moment.", timeout=3)
             return
         options = conversation.options
         context = McpContext(

@@ -42,6 +42,12 @@ class KnownServer:
         """A text that identifies the definition."""
         return f"{self.server.name}\n{self.server.origin}"
 
+    def offers_tool(self, name: str) -> bool:
+        """Return whether agents are offered a tool, as far as the definition says."""
+        server = self.server
+        included = server.include_tools is None or name in server.include_tools
+        return included and name not in server.exclude_tools
+
     @property
     def can_start(self) -> bool:
         """Whether acp-tui may start the server or connect to it."""

@@ -155,6 +155,7 @@ class McpScreen(Dialog[None]):
         if not self.is_attached or not self.query(OfferList):
             return  # before it is composed, or after it was closed
         state = self.state
+        state.refresh()
         self.servers.show_servers(state.rows(), loaded=state.loaded)
         if state.key is not None:
             self.servers.choose(state.key)

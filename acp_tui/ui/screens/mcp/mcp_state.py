@@ -8,14 +8,15 @@ from rich.segment import Segment
 
 from acp_tui.session.invisible import reveal_line
 from acp_tui.ui.panes.item_builders import text_item
-from acp_tui.ui.screens.mcp.server_facts import server_facts
+from acp_tui.ui.screens.mcp.server_facts import calls_by_server, server_facts
 from acp_tui.ui.screens.mcp.tabs.call_items import call_items, listed_calls
 from acp_tui.ui.screens.mcp.tabs.log_items import log_items
 from acp_tui.ui.screens.mcp.tabs.offer_items import prompt_items, resource_items, tool_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from acp_tui.session.state import ToolCall
     from acp_tui.store.mcp_facts import ToolChanges
     from acp_tui.ui.drawing.body import Spans
     from acp_tui.ui.panes.pane_list import PaneItem
@@ -48,6 +49,7 @@ class McpState:
         """The index of the chosen tab."""
         self.log: Sequence[dict[str, Any]] = ()
         """The last records in the log of the chosen server."""
+        self._named: Mapping[str, Sequence[ToolCall]] = {}  # calls that name a tool, by the server
 
     def use_servers(self, servers: Sequence[KnownServer]) -> None:
         """Replace the servers. The chosen one stays chosen if it still exists."""
@@ -56,6 +58,10 @@ class McpState:
         if self.key not in keys:
             named = (known.key for known in servers if known.server.name == self._first)
             self.key = next(named, keys[0] if keys else None)
+
+    def refresh(self) -> None:
+        """Find the tool calls of the session that name tools of the servers."""
+        self._named = calls_by_server(self._context.session)
 
     @property
     def chosen(self) -> KnownServer | None:
@@ -73,7 +79,7 @@ class McpState:
 
     def facts(self, known: KnownServer) -> list[Fact]:
         """Return the five facts about a server."""
-        return server_facts(known, self._context)
+        return server_facts(known, self._context, self._named.get(known.server.name, ()))
 
     # ------------------------------------------------------------------------- the top lines
 
@@ -105,7 +111,7 @@ class McpState:
         inspection = self._live.of(known).inspection if known is not None else None
         counts: dict[TabName, int] = {}
         if known is not None:
-            counts["calls"] = len(listed_calls(known.server.name, self._context.session))
+            counts["calls"] = len(self.calls(known))
         if inspection is not None:
             counts["tools"], counts["prompts"] = len(inspection.tools), len(inspection.prompts)
             counts["resources"] = len(inspection.resources) + len(inspection.templates)
@@ -129,7 +135,7 @@ class McpState:
             case "log":
                 return log_items(self.log, palette)
             case "tools" if inspection is not None:
-                return [*tool_items(inspection, self.tool_changes(known), palette)]
+                return [*tool_items(inspection, self.tool_changes(known), known.offers_tool, palette)]
             case "prompts" if inspection is not None:
                 return [*prompt_items(inspection, palette)]
             case "resources" if inspection is not None:
@@ -143,7 +149,8 @@ class McpState:
 
     def calls(self, known: KnownServer) -> list[ListedCall]:
         """Return the calls of a server's tools in this session, the newest first."""
-        return listed_calls(known.server.name, self._context.session)
+        name = known.server.name
+        return listed_calls(name, self._context.session, self._named.get(name, ()))
 
     def _empty_text(self, known: KnownServer) -> str:
         """Return why the chosen tab is empty, and what to do."""

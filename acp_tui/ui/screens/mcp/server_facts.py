@@ -11,7 +11,7 @@ from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from acp_tui.session.state import Session
     from acp_tui.store.mcp_facts import ServerFacts
@@ -33,14 +33,17 @@ class Fact:
     is_path: bool = False  # the evidence is only a path
 
 
-def server_facts(known: KnownServer, context: McpContext) -> list[Fact]:
-    """Return the five facts about a server, always in the same order."""
+def server_facts(known: KnownServer, context: McpContext, named: Sequence[ToolCall]) -> list[Fact]:
+    """Return the five facts about a server, always in the same order.
+
+    `named` are the agent's tool calls that name a tool of the server.
+    """
     return [
         _configured(known),
         _trusted(known),
         _tested(known),
         _sent(known, context),
-        _used(known.server.name, context.session, known.saved),
+        _used(known.server.name, context.session, known.saved, named),
     ]
 
 
@@ -87,13 +90,12 @@ def _sent(known: KnownServer, context: McpContext) -> Fact:
     return Fact("sent", "unknown", "to no agent yet")
 
 
-def _used(name: str, session: Session, saved: ServerFacts) -> Fact:
+def _used(name: str, session: Session, saved: ServerFacts, named: Sequence[ToolCall]) -> Fact:
     carried = [call for call in session.mcp_calls if call.server == name and call.by == "agent"]
     if carried:
         last = carried[-1]
         words = f"{_count(len(carried), 'call')} through the bridge, last {reveal_line(last.tool)}"
         return Fact("used", "yes", words, last.at)
-    named = list(calls_by_name(name, session))
     if named:
         last_call = named[-1]
         tool = last_call.mcp_tool
@@ -110,11 +112,13 @@ def _used(name: str, session: Session, saved: ServerFacts) -> Fact:
     return Fact("used", "unknown", "no call seen yet")
 
 
-def calls_by_name(server: str, session: Session) -> Iterator[ToolCall]:
-    """Yield the agent's tool calls that name a tool of a server, the oldest first."""
-    for entry in session.entries:
-        if isinstance(entry, ToolCall) and entry.mcp_tool is not None and entry.mcp_tool.server == server:
-            yield entry
+def calls_by_server(session: Session) -> dict[str, list[ToolCall]]:
+    """Return the agent's tool calls that name a tool of a server, the oldest first, by the server."""
+    found: dict[str, list[ToolCall]] = {}
+    for entry in session.entries if session.mcp_servers else ():
+        if isinstance(entry, ToolCall) and entry.mcp_tool is not None:
+            found.setdefault(entry.mcp_tool.server, []).append(entry)
+    return found
 
 
 def _count(number: int, noun: str) -> str:

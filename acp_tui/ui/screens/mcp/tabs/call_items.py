@@ -15,7 +15,6 @@ from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, justified_line
 from acp_tui.ui.panes.pane_list import PaneItem
 from acp_tui.ui.permission.rule_rows import format_time
-from acp_tui.ui.screens.mcp.server_facts import calls_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,15 +62,15 @@ class ListedCall:
         return f"by the agent's {source}"
 
 
-def listed_calls(server: str, session: Session) -> list[ListedCall]:
-    """Return the calls of a server's tools, the newest first.
+def listed_calls(server: str, session: Session, named: Sequence[ToolCall]) -> list[ListedCall]:
+    """Return the calls of a server's tools, the newest first. `named` are those that only the agent reports.
 
     Calls that only the agent reports are left out if acp-tui carried calls of the agent to this server.
     """
     carried = [call for call in session.mcp_calls if call.server == server]
     found = [ListedCall(f"carried {at}", call) for at, call in enumerate(carried)]
     if not any(call.by == "agent" for call in carried):
-        found += [ListedCall(f"entry {call.id}", call) for call in calls_by_name(server, session)]
+        found += [ListedCall(f"entry {call.id}", call) for call in named]
     return sorted(found, key=lambda one: one.at, reverse=True)
 
 

@@ -13,7 +13,7 @@ from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, justified_line, text_it
 from acp_tui.ui.panes.pane_list import PaneItem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rich.style import Style
     from textual.strip import Strip
@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 MIN_NAME_CELLS = 12
 
 
-def tool_items(inspection: Inspection, changes: ToolChanges, palette: Palette) -> Iterator[PaneItem]:
-    """Yield an item for each tool. Tools that are not as the user agreed to them are marked."""
+def tool_items(
+    inspection: Inspection, changes: ToolChanges, allows: Callable[[str], bool], palette: Palette
+) -> Iterator[PaneItem]:
+    """Yield an item for each tool. Tools that are not as the user agreed to them are marked.
+
+    `allows` returns whether agents are offered the tool with this name.
+    """
     if any(tool.claims for tool in inspection.tools):
         yield text_item("The server says what a tool does; nobody has checked it.", palette.faint)
     for tool in inspection.tools:
@@ -35,7 +40,8 @@ def tool_items(inspection: Inspection, changes: ToolChanges, palette: Palette) -
             change = "changed since you agreed"
         elif tool.name in changes.added:
             change = "new since you agreed"
-        right = change or ", ".join(tool.claims)
+        excluded = [] if allows(tool.name) else ["not offered to agents"]
+        right = change or ", ".join([*tool.claims, *excluded])
         style = palette.error if change else palette.text
         note_style = palette.error if change else palette.dim
         yield _item(tool.name, tool.name, right, tool.description or tool.title, (style, note_style), palette)
