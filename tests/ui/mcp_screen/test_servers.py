@@ -10,6 +10,7 @@ import pytest
 from mcp import MCPError
 
 from acp_tui.config.settings import load
+from acp_tui.store.own_mcp_servers import change_own_servers, read_own_servers
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from tests.ui.mcp_screen.conftest import open_screen
 
@@ -106,3 +107,12 @@ async def test_a_server_is_turned_off_for_new_sessions(open_ui: Open, add_server
         assert [server.is_on for server in load(Path.cwd()).mcp_servers] == [False]
         await ui.press("space")
         await ui.sees("disconnected")
+
+
+async def test_a_server_of_mcp_toml_is_given_through_the_bridge(open_ui: Open) -> None:
+    change_own_servers(lambda own: own.servers.update({"files": {"command": "/bin/cat"}}))
+    async with open_ui() as ui:
+        await open_screen(ui)
+        await ui.sees("files", "stdio", "b bridge")
+        await ui.press("b")
+        await ui.until(lambda: read_own_servers().servers["files"].get("connection") == "bridge")

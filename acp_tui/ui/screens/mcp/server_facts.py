@@ -86,7 +86,7 @@ def _sent(known: KnownServer, context: McpContext) -> Fact:
         return Fact("sent", "yes", reveal_line(f"to {context.agent}{way}, session {session_id}"), at)
     if (sent := known.saved.sent) is not None:
         earlier = reveal_line(f"to {sent.agent}, earlier session {sent.session}")
-        return Fact("sent", "no", earlier, sent.at)
+        return Fact("sent", "yes", earlier, sent.at)
     return Fact("sent", "unknown", "to no agent yet")
 
 
@@ -108,7 +108,7 @@ def _used(name: str, session: Session, saved: ServerFacts, named: Sequence[ToolC
         words = (
             f"in an earlier session, last {reveal_line(used.tool)}; evidence: {reveal_line(used.evidence)}"
         )
-        return Fact("used", "no", words, used.at)
+        return Fact("used", "yes", words, used.at)
     return Fact("used", "unknown", "no call seen yet")
 
 
