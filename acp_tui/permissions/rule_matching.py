@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Literal
 from acp_tui.permissions.commands.risky_arguments import WHOLE_COMMAND
 from acp_tui.permissions.path_globs import compile_glob, fold_case, unescape
 from acp_tui.permissions.subject import PATH_KINDS
+from acp_tui.session.mcp_tool import fold_mcp_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -187,6 +188,14 @@ def _is_tool(rule: Rule, subject: Subject) -> bool:
     )
 
 
+def _may_be_tool(rule: Rule, subject: Subject) -> bool:
+    """Return whether a call may be for a rejected tool: agents write some characters differently."""
+    pairs = ((rule.server, subject.server), (rule.tool, subject.tool))
+    return subject.server is not None and all(
+        rejected is None or fold_mcp_name(rejected) == fold_mcp_name(used or "") for rejected, used in pairs
+    )
+
+
 def _rejects(rule: Rule, subject: Subject, base: str) -> Match:
     if any(_rejects(rule, part, base) == "yes" for part in subject.parts):
         return "yes"
@@ -195,7 +204,7 @@ def _rejects(rule: Rule, subject: Subject, base: str) -> Match:
     if rule.kind == "mcp":
         if subject.kind == "mcp" and not subject.certain:
             return "perhaps" if rule.server else "yes"
-        return "yes" if _is_tool(rule, subject) else "no"
+        return "yes" if _may_be_tool(rule, subject) else "no"
     if rule.kind != subject.kind and not (rule.kind == "edit" and subject.also_edits):
         return "no"
     if rule.command is not None:

@@ -85,10 +85,11 @@ def _subject_of_call(call: ToolCall, context: PathContext, tool: FoundTool) -> S
     if not known and not subject.dangerous and kind not in FILE_KINDS:  # files often contain such texts
         suspicion = next((why for text in texts_of(call) if (why := find_danger_in_prose(text))), None)
         subject = subject.evolve(dangerous=suspicion)
+    guess = call.mcp_tool if tool.server is None else None  # for rules that reject
     return subject.evolve(
-        server=tool.server,
-        tool=tool.name,
-        doubt=subject.doubt or tool.doubt,
+        server=guess.server if guess else tool.server,
+        tool=guess.name if guess else tool.name,
+        doubt=subject.doubt or tool.doubt or (_ONLY_TITLE if guess else None),
         also_edits=has_diff and subject.kind != "edit",
     )
 
@@ -324,8 +325,10 @@ def _mcp_tool(call: ToolCall, tool: FoundTool) -> Subject | None:
     if titled is None:
         return None
     words = f"use `{titled.name}` of the MCP server {titled.server}"
-    doubt = "only its title names the server and the tool"
-    return Subject(kind="mcp", description=reveal_line(words), doubt=doubt)
+    return Subject(kind="mcp", description=reveal_line(words), doubt=_ONLY_TITLE)
+
+
+_ONLY_TITLE = "only its title names the server and the tool"
 
 
 _PLAIN_WORDS = {

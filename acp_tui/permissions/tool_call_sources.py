@@ -19,12 +19,13 @@ from acp_tui.protocol.raw_input_keys import (
     PATH_KEYS,
     PATH_LIST_KEYS,
 )
-from acp_tui.session.mcp_tool import tool_names
+from acp_tui.session.mcp_tool import fold_mcp_name, tool_names
 from acp_tui.session.state import Content, Diff
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from acp_tui.session.mcp_tool import McpTool
     from acp_tui.session.state import ToolCall
 
 MAX_NESTING = 4
@@ -144,18 +145,33 @@ def mcp_tool_of(call: ToolCall) -> FoundTool:
     """
     names = set(tool_names(call.name, call.meta))
     found = {name for name in names if name.startswith("mcp__")}
-    known = call.mcp_tool
+    named = call.mcp_tool if call.mcp_tool is not None and call.mcp_tool.source == "name" else None
     if not found:
-        if known is None or known.source == "title":
-            return FoundTool()
-        return FoundTool(known.server, known.name)
+        return _named_tool(named, names)
     full = found.pop()
     if any(name != full and not full.endswith(f"__{name}") for name in names):
-        return FoundTool(doubt="it names different tools in different places")
+        return FoundTool(doubt=_DIFFERENT_TOOLS)
     parts = full.removeprefix("mcp__").split("__")
     if len(parts) != 2 or not all(parts):
-        return FoundTool(doubt="it is unclear where the server's name ends and the tool's name begins")
-    return FoundTool(*parts)
+        return FoundTool(doubt=_UNCLEAR_SERVER)
+    if named is None:
+        return FoundTool(*parts)
+    if named.is_ambiguous or fold_mcp_name(named.server) != fold_mcp_name(parts[0]):
+        return FoundTool(doubt=_UNCLEAR_SERVER)
+    return FoundTool(named.server, named.name)  # agents replace characters in the server's name
+
+
+_DIFFERENT_TOOLS = "it names different tools in different places"
+_UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's name begins"
+
+
+def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
+    """Return the tool of a known server that the call's names mean, without `mcp__`."""
+    if named is None:
+        return FoundTool()
+    if not all(name.endswith(named.name) for name in names):
+        return FoundTool(doubt=_DIFFERENT_TOOLS)
+    return FoundTool(doubt=_UNCLEAR_SERVER) if named.is_ambiguous else FoundTool(named.server, named.name)
 
 
 def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +26,7 @@ class McpTool:
     name: str
     source: Literal["name", "title"]  # what of the tool call the agent put it into
     is_title: bool = False  # the title says nothing else
+    is_ambiguous: bool = False  # whether the name could also mean another tool, or one of another server
 
     @property
     def label(self) -> str:
@@ -44,14 +46,21 @@ def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence
     bare = title.strip().strip("`")
     # The title of another call may be a path, such as `server/file.py`.
     may_have_slash = kind == "other" or bare.startswith(_PREFIX)
-    titled = _split(bare.removeprefix(_PREFIX), servers, ("__", "/") if may_have_slash else ("__",))
-    if titled is None and kind == "other":  # OpenCode joins the names by one `_`
-        titled = _split(bare, servers, ("_",))
+    titled = _splits(bare.removeprefix(_PREFIX), servers, ("__", "/") if may_have_slash else ("__",))
+    if not titled and kind == "other":  # OpenCode joins the names by one `_`
+        titled = _splits(bare, servers, ("_",))
     for name in names:
-        if found := _split(name, servers, ("__", "/")):
-            is_title = titled is not None or bare in (name, found[1], "")
-            return McpTool(*found, source="name", is_title=is_title)
-    return McpTool(*titled, source="title", is_title=True) if titled is not None else None
+        if found := _splits(name, servers, ("__", "/")):
+            is_title = bool(titled) or bare in (name, found[0][1], "")
+            return McpTool(*found[0], source="name", is_title=is_title, is_ambiguous=len(found) > 1)
+    if titled:
+        return McpTool(*titled[0], source="title", is_title=True, is_ambiguous=len(titled) > 1)
+    return None
+
+
+def fold_mcp_name(name: str) -> str:
+    """Return the name of a server or tool without what agents may change in it, and in lower case."""
+    return _UNSAFE.sub("_", unicodedata.normalize("NFC", name)).casefold()
 
 
 def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
@@ -63,18 +72,19 @@ def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
             yield found
 
 
-def _split(name: str, servers: Sequence[str], separators: Sequence[str]) -> tuple[str, str] | None:
-    """Return the server and the tool in a name such as `mcp__server__tool`, `server__tool` or `server/tool`.
+def _splits(name: str, servers: Sequence[str], separators: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the servers and tools that a name may mean, such as `mcp__server__tool` or `server/tool`.
 
-    If the names of several servers match, the longest is used.
+    Longer names of servers come first; of equally long ones, the one that is written exactly so.
     """
     if not name or any(character.isspace() for character in name):
-        return None
+        return []
     rest = name.removeprefix("mcp__")
-    for server in sorted(servers, key=len, reverse=True):
+    found: list[tuple[str, str]] = []
+    for server in sorted(servers, key=lambda server: (len(server), rest.startswith(server)), reverse=True):
         for written in dict.fromkeys((server, _UNSAFE.sub("_", server))):
             for separator in separators:
                 tool = rest.removeprefix(f"{written}{separator}")
-                if tool.strip("_") and tool != rest:
-                    return server, tool
-    return None
+                if tool.strip("_") and tool != rest and (server, tool) not in found:
+                    found.append((server, tool))
+    return found

@@ -12,8 +12,18 @@ from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_matching import matches, strongest
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import Rule, describe_rule, from_dict, to_dict
-from acp_tui.permissions.subject_reader import subject_of_kind
-from tests.support.permissions import PLACE, PROJECT, command, file, narrowest_rule, subject_of, terminal
+from acp_tui.permissions.subject_reader import subject_of_call, subject_of_kind
+from acp_tui.session.mcp_tool import McpTool, find_mcp_tool
+from tests.support.permissions import (
+    PLACE,
+    PROJECT,
+    call_of,
+    command,
+    file,
+    narrowest_rule,
+    subject_of,
+    terminal,
+)
 
 if TYPE_CHECKING:
     from acp_tui.permissions.subject import Subject
@@ -317,6 +327,35 @@ def test_no_allow_rule_matches_an_ambiguous_mcp_tool() -> None:
     unclear = subject_of({"name": "mcp__a__b__c"})
     assert match_of("allow", "mcp:a", unclear) == "no"
     assert match_of("reject", "mcp:a", unclear) == "perhaps"
+
+
+@pytest.mark.parametrize(
+    ("name", "servers", "allow", "reject"),
+    [
+        ("mcp__my_docs__find", ["my.docs"], "yes", "yes"),
+        ("my_docs__find", ["my.docs"], "yes", "yes"),
+        ("mcp__My_Docs__Find", [], "no", "yes"),
+        ("mcp__my_docs__find", ["my.docs", "my_docs"], "no", "perhaps"),
+        ("my_docs__find", ["my_docs", "my.docs"], "no", "perhaps"),
+        ("mcp__my.docs___find", ["my.docs", "my.docs_"], "no", "perhaps"),
+    ],
+)
+def test_a_rule_allows_a_tool_only_if_its_server_is_certain(
+    name: str, servers: list[str], allow: str, reject: str
+) -> None:
+    call = call_of({"kind": "other", "name": name})
+    call.mcp_tool = find_mcp_tool([name], "", "other", servers)
+    subject = subject_of_call(call, PLACE)
+    assert match_of("allow", "mcp:my.docs", subject) == allow
+    assert match_of("reject", "mcp:my.docs/find", subject) == reject
+
+
+def test_rejecting_an_mcp_server_rejects_commands_that_only_a_title_ascribes_to_it() -> None:
+    call = call_of({"kind": "execute", "title": "docs__run", "rawInput": {"command": "ls"}})
+    call.mcp_tool = McpTool("docs", "run", source="title")
+    subject = subject_of_call(call, PLACE)
+    assert match_of("allow", "mcp:docs", subject) == "no"
+    assert match_of("reject", "mcp:docs", subject) == "yes"
 
 
 def test_rejecting_an_mcp_server_rejects_its_commands() -> None:
