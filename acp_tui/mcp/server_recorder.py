@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_tui.config.paths import paths
 from acp_tui.mcp.handlers import ServerHandlers
+from acp_tui.mcp.log_budget import LogBudget
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.store.mcp_log import McpLog
 
@@ -32,21 +33,24 @@ class ServerRecorder:
         self._log = McpLog(paths().state, server.name)
         self._source = source
         self._secrets = secret_values(server)
+        self._budget = LogBudget()
 
     def handlers(self, base: ServerHandlers = ServerHandlers()) -> ServerHandlers:  # noqa: B008  # frozen
         """Return handlers that record what the server reports, and then call those of `base`."""
 
         def stderr(line: str) -> None:
-            self._add("stderr", line=line)
+            self._add_lines("stderr", line)
 
         def noise(line: str) -> None:
-            self._add("stdout", line=line)
+            self._add_lines("stdout", line)
 
         def message(message: ServerLogMessage) -> None:
-            self._add("log", level=message.level, logger=message.logger, data=message.data)
+            if self._budget.pass_lines(message.level):
+                self._add("log", level=message.level, logger=message.logger, data=message.data)
 
         def changed(kind: str) -> None:
-            self._add("changed", list=kind)
+            if self._budget.pass_lines(kind):
+                self._add("changed", list=kind)
 
         follow = base.on_list_changed
         return ServerHandlers(
@@ -74,6 +78,10 @@ class ServerRecorder:
     def call_failed(self, tool: str, arguments: dict[str, Any], sentence: str, seconds: float) -> None:
         """Record a call of a tool that has no result."""
         self._add("call", tool=tool, arguments=arguments, failure=sentence, seconds=round(seconds, 3))
+
+    def _add_lines(self, kind: RecordKind, text: str) -> None:
+        for line in self._budget.pass_lines(text):
+            self._add(kind, line=line)
 
     def _add(self, kind: RecordKind, **values: Any) -> None:
         self._log.add(kind, source=self._source, **self._masked(values))

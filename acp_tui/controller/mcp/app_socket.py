@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """The maximum length of a message. Results with several images have some megabytes."""
 MAX_CONNECTIONS = 64
+MAX_PENDING = 1000
+"""The notifications of one connection that wait to be processed. More are dropped."""
 MAX_PATH_BYTES = 100
 """The length of a socket's path is limited to 104 bytes on macOS and 108 on Linux."""
 
@@ -117,8 +119,15 @@ class AppSocket:
         async def request(method: str, params: Any, _request_id: int | str) -> Any:
             return await self._answer(method, params)
 
+        pending: set[asyncio.Task[None]] = set()
+
         def notified(method: str, params: Any) -> None:
-            tasks.create_task(self._take(method, params))
+            if len(pending) >= MAX_PENDING:
+                log.debug("A message on the socket for MCP servers was dropped: %s", method)
+                return
+            task = tasks.create_task(self._take(method, params))
+            pending.add(task)
+            task.add_done_callback(pending.discard)
 
         try:
             async with asyncio.TaskGroup() as tasks:

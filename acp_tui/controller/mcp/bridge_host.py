@@ -29,6 +29,8 @@ ASK_SECONDS = 50.0
 """How long the user can be asked: agents give up on a tool after a time, often a minute."""
 ASK_MARGIN_SECONDS = 10.0
 """How much earlier than a server's own timeout the question ends."""
+MAX_SECONDS = 1e9
+"""Longer calls are not believed: the number comes from another process."""
 TURN_STOPPED = "The user stopped the turn."
 
 
@@ -133,7 +135,7 @@ class BridgeHost:
             params.get("arguments"),
             params.get("result"),
             error if isinstance(error, str) else None,
-            float(seconds) if isinstance(seconds, int | float) else 0.0,
+            float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < MAX_SECONDS else 0.0,
         )
 
     async def _log(self, params: dict[str, Any]) -> None:

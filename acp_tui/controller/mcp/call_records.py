@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.paths import paths
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.session.events import McpCalled
+from acp_tui.session.nesting import limit_depth
 from acp_tui.store.mcp_facts import McpFacts
 from acp_tui.store.mcp_log import McpLog
 
@@ -100,7 +101,7 @@ class CallRecords:
 
     def _short(self, value: Any) -> Any:
         """Return a value for the record, with long strings shortened and the server's secrets masked."""
-        short = self._short_texts(value)
+        short = self._short_texts(limit_depth(value))
         text = json.dumps(short)
         if len(text) <= MAX_VALUE:
             return short

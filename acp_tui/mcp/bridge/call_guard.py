@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import time
 from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui.mcp.json_rpc_peer import PeerClosedError, RpcError
+from acp_tui.mcp.log_budget import LogBudget
+from acp_tui.session.nesting import limit_depth
 
 if TYPE_CHECKING:
     from acp_tui.mcp.app_link import AppLink
 
+MAX_RECORDED = 8_000_000
+"""Characters of arguments or of a result as JSON. Larger ones are cut: the app refuses such messages."""
+KEPT_CHARACTERS = 200_000
 NO_APP = "acp-tui is not connected: calls are neither recorded nor asked about."
 
 
@@ -34,6 +40,7 @@ class AppCallGuard:
     def __init__(self, link: AppLink, name: str) -> None:
         self._link = link
         self._name = name
+        self._budget = LogBudget()
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
         """Return why a call is not allowed, as a sentence; None if it is."""
@@ -51,12 +58,22 @@ class AppCallGuard:
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
         """Record a call that has ended."""
         seconds = round(time.monotonic() - began, 4)
-        ended = {"result": result, "error": error, "seconds": seconds}
-        self._link.post("called", name=self._name, tool=tool, arguments=arguments, **ended)
+        ended = {"result": _cut(result), "error": error, "seconds": seconds}
+        self._link.post("called", name=self._name, tool=tool, arguments=_cut(arguments), **ended)
 
     def log(self, kind: str, text: str) -> None:
-        """Record output of the server."""
-        self._link.post("log", name=self._name, kind=kind, text=text)
+        """Record output of the server, unless it is too much."""
+        if lines := self._budget.pass_lines(text):
+            self._link.post("log", name=self._name, kind=kind, text="\n".join(lines))
+
+
+def _cut(value: Any) -> Any:
+    """Return a value that fits into a message; one that is nested too deeply or too long is cut."""
+    value = limit_depth(value)
+    text = json.dumps(value)
+    if len(text) <= MAX_RECORDED:
+        return value
+    return f"{text[:KEPT_CHARACTERS]}… {len(text) - KEPT_CHARACTERS:,} more characters"
 
 
 class NoCallGuard:
