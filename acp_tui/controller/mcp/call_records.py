@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths
+from acp_tui.mcp.recordable import recordable
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.session.events import McpCalled
-from acp_tui.session.nesting import limit_depth
 from acp_tui.store.mcp_facts import McpFacts
 from acp_tui.store.mcp_log import McpLog
 
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.store.mcp_log import RecordKind
 
-MAX_TEXT = 20_000
-"""Characters of one string in a record, such as an image, that are kept."""
-MAX_VALUE = 200_000
-"""Characters of arguments or of a result as JSON; larger ones are replaced by their beginning."""
 _KINDS: dict[str, RecordKind] = {"stderr": "stderr", "noise": "stdout"}
 
 
@@ -78,7 +73,8 @@ class CallRecords:
 
     async def add(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
         """Record a call that has ended."""
-        arguments, result = await asyncio.to_thread(lambda: (self._short(arguments), self._short(result)))
+        arguments = await asyncio.to_thread(recordable, arguments, self._secrets)
+        result = await asyncio.to_thread(recordable, result, self._secrets)
         error = None if error is None else mask_secrets(error, self._secrets)
         self._note(McpCalled(self._server.name, tool, arguments, result, error, round(seconds, 4)))
         await asyncio.to_thread(self._write, tool, arguments, result, error, seconds)
@@ -98,22 +94,3 @@ class CallRecords:
         outcome = {"result": result} if error is None else {"failure": error}
         called = {"tool": tool, "arguments": arguments, **outcome, "seconds": round(seconds, 3)}
         self._log_file.add("call", source="bridge", **called)
-
-    def _short(self, value: Any) -> Any:
-        """Return a value for the record, with long strings shortened and the server's secrets masked."""
-        short = self._short_texts(limit_depth(value))
-        text = json.dumps(short)
-        if len(text) <= MAX_VALUE:
-            return short
-        return f"{text[:MAX_VALUE]}… {len(text) - MAX_VALUE:,} more characters"
-
-    def _short_texts(self, value: Any) -> Any:
-        if isinstance(value, str):
-            text = mask_secrets(value, self._secrets)
-            rest = len(text) - MAX_TEXT
-            return text if rest <= 0 else f"{text[:MAX_TEXT]}… {rest:,} more characters"
-        if isinstance(value, list):
-            return [self._short_texts(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self._short_texts(item) for key, item in value.items()}
-        return value

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
-from acp_tui.session.invisible import invisible_characters
+from acp_tui.session.invisible import invisible_characters, reveal_line
 from acp_tui.session.state import SlashCommand
 from acp_tui.session.text import strip_controls, visible_line
 
@@ -172,12 +172,20 @@ def _saved_offers(
     for name, server in {server.name: server for server in servers}.items():
         saved = offers.read(name, server.digest())
         for prompt in saved.prompts:
+            if not _is_plain(f"{name}:{prompt['name']}"):
+                continue
             about = str(prompt.get("description") or prompt.get("title") or "")
             prompts.append(OfferedPrompt(name, prompt["name"], about, _objects(prompt.get("arguments"))))
-        resources |= {f"{name}:{one['uri']}": (name, one["uri"]) for one in saved.resources}
+        uris = [one["uri"] for one in saved.resources if _is_plain(f"{name}:{one['uri']}")]
+        resources |= {f"{name}:{uri}": (name, uri) for uri in uris}
     return prompts, resources
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
     items: Iterable[Any] = value if isinstance(value, list) else ()
     return [item for item in items if isinstance(item, dict)]
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether a name can be typed: it has no control or invisible characters."""
+    return reveal_line(name) == name and "\n" not in name

@@ -72,36 +72,47 @@ class ToolCallScreen(DetailScreen):
     # ------------------------------------------------------------------------- the call
 
     async def _run(self) -> None:
+        call, event = self._call, McpCalled(self._connection.server.name, self._tool, by="you")
+        try:
+            await self._call_tool(event)
+        except asyncio.CancelledError:
+            event.error = "You cancelled the call."
+            call.status = "cancelled"
+            raise
+        except UserError as error:
+            event.error = str(error)
+            call.status = "failed"
+            call.content = [*read_blocks({"type": "text", "text": str(error)})]
+        finally:
+            call.ended_at = time.time()
+            event.seconds = round(call.ended_at - call.at, 3)
+            self._progress = ""
+            self._ended(event)
+            self._update()
+
+    async def _call_tool(self, event: McpCalled) -> None:
+        """Call the tool, show its result, and write both to the event and to the server's log."""
         from acp_tui.mcp.calls import call_tool
+        from acp_tui.mcp.recordable import recordable
+        from acp_tui.mcp.secrets import secret_values
         from acp_tui.mcp.server_recorder import ServerRecorder
 
-        recorder = ServerRecorder(self._connection.server, "screen")
-        event = McpCalled(self._connection.server.name, self._tool, self._arguments, by="you")
+        server, call = self._connection.server, self._call
+        recorder, secrets = ServerRecorder(server, "screen"), secret_values(server)
+        event.arguments = recordable(self._arguments, secrets)
         try:
             result = await call_tool(
                 self._connection, self._tool, self._arguments, on_progress=self._show_progress
             )
-        except asyncio.CancelledError:
-            event.error = "You cancelled the call."
-            self._call.status = "cancelled"
-            raise
         except UserError as error:
-            event.error = str(error)
-            recorder.call_failed(self._tool, self._arguments, str(error), time.time() - self._call.at)
-            self._call.status = "failed"
-            self._call.content = [*read_blocks({"type": "text", "text": str(error)})]
-        else:
-            event.result = _result_object(result)
-            recorder.called(self._tool, self._arguments, result, time.time() - self._call.at)
-            self._call.status = "failed" if result.is_error else "completed"
-            self._call.content = [*read_blocks(result.content)] if result.content else []
-            self._structured = result.structured
-        finally:
-            self._call.ended_at = time.time()
-            event.seconds = round(self._call.ended_at - self._call.at, 3)
-            self._progress = ""
-            self._ended(event)
-            self._update()
+            recorder.call_failed(self._tool, self._arguments, str(error), time.time() - call.at)
+            raise
+        call.status = "failed" if result.is_error else "completed"
+        call.content = [*read_blocks(result.content)] if result.content else []
+        self._structured = result.structured
+        seconds = time.time() - call.at
+        event.result = await asyncio.to_thread(recordable, _result_object(result), secrets)
+        await asyncio.to_thread(recorder.called, self._tool, self._arguments, result, seconds)
 
     def _show_progress(self, progress: Progress) -> None:
         parts = [f"{progress.done:g}"]

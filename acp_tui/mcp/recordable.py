@@ -1,0 +1,35 @@
+"""Prepares the arguments and the result of a call for the session's log."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from acp_tui.mcp.secrets import mask_secrets
+from acp_tui.session.nesting import limit_depth
+
+MAX_TEXT = 20_000
+"""Characters of one string in a record, such as an image, that are kept."""
+MAX_VALUE = 200_000
+"""Characters of arguments or of a result as JSON; larger ones are replaced by their beginning."""
+
+
+def recordable(value: Any, secrets: tuple[str, ...]) -> Any:
+    """Return a JSON value for a record, with long strings shortened and these secrets masked."""
+    short = _short_texts(limit_depth(value), secrets)
+    text = json.dumps(short)
+    if len(text) <= MAX_VALUE:
+        return short
+    return f"{text[:MAX_VALUE]}… {len(text) - MAX_VALUE:,} more characters"
+
+
+def _short_texts(value: Any, secrets: tuple[str, ...]) -> Any:
+    if isinstance(value, str):
+        text = mask_secrets(value, secrets)
+        rest = len(text) - MAX_TEXT
+        return text if rest <= 0 else f"{text[:MAX_TEXT]}… {rest:,} more characters"
+    if isinstance(value, list):
+        return [_short_texts(item, secrets) for item in value]
+    if isinstance(value, dict):
+        return {key: _short_texts(item, secrets) for key, item in value.items()}
+    return value
