@@ -318,7 +318,9 @@ def test_no_log_prevents_recording(tmp_path: Path, home: Path) -> None:
     assert log.startswith(str(home / "data" / "sessions"))
 
 
-def test_supported_mcp_servers_are_sent_and_the_others_reported(tmp_path: Path) -> None:
+def test_mcp_servers_are_sent_as_they_are_or_as_a_bridge_and_unusable_ones_are_reported(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "mcp.json"
     servers = {
         "files": {"command": sys.executable, "args": ["-V"], "env": {"A": "${NOT_SET:-b}"}},
@@ -332,13 +334,17 @@ def test_supported_mcp_servers_are_sent_and_the_others_reported(tmp_path: Path) 
         steps(["report_params", "session/new"]), "--mcp-config", "mcp.json", command=command, cwd=tmp_path
     )
     assert done.code == 0
-    assert json.loads(done.out)["mcpServers"] == [
-        {"name": "files", "command": sys.executable, "args": ["-V"], "env": [{"name": "A", "value": "b"}]},
-        {"type": "http", "name": "web", "url": "https://example.com/mcp", "headers": []},
-    ]
-    notices = [line for line in done.err.splitlines() if "is not used" in line]
-    assert ["stream" in line for line in notices] == [True, False]
-    assert "NOT_SET" in notices[1]
+    files, web, stream = json.loads(done.out)["mcpServers"]
+    assert files == {
+        "name": "files",
+        "command": sys.executable,
+        "args": ["-V"],
+        "env": [{"name": "A", "value": "b"}],
+    }
+    assert web == {"type": "http", "name": "web", "url": "https://example.com/mcp", "headers": []}
+    assert stream["args"][:6] == ["-P", "-m", "acp_tui", "mcp", "bridge", "stream"]
+    (notice,) = [line for line in done.err.splitlines() if "is not used" in line]
+    assert "NOT_SET" in notice
 
 
 def test_a_missing_mcp_config_file_is_reported_in_one_line(tmp_path: Path) -> None:
