@@ -23,6 +23,8 @@ def check_authorization_url(server: str, url: str) -> AuthorizationUrl:
     """Return the address with its host and warnings. Raises `ValueError` if it must not be opened."""
     if visible_line(url) != url or any(char.isspace() for char in url):
         raise ValueError("it contains control characters or blanks")
+    if "\\" in url:  # browsers read it as a slash, so that they find another host
+        raise ValueError("it contains a backslash")
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme not in ("https", "http") or not host:
