@@ -16,7 +16,7 @@ from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.mcp.handlers import ServerHandlers
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Sequence
     from pathlib import Path
 
     import httpx2
@@ -138,7 +138,10 @@ class Inspection:
     @property
     def tool_digests(self) -> dict[str, str]:
         """The digest of each tool, by its name."""
-        return {tool.name: tool.digest for tool in self.tools}
+        found: dict[str, set[str]] = {}
+        for tool in self.tools:
+            found.setdefault(tool.name, set()).add(tool.digest)
+        return {name: combined_digest(digests) for name, digests in found.items()}
 
     @property
     def server_version(self) -> str:
@@ -283,6 +286,12 @@ def tool_digest(tool: dict[str, Any]) -> str:
     hints = {key: annotations[key] for key in _ANNOTATIONS if annotations.get(key) is not None}
     parts = json.dumps([*(tool.get(key) for key in keys), hints], sort_keys=True)
     return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def combined_digest(digests: Collection[str]) -> str:
+    """Return the digest of a tool that is listed several times, which is that of none of its definitions."""
+    one, *others = sorted(digests)
+    return hashlib.sha256(" ".join([one, *others]).encode()).hexdigest() if others else one
 
 
 def _prompt_info(prompt: Prompt) -> PromptInfo:

@@ -6,8 +6,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.mcp.bridge.tool_digests import ToolDigests
 from acp_tui.mcp.bridge.upstream import Downstream
-from acp_tui.mcp.inspection import tool_digest
 from acp_tui.mcp.json_rpc_peer import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -75,7 +75,7 @@ class Bridge:
         self._upstream: Upstream | None = None
         self._opening = asyncio.Lock()
         self._capabilities: dict[str, Any] = {}
-        self._digests: dict[str, str] = {}  # of the tools, by name
+        self._digests = ToolDigests()
         self._agent = JsonRpcPeer(stream, on_request=self._on_request, on_notification=self._on_notification)
 
     async def run(self) -> None:
@@ -94,7 +94,8 @@ class Bridge:
             case "initialize":
                 return await self._initialize(upstream, params, request_id)
             case "tools/list":
-                return self._listed(await upstream.request(method, params, request_id))
+                page = await upstream.request(method, params, request_id)
+                return self._shown(page, continues=isinstance(params, dict) and bool(params.get("cursor")))
             case "tools/call":
                 return await self._call(upstream, params, request_id)
         return await upstream.request(method, params, request_id)
@@ -132,13 +133,12 @@ class Bridge:
 
     # ----------------------------------------------------------------- tools
 
-    def _listed(self, result: Any) -> Any:
-        """Remember the tools in a result of `tools/list`, and remove those that the agent must not use."""
-        tools = result.get("tools") if isinstance(result, dict) else None
-        if not isinstance(tools, list):
+    def _shown(self, result: Any, *, continues: bool) -> Any:
+        """Note the tools in a result of `tools/list`, and remove those that the agent must not use."""
+        tools = _tools(result)
+        if tools is None:
             return result
-        tools = [tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
-        self._digests |= {tool["name"]: tool_digest(tool) for tool in tools}
+        self._digests.show(tools, continues=continues)
         return {**result, "tools": [tool for tool in tools if self._server.allows_tool(tool["name"])]}
 
     async def _call(self, upstream: Upstream, params: Any, request_id: RequestId) -> Any:
@@ -184,19 +184,19 @@ class Bridge:
 
     async def _digest(self, upstream: Upstream, name: str) -> str | None:
         """Return the digest of a tool. Lists the tools if the agent has not since they changed."""
-        if name in self._digests:
-            return self._digests[name]
         cursor = None
         try:
             for _ in range(MAX_TOOL_PAGES):
+                if self._digests.is_known(name):
+                    break
                 page = await upstream.request("tools/list", {"cursor": cursor} if cursor else {})
-                self._listed(page)
+                self._digests.add(_tools(page) or [])
                 cursor = page.get("nextCursor") if isinstance(page, dict) else None
-                if name in self._digests or not cursor:
+                if not cursor:
                     break
         except RpcError:
             pass  # the server may have tools without listing them
-        return self._digests.get(name)
+        return self._digests.of(name)
 
     # ----------------------------------------------------------------- from the server
 
@@ -211,8 +211,16 @@ class Bridge:
 
     def _notify(self, method: str, params: Any) -> None:
         if method == "notifications/tools/list_changed":
-            self._digests.clear()
+            self._digests.forget()
         self._agent.notify(method, params)
+
+
+def _tools(result: Any) -> list[dict[str, Any]] | None:
+    """Return the tools in a result of `tools/list`; None if it is none."""
+    tools = result.get("tools") if isinstance(result, dict) else None
+    if not isinstance(tools, list):
+        return None
+    return [tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
 
 
 def _capabilities(method: str, params: Any) -> dict[str, Any]:
