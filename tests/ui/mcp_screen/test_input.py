@@ -68,3 +68,7 @@ async def test_the_session_pane_leads_to_a_server(open_ui: Open, add_server: Add
         assert isinstance(ui.app.screen, McpScreen)
         assert ui.app.screen.state.chosen is not None
         assert ui.app.screen.state.chosen.server.name == "docs"
+        await ui.press("t")
+        await ui.sees("17 tools")
+        await ui.press("escape")
+        await ui.sees("tested")

@@ -103,7 +103,7 @@ class ConversationScreen(SessionScreen):
             self, self.runner, self.context, self.entry_actions.edit_file, self.panes.reload
         )
         self._mcp = ConversationMcp(
-            self, self.prompt, self.runner, self.context, self.entry_actions.edit_file
+            self, self.prompt, self.runner, self.context, self.entry_actions.edit_file, self.panes.reload
         )
         self._rewind = Rewind(self, self.runner, self.context, new_session)
         self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)

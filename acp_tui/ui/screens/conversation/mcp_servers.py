@@ -30,11 +30,14 @@ class ConversationMcp:
         runner: ConversationRunner,
         context: SessionContext,
         edit_file: Callable[[str, int | None], None],
+        closed: Callable[[], None],
     ) -> None:
+        """`closed` is called after the MCP screen was closed."""
         self._screen = screen
         self._runner = runner
         self._context = context
         self._edit_file = edit_file
+        self._after_close = closed
         self._prompts = ServerPrompts(screen, prompt, runner, context)
         self._open: McpScreen | None = None
 
@@ -67,6 +70,7 @@ class ConversationMcp:
     def _closed(self, _: None) -> None:
         self._open = None
         self._load_prompts()
+        self._after_close()
 
     def _load_prompts(self) -> None:
         self._screen.run_worker(self._prompts.load(), group="server prompts", exclusive=True)
@@ -83,3 +87,4 @@ class ConversationMcp:
             change.fact in SHOWN_FACTS or getattr(change.entry, "mcp_tool", None) for change in changes
         ):
             self._open.update()
+            self._open.reload()
