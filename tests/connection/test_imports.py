@@ -20,4 +20,4 @@ def test_the_connection_loads_the_sdk_only_when_it_starts_an_agent() -> None:
 
 def test_the_first_screen_loads_nothing_that_only_a_conversation_needs() -> None:
     later = {"acp_tui.protocol.translator", "acp_tui.session.events", "acp_tui.controller", "acp_tui.store"}
-    assert imported("acp_tui.ui.screens.conversation", later) == set()
+    assert imported("acp_tui.ui.screens.conversation.conversation_screen", later) == set()

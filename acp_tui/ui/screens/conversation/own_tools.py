@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.console import browser
-from acp_tui.controller import FormRequest
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
@@ -94,6 +93,8 @@ class OwnTools:
 
     async def ask(self, message: str, schema: dict[str, Any]) -> ElicitationAnswer:
         """Show a form made from a JSON schema, and return the answer."""
+        from acp_tui.controller import FormRequest
+
         return await self._questions.fill_form(FormRequest(message, schema))
 
     def open_url(self, url: str) -> bool:
