@@ -1,4 +1,4 @@
-"""The connection to the app of a process that an agent has started: a bridge, or acp-tui's own server."""
+"""The connection from a bridge, or from the process of acp-tui's own server, to the running acp-tui."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AppLink:
-    """Requests to a conversation of a running acp-tui. `controller.mcp.app_socket` has the methods."""
+    """A connection to one conversation. `controller.mcp.app_socket` lists the methods."""
 
     def __init__(self, stream: SocketStream, session_key: str) -> None:
         self._stream = stream
@@ -27,7 +27,7 @@ class AppLink:
         try:
             reader, writer = await asyncio.open_unix_connection(str(path))
         except OSError as error:
-            raise UserError(f"acp-tui does not run any more: {path}: {error.strerror or error}.") from None
+            raise UserError(f"Could not connect to acp-tui: {path}: {error.strerror or error}.") from None
         return cls(SocketStream(reader, writer), session_key)
 
     async def request(self, method: str, **params: Any) -> Any:
@@ -35,7 +35,7 @@ class AppLink:
         return await self._peer.request(method, {"session": self._key, **params})
 
     def post(self, method: str, **params: Any) -> None:
-        """Send a notification, to which there is no answer."""
+        """Send a notification, which has no answer."""
         self._peer.notify(method, {"session": self._key, **params})
 
     async def wait_closed(self) -> None:

@@ -1,7 +1,7 @@
-"""Calls a tool, gets a prompt, reads a resource. Importing this module does not import the SDK.
+"""Requests for tools, prompts and resources. Importing this module does not import the SDK.
 
-Contents come back as objects of the shape that ACP uses for content blocks, so that the same renderers draw
-them. To cancel a request, cancel the task that waits for it: the server is told.
+Content is returned as ACP content blocks, so that the renderers of the conversation can draw it. To cancel a
+request, cancel the task that awaits it; the SDK then notifies the server.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from acp_tui.mcp.connection import McpConnection
 
 CALL_TIMEOUT_SECONDS = 600.0
-"""Seconds for a call, unless the server's definition says otherwise."""
+"""The time limit of a call, unless the server's definition sets `timeout`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a call has got, as the server reports it."""
+    """The progress of a call, as the server reports it."""
 
     done: float
     total: float | None = None
-    message: str = ""  # unchanged from the server: make it visible
+    message: str = ""  # raw text of the server: sanitize before display
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """The result of a tool."""
+    """The result of a tool call."""
 
     content: list[dict[str, Any]]  # content blocks as in ACP
-    structured: Any = None  # any JSON value; None if there is none
+    structured: Any = None  # a JSON value; None if the result has none
     is_error: bool = False
 
 
@@ -62,7 +62,7 @@ async def call_tool(
     *,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> CallResult:
-    """Call a tool and return its result, which may be an error of the tool. Raises `ServerFailure`."""
+    """Call a tool and return its result. Raises `ServerFailure`, but not for an error of the tool itself."""
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         assert on_progress is not None

@@ -1,7 +1,7 @@
-"""Whether to connect with the handshake of the older revisions or with the newer `server/discover`.
+"""The choice between `initialize`, the handshake of older MCP revisions, and the newer `server/discover`.
 
-A stdio server that ignores `server/discover` would delay each start by ten seconds, so the handshake is tried
-first there. Over HTTP the newer way is tried first: servers answer an unknown request at once.
+A stdio server that ignores `server/discover` would delay each start by ten seconds, so `initialize` is tried
+first. Over streamable HTTP, servers reject unknown requests at once, so `server/discover` is tried first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SLOW_SECONDS = 5.0
 
 
 def connect_modes(server: ResolvedServer) -> list[ConnectMode]:
-    """Return the modes of the SDK in the order in which they are tried."""
+    """Return the modes of the SDK in the order in which to try them."""
     remembered = McpFacts(paths().state).read(server.name, server.digest).mode
     if server.transport == "http":
         return ["legacy", "auto"] if remembered == "legacy" else ["auto"]
@@ -29,12 +29,12 @@ def connect_modes(server: ResolvedServer) -> list[ConnectMode]:
 
 
 def remember_mode(server: ResolvedServer, mode: ConnectMode, *, is_modern: bool, seconds: float) -> None:
-    """Save the mode for the next time if another than the usual one is better.
+    """Save which mode to try first next time, if that is not the default.
 
     Args:
         server: The server.
         mode: The mode in which connecting worked.
-        is_modern: Whether the revision that was agreed on has no handshake.
+        is_modern: Whether the negotiated revision has no `initialize`.
         seconds: How long connecting took.
     """
     if not server.digest:
@@ -47,5 +47,5 @@ def remember_mode(server: ResolvedServer, mode: ConnectMode, *, is_modern: bool,
     elif mode == "auto":
         best = "auto" if is_modern else "legacy"
     if best is not None and facts.read(server.name, server.digest).mode != best:
-        with contextlib.suppress(OSError):  # the next start is slower
+        with contextlib.suppress(OSError):  # only makes the next start slower
             facts.remember_mode(server.name, server.digest, best)

@@ -1,4 +1,4 @@
-"""Connects to an MCP server over stdio, streamable HTTP or SSE."""
+"""Connections to MCP servers over stdio, streamable HTTP and SSE."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ __all__ = ["McpConnection", "ServerHandlers", "connect"]
 
 CONNECT_TIMEOUT_SECONDS = 30.0
 WAITING_SECONDS = 3.0
-"""After this time of connecting, `ServerHandlers.on_waiting` is called."""
+"""How long connecting takes before `ServerHandlers.on_waiting` is called."""
 END_SECONDS = 2.0
-"""Seconds to wait for the reason of a connection that has just closed."""
+"""How long to wait for the transport's error after a connection has closed."""
 
 _LIST_KINDS: dict[type[Any], ListKind] = {
     types.ToolListChangedNotification: "tools",
@@ -58,8 +58,8 @@ _LIST_KINDS: dict[type[Any], ListKind] = {
 class McpConnection:
     """A connection to a server, created by `connect`.
 
-    A task of its own holds the SDK's task groups. A broken transport therefore does not cancel the task that
-    uses the connection: its requests fail, and `failure` says why.
+    The SDK's task groups run in a separate task. A broken transport therefore does not cancel the caller's
+    task: the caller's requests fail, and `failure` returns the reason.
     """
 
     def __init__(
@@ -94,22 +94,22 @@ class McpConnection:
 
     @property
     def protocol_version(self) -> str:
-        """The protocol revision that was agreed on."""
+        """The negotiated protocol revision."""
         return self.client.protocol_version
 
     @property
     def is_modern(self) -> bool:
-        """Whether the revision is 2026-07-28 or later, which has no handshake and no session."""
+        """Whether the revision is 2026-07-28 or later. These have no `initialize` and no session."""
         return self.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     @property
     def server_info(self) -> types.Implementation | None:
-        """The server's name and version; None if it does not tell."""
+        """The server's name and version; None if the server does not send them."""
         return self.client.server_info
 
     @property
     def server_version(self) -> str:
-        """The server's name and version in one text; empty if it does not tell."""
+        """The server's name and version as one string; empty if the server does not send them."""
         info = self.server_info
         return f"{info.name} {info.version}" if info is not None else ""
 
@@ -120,23 +120,23 @@ class McpConnection:
 
     @property
     def capabilities(self) -> types.ServerCapabilities:
-        """What the server offers."""
+        """The capabilities that the server declares."""
         return self.client.server_capabilities
 
     @property
     def noise(self) -> list[str]:
-        """The first lines on stdout that were not messages, safe to display."""
+        """The first lines on stdout that were not MCP messages, safe to display."""
         return self._process.noise if self._process is not None else []
 
     @property
     def noise_count(self) -> int:
-        """The number of lines on stdout that were not messages."""
+        """The number of lines on stdout that were not MCP messages."""
         return self._process.noise_count if self._process is not None else 0
 
     async def failure(self, error: BaseException, action: str) -> ServerFailure:
         """Return why a request failed.
 
-        `action` says what was asked of the server, as an infinitive such as "list its tools".
+        `action` is what the server was asked to do, as an infinitive such as "list its tools".
         """
         closed = isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED
         if closed:
@@ -147,7 +147,7 @@ class McpConnection:
         return diagnosis.explain(self.server, error, action=action, process=process, http=self._http)
 
     async def wait_ended(self) -> ServerFailure:
-        """Wait until the server ends the connection, and return why it did."""
+        """Wait until the server ends the connection, and return the reason."""
         ended = asyncio.create_task(self._received_all.wait())
         try:
             await asyncio.wait([ended, self._task], return_when=asyncio.FIRST_COMPLETED)
@@ -158,7 +158,7 @@ class McpConnection:
             self.server, error, action="stay connected", process=self._process, http=self._http
         )
 
-    # ----------------------------------------------------------------- life
+    # ----------------------------------------------------------------- opening and closing
 
     async def _run(self) -> None:
         """Hold the connection open until it is stopped."""
@@ -187,21 +187,21 @@ class McpConnection:
             logging_callback=self._log if handlers.on_log is not None else None,
             log_level="info" if handlers.follows_logs else None,
             message_handler=self._handle_message if handlers.follows_lists else None,
-            cache=None,  # what is shown must be what the server says now
+            cache=None,  # always show the server's current lists
         )
 
     async def _wait_for_stop(self) -> None:
         if self._http is None:
             await self._stop.wait()
             return
-        async with asyncio.TaskGroup() as tasks:  # ends with the first of the two
+        async with asyncio.TaskGroup() as tasks:
             waits = [tasks.create_task(event.wait()) for event in (self._stop, self._http.broken)]
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             for wait in waits:
                 wait.cancel()
 
     async def open(self, timeout: float | None) -> None:
-        """Wait until the server can be used. Raises `ServerFailure`."""
+        """Wait until the connection is established. Raises `ServerFailure`."""
         ready = asyncio.create_task(self._ready.wait())
         waits: set[asyncio.Task[Any]] = {ready, self._task}
         if self._http is not None:
@@ -228,7 +228,10 @@ class McpConnection:
         raise failure or diagnosis.explain(self.server, error, process=self._process, http=self._http)
 
     async def _first_of(self, waits: set[asyncio.Task[Any]], timeout: float | None) -> set[asyncio.Task[Any]]:
-        """Wait until one of the tasks is done. The time in which the user signs in does not count."""
+        """Return the finished tasks as soon as there is one; none after the timeout.
+
+        The time that the user takes to sign in does not count.
+        """
         provider = self._auth if isinstance(self._auth, SignInProvider) else None
         try:
             async with asyncio.timeout(timeout) as limit:
@@ -241,10 +244,11 @@ class McpConnection:
             if provider is not None:
                 provider.limit = None
 
-    def asked_too_early(self, mode: ConnectMode, failure: ServerFailure | None) -> bool:
-        """Whether `server/discover` may have had no answer only because the user had to sign in first.
+    def should_repeat_discover(self, mode: ConnectMode, failure: ServerFailure | None) -> bool:
+        """Return whether `server/discover` may have timed out only because the user was signing in.
 
-        The SDK waits ten seconds for it, then tries the older handshake. After the sign-in it is answered.
+        The SDK waits ten seconds for its answer and then falls back to `initialize`. After the sign-in, the
+        server answers `server/discover`.
         """
         if mode != "auto" or self._http is None or not self._http.was_refused:
             return False
@@ -253,7 +257,10 @@ class McpConnection:
         return failure.cause in (FailureCause.HANDSHAKE, FailureCause.HTTP_STATUS)
 
     async def close(self) -> BaseException | None:
-        """End the connection and the server's process. Return the error that had ended it before, if any."""
+        """Close the connection, and return the error by which it had ended before, if any.
+
+        Also ends the server's process.
+        """
         self._stop.set()
         if not self._ready.is_set():
             self._task.cancel()
@@ -316,14 +323,14 @@ async def connect(
     handlers: ServerHandlers = ServerHandlers(),  # noqa: B008  # frozen
     timeout: float | None = CONNECT_TIMEOUT_SECONDS,
 ) -> AsyncGenerator[McpConnection]:
-    """Connect to a server, and end the connection and the server's process afterwards.
+    """Connect to a server. On exit, close the connection and end the server's process.
 
     Args:
         server: The server, with variables expanded.
-        roots: The folders that the server is told about.
+        roots: The folders to return when the server requests `roots/list`.
         auth: Adds credentials to the requests of an http or sse server. It may raise a `ServerFailure`.
-        handlers: What the server may ask and report.
-        timeout: Seconds for starting and connecting, without the time in which the user signs in.
+        handlers: The callbacks for the server's requests and notifications.
+        timeout: Seconds for starting and connecting, not counting the time that the user takes to sign in.
 
     Raises:
         ServerFailure: The server cannot be used.
@@ -342,7 +349,8 @@ async def connect(
             except ServerFailure as error:
                 failure = error
             seconds = time.monotonic() - start
-            if seconds > probe_seconds and not has_repeated and connection.asked_too_early(mode, failure):
+            is_slow = seconds > probe_seconds
+            if is_slow and not has_repeated and connection.should_repeat_discover(mode, failure):
                 has_repeated = True
                 modes.insert(0, mode)
                 continue

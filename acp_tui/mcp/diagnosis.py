@@ -1,4 +1,4 @@
-"""Recognizes why a server cannot be used, and says it in one sentence with what to do."""
+"""Diagnosis of why a server cannot be used, as one sentence with advice."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WRONG_RUNTIME = {
     ),
     "uv": re.compile(r"required (?:uv )?version .* does not match|uv.*required-version", re.IGNORECASE),
 }
-"""What other programs write to stderr when their own version or that of their runtime is too old."""
+"""Patterns on stderr that mean that a program or its runtime has the wrong version, by program."""
 
 
 def explain(
@@ -60,10 +60,11 @@ def explain(
 
     Args:
         server: The server that failed.
-        error: What was raised, possibly a group of exceptions; None if only the evidence is known.
-        action: What was being done, as an infinitive such as "call read_file"; empty while connecting.
+        error: The exception, possibly a group; None if only `process` and `http` tell what happened.
+        action: What the server was asked to do, as an infinitive such as "call read_file"; empty while
+            connecting.
         process: The process of a stdio server.
-        http: What an http or sse server answered.
+        http: The HTTP errors of an http or sse server.
     """
     leaves = [*_leaves(http.error if http is not None else None), *_leaves(error)]
     for leaf in leaves:
@@ -84,7 +85,7 @@ def explain(
 
 
 def connect_timeout(server: ResolvedServer, seconds: float, process: StdioProcess | None) -> ServerFailure:
-    """Return the failure of a server that did not answer in time while connecting."""
+    """Return the failure of a server that could not be connected to in time."""
     if process is not None and (found := _of_process(process, connecting=True)):
         cause, clause = found
         sentence = f"{visible_line(server.name)} {clause}"
@@ -108,20 +109,18 @@ def call_timeout(server: ResolvedServer, action: str, seconds: float) -> ServerF
 
 
 def list_timeout(server: ResolvedServer, kind: str, seconds: float) -> ServerFailure:
-    """Return the failure of a list that did not come in time."""
-    sentence = (
-        f"{visible_line(server.name)} did not list its {kind} within {seconds:g} s (the connect timeout)."
-    )
+    """Return the failure of a server that did not send a list in time."""
+    sentence = f"{visible_line(server.name)} did not list its {kind} within {seconds:g} s; try again later."
     return _failure(server, FailureCause.TIMEOUT, sentence)
 
 
 def is_unknown_method(error: Exception) -> bool:
-    """Whether a server answered that it does not know a method."""
+    """Return whether an error is the server's answer that it does not know a method."""
     return isinstance(error, MCPError) and error.error.code == METHOD_NOT_FOUND
 
 
 def waiting_sentence(server: ResolvedServer, seconds: float | None, process: StdioProcess | None) -> str:
-    """Return what to say when connecting takes longer than usual."""
+    """Return the sentence to show when connecting takes longer than usual."""
     limit = f" for up to {seconds:g} s" if seconds is not None else ""
     name = visible_line(server.name)
     program = _program(server)
@@ -141,7 +140,7 @@ def _failure(server: ResolvedServer, cause: FailureCause, sentence: str) -> Serv
 
 
 def _of_process(process: StdioProcess, *, connecting: bool) -> tuple[FailureCause, str] | None:
-    """Return the failure that shows in the process, if any."""
+    """Return the cause and the clause for a failure of the process; None if it has not failed."""
     stderr = process.stderr_tail(20)
     if connecting and (runtime := _wrong_runtime(stderr)):
         line, program = runtime
@@ -196,7 +195,7 @@ def _noise_clause(process: StdioProcess) -> str:
 
 
 def _may_be_http(leaves: list[BaseException]) -> bool:
-    """Whether an error may come from an HTTP status, and not from the network or from JSON-RPC."""
+    """Return whether an HTTP status may explain the errors: none of them is a failure of the network."""
     return all(
         isinstance(leaf, httpx2.HTTPStatusError | MCPError | TimeoutError)
         or not isinstance(leaf, httpx2.HTTPError)
@@ -213,7 +212,7 @@ def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, 
             name = visible_line(shlex.quote(server.name))
             what = f"asks you to sign in (HTTP 401); run: acp-tui mcp sign-in {name}"
         else:
-            what = "wants credentials (HTTP 401); add the header it expects to `headers`, or sign in"
+            what = "requires credentials (HTTP 401); add the header it expects to `headers`, or sign in"
         return FailureCause.SIGN_IN_REQUIRED, what
     if http.status == httpx2.codes.FORBIDDEN:
         return FailureCause.FORBIDDEN, (
@@ -223,8 +222,8 @@ def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, 
         target = visible_line(http.redirect)
         if http.redirects_away:
             return FailureCause.REDIRECT, (
-                f"redirects to another origin, {target}, which is not followed because it would get your "
-                "credentials; if you trust it, use it as the `url`"
+                f"redirects to another origin, {target}, which acp-tui does not follow because it would send "
+                "your credentials there; if you trust it, use it as the `url`"
             )
         return FailureCause.REDIRECT, f"redirects to {target}; use it as the `url`"
     if http.status is None:
@@ -258,7 +257,7 @@ def _other_host(server: ResolvedServer, leaves: list[BaseException]) -> str | No
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and those that led to it."""
+    """Yield an error and the errors that caused it."""
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:

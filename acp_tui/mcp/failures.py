@@ -1,6 +1,6 @@
-"""Why a server cannot be used: the causes in the order in which they are looked for, one sentence each.
+"""Causes of server failures, and the exception that carries one. Does not import the SDK.
 
-Does not import the SDK; `diagnosis` recognizes the causes.
+`diagnosis` determines the cause.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from acp_tui.errors import UserError
 
 
 class FailureCause(StrEnum):
-    """The causes, in the order in which they are looked for."""
+    """Why a server cannot be used or a request failed. The values are part of the `--json` output."""
 
     CONFIGURATION = "configuration"  # e.g. an environment variable that is not set
     COMMAND_NOT_FOUND = "command-not-found"
@@ -21,10 +21,10 @@ class FailureCause(StrEnum):
     HANDSHAKE = "handshake"
     SIGN_IN_REQUIRED = "sign-in-required"  # HTTP 401
     SIGN_IN_FAILED = "sign-in-failed"
-    CREDENTIALS_REFUSED = "credentials-refused"  # HTTP 401 for those of the definition
+    CREDENTIALS_REFUSED = "credentials-refused"  # HTTP 401 despite an Authorization header
     FORBIDDEN = "forbidden"  # HTTP 403
     HTTP_STATUS = "http-status"  # any other status that is an error
-    REDIRECT = "redirect"  # to another origin
+    REDIRECT = "redirect"  # one that is not followed
     TLS = "tls"
     UNREACHABLE = "unreachable"  # no connection to the host
     TIMEOUT = "timeout"
@@ -34,7 +34,7 @@ class FailureCause(StrEnum):
 
 
 class ServerFailure(UserError):  # noqa: N818  # named after what failed
-    """A server that cannot be used, or a request that failed. The message is a sentence for the user."""
+    """A server that cannot be used, or a failed request. The message is a sentence for the user."""
 
     def __init__(self, cause: FailureCause, sentence: str) -> None:
         super().__init__(sentence)

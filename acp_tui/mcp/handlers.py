@@ -1,4 +1,4 @@
-"""What a connected server may ask of its client or report to it. Does not import the SDK."""
+"""Callbacks for the requests and notifications of a connected server. Does not import the SDK."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ListKind = Literal["tools", "prompts", "resources"]
 
 @dataclass(frozen=True, slots=True)
 class ElicitationRequest:
-    """A question that a server asks its user. All texts are unchanged from the server: make them visible."""
+    """A question of a server to the user. Its texts are raw: sanitize them before display."""
 
     server: str  # the name of the server
     message: str
     mode: Literal["form", "url"] = "form"
-    schema: dict[str, Any] = field(default_factory=dict)  # of the answer, for a form
-    url: str = ""  # the page to open; the answer is given there
+    schema: dict[str, Any] = field(default_factory=dict)  # of the answer, in mode "form"
+    url: str = ""  # the page on which the user answers, in mode "url"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +35,28 @@ class ServerLogMessage:
 
 @dataclass(frozen=True, slots=True)
 class ServerHandlers:
-    """Callables for what a server asks and reports. Each may be left out."""
+    """Callbacks for the requests and notifications of a server. All are optional."""
 
     on_elicitation: Callable[[ElicitationRequest], Awaitable[FormAnswer]] | None = None
-    """Asks the user. Without it the server is told that acp-tui cannot ask."""
+    """Asks the user. Without it, acp-tui does not declare the elicitation capability to the server."""
     on_log: Callable[[ServerLogMessage], None] | None = None
     on_list_changed: Callable[[ListKind], None] | None = None
-    """Called when a list has changed. Without it, some servers are not asked to report it."""
+    """Called when a list has changed. Servers of 2026-07-28 only report changes if there is a callback."""
     on_notification: Callable[[str, dict[str, Any] | None], None] | None = None
-    """Called with the method and the parameters of each notification, as on the wire."""
+    """Called with the method and the parameters of each notification, as JSON values."""
     on_stderr: Callable[[str], None] | None = None
     """Called with each line of stderr, safe to display."""
     on_noise: Callable[[str], None] | None = None
-    """Called with each line on stdout that is not a message, safe to display."""
+    """Called with each line on stdout that is not an MCP message, safe to display."""
     on_waiting: Callable[[str], None] | None = None
     """Called once with a sentence if connecting takes longer than three seconds."""
 
     @property
     def follows_lists(self) -> bool:
-        """Whether the server should report changed lists."""
+        """Whether to subscribe to changes of the server's lists."""
         return self.on_list_changed is not None or self.on_notification is not None
 
     @property
     def follows_logs(self) -> bool:
-        """Whether the server should send log messages."""
+        """Whether to ask the server for log messages."""
         return self.on_log is not None or self.on_notification is not None

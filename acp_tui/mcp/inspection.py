@@ -1,7 +1,4 @@
-"""Finds out what a server offers: connects, lists everything, and describes it as plain values.
-
-Importing this module does not import the SDK.
-"""
+"""Inspection of a server: what it offers, as plain values. Importing this module does not import the SDK."""
 
 from __future__ import annotations
 
@@ -26,21 +23,21 @@ if TYPE_CHECKING:
     from acp_tui.mcp.connection import McpConnection
 
 MAX_PAGES = 50
-"""Pages of a list that are read. A server with more is broken, or wants to keep its client busy."""
+"""The maximum number of pages that are read of one list. A server with more is broken or hostile."""
 MAX_TEXT = 20_000
-"""Characters of a description that are kept."""
+"""The maximum number of characters that are kept of one text."""
 LIST_TIMEOUT_SECONDS = 30.0
-"""Seconds for one page."""
+"""The time limit for one page of a list."""
 
 _ANNOTATIONS = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-"""The annotations that count for the digest of a tool: the SDK drops others."""
+"""The annotations in the digest of a tool. The SDK drops all others."""
 
 InspectionStatus = Literal["connected", "failed", "needs sign-in"]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolInfo:
-    """A tool. Its texts are unchanged from the server: make them visible."""
+    """A tool. Its texts are raw: sanitize them before display."""
 
     name: str
     title: str
@@ -48,11 +45,11 @@ class ToolInfo:
     input_schema: dict[str, Any]
     output_schema: dict[str, Any] | None
     annotations: dict[str, Any]  # what the server claims, such as readOnlyHint
-    digest: str  # of everything but the name
+    digest: str  # see `tool_digest`
 
     @property
     def claims(self) -> list[str]:
-        """What the server says about the effects of the tool. It grants nothing."""
+        """The server's claims about the effects of the tool. Permissions do not depend on them."""
         words = {
             "readOnlyHint": ("only reads", "may change something"),
             "destructiveHint": ("may destroy something", "destroys nothing"),
@@ -98,7 +95,7 @@ class ResourceInfo:
 
 @dataclass(frozen=True, slots=True)
 class TemplateInfo:
-    """A template of resources, such as `file:///{path}`."""
+    """A template for resource URIs, such as `file:///{path}`."""
 
     uri_template: str
     name: str
@@ -117,7 +114,7 @@ class FailureInfo:
 
 @dataclass(slots=True)
 class Inspection:
-    """What a server offers, or why it cannot be used. `as_json` turns it into a JSON object."""
+    """What a server offers, or why it cannot be used."""
 
     name: str
     at: float  # seconds since the epoch
@@ -132,8 +129,8 @@ class Inspection:
     resources: list[ResourceInfo] = field(default_factory=list)
     templates: list[TemplateInfo] = field(default_factory=list)
     failure: FailureInfo | None = None
-    noise: list[str] = field(default_factory=list)  # lines on stdout that are not messages
-    notes: list[str] = field(default_factory=list)  # sentences about what is left out
+    noise: list[str] = field(default_factory=list)  # the first lines on stdout that are not MCP messages
+    notes: list[str] = field(default_factory=list)  # sentences about what the lists above leave out
 
     @property
     def tool_digests(self) -> dict[str, str]:
@@ -145,7 +142,7 @@ class Inspection:
 
     @property
     def server_version(self) -> str:
-        """The server's own name and version in one text; empty if it does not tell."""
+        """The server's own name and version as one string; empty if the server does not send them."""
         return " ".join(filter(None, (self.server_info.get("name"), self.server_info.get("version"))))
 
     def as_json(self) -> dict[str, Any]:
@@ -163,35 +160,35 @@ async def inspect(
 ) -> Inspection:
     """Connect to a server and return what it offers. A failure is part of the result and is not raised.
 
-    The arguments are those of `connect`.
+    Takes the arguments of `connect`.
     """
     from acp_tui.mcp.connection import connect
 
-    found = Inspection(server.name, time.time())
+    inspection = Inspection(server.name, time.time())
     start = time.monotonic()
     try:
         async with connect(server, roots=roots, auth=auth, handlers=handlers, timeout=timeout) as connection:
-            await describe(connection, found)
+            await describe(connection, inspection)
     except ServerFailure as failure:
-        found.status = "needs sign-in" if failure.needs_sign_in else "failed"
-        found.failure = FailureInfo(failure.cause, failure.sentence)
-    found.seconds = round(time.monotonic() - start, 3)
-    return found
+        inspection.status = "needs sign-in" if failure.needs_sign_in else "failed"
+        inspection.failure = FailureInfo(failure.cause, failure.sentence)
+    inspection.seconds = round(time.monotonic() - start, 3)
+    return inspection
 
 
-async def describe(connection: McpConnection, found: Inspection) -> None:
-    """Add to an inspection what a connected server offers. Raises `ServerFailure`."""
+async def describe(connection: McpConnection, inspection: Inspection) -> None:
+    """Add what a connected server offers to an inspection. Raises `ServerFailure`."""
     try:
-        await _describe(connection, found)
+        await _describe(connection, inspection)
     finally:
-        found.noise = list(connection.noise)
-        if (more := connection.noise_count - len(found.noise)) > 0:
-            found.notes.append(f"It wrote {more:,} more lines to stdout that are not messages.")
+        inspection.noise = list(connection.noise)
+        if (more := connection.noise_count - len(inspection.noise)) > 0:
+            inspection.notes.append(f"It wrote {more:,} more lines to stdout that are not messages.")
 
 
-async def _describe(connection: McpConnection, found: Inspection) -> None:
+async def _describe(connection: McpConnection, inspection: Inspection) -> None:
     info = connection.server_info
-    found.protocol_version = connection.protocol_version
+    inspection.protocol_version = connection.protocol_version
     if info is not None:
         values = {
             "name": info.name,
@@ -199,34 +196,38 @@ async def _describe(connection: McpConnection, found: Inspection) -> None:
             "version": info.version,
             "website": info.website_url,
         }
-        found.server_info = {key: _text(value) for key, value in values.items() if value}
-    found.instructions = _text(connection.instructions)
+        inspection.server_info = {key: _text(value) for key, value in values.items() if value}
+    inspection.instructions = _text(connection.instructions)
     offered = connection.capabilities
-    found.capabilities = sorted(offered.model_dump(by_alias=True, exclude_none=True))
+    inspection.capabilities = sorted(offered.model_dump(by_alias=True, exclude_none=True))
     client = connection.client
     if offered.tools is not None:
         tools = await _all_pages(
-            connection, "tools", lambda cursor: client.list_tools(cursor=cursor), "tools", found
+            connection, "tools", lambda cursor: client.list_tools(cursor=cursor), "tools", inspection
         )
-        found.tools = [tool_info(tool) for tool in tools]
+        inspection.tools = [tool_info(tool) for tool in tools]
     if offered.prompts is not None:
         prompts = await _all_pages(
-            connection, "prompts", lambda cursor: client.list_prompts(cursor=cursor), "prompts", found
+            connection, "prompts", lambda cursor: client.list_prompts(cursor=cursor), "prompts", inspection
         )
-        found.prompts = [_prompt_info(prompt) for prompt in prompts]
+        inspection.prompts = [_prompt_info(prompt) for prompt in prompts]
     if offered.resources is not None:
         resources = await _all_pages(
-            connection, "resources", lambda cursor: client.list_resources(cursor=cursor), "resources", found
+            connection,
+            "resources",
+            lambda cursor: client.list_resources(cursor=cursor),
+            "resources",
+            inspection,
         )
-        found.resources = [_resource_info(resource) for resource in resources]
+        inspection.resources = [_resource_info(resource) for resource in resources]
         templates = await _all_pages(
             connection,
             "resource templates",
             lambda cursor: client.list_resource_templates(cursor=cursor),
             "resource_templates",
-            found,
+            inspection,
         )
-        found.templates = [_template_info(template) for template in templates]
+        inspection.templates = [_template_info(template) for template in templates]
 
 
 async def _all_pages(
@@ -234,9 +235,9 @@ async def _all_pages(
     kind: str,
     fetch: Callable[[str | None], Awaitable[Any]],
     attribute: str,
-    found: Inspection,
+    inspection: Inspection,
 ) -> list[Any]:
-    """Return all items of a list. Raises `ServerFailure`."""
+    """Return all items of a list, and note in `inspection` if some are left out. Raises `ServerFailure`."""
     from acp_tui.mcp.diagnosis import is_unknown_method, list_timeout
 
     items: list[Any] = []
@@ -257,15 +258,15 @@ async def _all_pages(
         if cursor is None:
             return items
         if cursor in seen:
-            found.notes.append(f"Its list of {kind} repeats a page; the rest is left out.")
+            inspection.notes.append(f"Its list of {kind} repeats a page; the rest is left out.")
             return items
         seen.add(cursor)
-    found.notes.append(f"Its list of {kind} has more than {MAX_PAGES} pages; the rest is left out.")
+    inspection.notes.append(f"Its list of {kind} has more than {MAX_PAGES} pages; the rest is left out.")
     return items
 
 
 def tool_info(tool: Tool) -> ToolInfo:
-    """Return a tool of the SDK as plain values."""
+    """Convert a tool of the SDK to plain values."""
     data = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
     annotations = data.get("annotations") or {}
     return ToolInfo(
@@ -280,7 +281,10 @@ def tool_info(tool: Tool) -> ToolInfo:
 
 
 def tool_digest(tool: dict[str, Any]) -> str:
-    """Return a digest of what the agent and the user are told about a tool, as on the wire."""
+    """Return a digest of a tool's title, description, schemas and annotations.
+
+    `tool` is the object in the result of `tools/list`.
+    """
     keys = ("title", "description", "inputSchema", "outputSchema")
     annotations = tool.get("annotations") or {}
     hints = {key: annotations[key] for key in _ANNOTATIONS if annotations.get(key) is not None}

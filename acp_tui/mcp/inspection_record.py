@@ -1,4 +1,4 @@
-"""Saves the result of a test, and compares the tools with those that the user agreed to."""
+"""Saved test results, and comparison of a server's tools with those that the user agreed to."""
 
 from __future__ import annotations
 
@@ -15,44 +15,48 @@ if TYPE_CHECKING:
     from acp_tui.mcp.inspection import Inspection, ToolInfo
 
 
-def save_inspection(digest: str, found: Inspection, *, accept: bool = False) -> ToolChanges:
-    """Save a test, and return how the tools differ from those the user agreed to.
+def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False) -> ToolChanges:
+    """Save the result of a test, and return how the tools differ from those that the user agreed to.
 
-    The tools of the first successful test count as agreed: the user has agreed to the server's definition.
+    The tools of the first successful test count as agreed, because the user has agreed to the definition.
 
     Args:
-        digest: That of the definition.
-        found: The result of the test.
-        accept: From now on, the tools of this test count as agreed. The changes before are returned.
+        digest: The digest of the server's definition.
+        inspection: The result of the test.
+        accept: Save the tools of this test as agreed. The returned differences are those from before.
     """
     facts = McpFacts(paths().state)
     test = ServerTest(
-        at=found.at,
-        status=found.status,
-        sentence=found.failure.sentence if found.failure is not None else "",
-        seconds=found.seconds,
-        protocol_version=visible_line(found.protocol_version),
-        server_version=visible_line(found.server_version),
-        tools=len(found.tools),
-        prompts=len(found.prompts),
-        resources=len(found.resources),
+        at=inspection.at,
+        status=inspection.status,
+        sentence=inspection.failure.sentence if inspection.failure is not None else "",
+        seconds=inspection.seconds,
+        protocol_version=visible_line(inspection.protocol_version),
+        server_version=visible_line(inspection.server_version),
+        tools=len(inspection.tools),
+        prompts=len(inspection.prompts),
+        resources=len(inspection.resources),
     )
-    known = facts.read(found.name, digest)
-    with contextlib.suppress(OSError):  # the result is shown in any case
-        facts.add_test(found.name, digest, test)
-        if found.status == "connected":
-            lists = ([asdict(one) for one in listed] for listed in (found.prompts, found.resources))
-            McpOffers(paths().state).save_lists(found.name, digest, *lists)
+    known = facts.read(inspection.name, digest)
+    with contextlib.suppress(OSError):  # the caller shows the result in any case
+        facts.add_test(inspection.name, digest, test)
+        if inspection.status == "connected":
+            prompts = [asdict(prompt) for prompt in inspection.prompts]
+            resources = [asdict(resource) for resource in inspection.resources]
+            McpOffers(paths().state).save_lists(inspection.name, digest, prompts, resources)
             if accept or known.agreed is None:
-                agree_to_tools(digest, found)
-    return known.tool_changes(found.tool_digests) if found.status == "connected" else ToolChanges()
+                agree_to_tools(digest, inspection)
+    return known.tool_changes(inspection.tool_digests) if inspection.status == "connected" else ToolChanges()
 
 
-def agree_to_tools(digest: str, found: Inspection, only: str | None = None) -> None:
-    """Save that the user agrees to the tools as they are now, or to `only` one of them. Raises `OSError`."""
-    state, name = paths().state, found.name
+def agree_to_tools(digest: str, inspection: Inspection, only: str | None = None) -> None:
+    """Save that the user agrees to the inspected tools. Raises `OSError`.
+
+    If `only` is given, the user agrees to the tool of that name.
+    """
+    state, name = paths().state, inspection.name
     facts, offers = McpFacts(state), McpOffers(state)
-    digests, tools = found.tool_digests, {tool.name: tool_parts(tool) for tool in found.tools}
+    digests, tools = inspection.tool_digests, {tool.name: tool_parts(tool) for tool in inspection.tools}
     agreed = facts.read(name, digest).agreed
     if only is not None and agreed is not None:
         digests = agreed.digests | {only: digests[only]}
@@ -62,7 +66,7 @@ def agree_to_tools(digest: str, found: Inspection, only: str | None = None) -> N
 
 
 def tool_parts(tool: ToolInfo) -> dict[str, Any]:
-    """Return the parts of a tool that the agent and the user are told, as a JSON object."""
+    """Return the parts of a tool that its digest covers, as a JSON object."""
     return {
         "title": tool.title,
         "description": tool.description,

@@ -1,7 +1,7 @@
-"""JSON-RPC 2.0 over lines of JSON, in both directions: MCP over stdio, and the app's socket.
+"""JSON-RPC 2.0 over lines of JSON, in both directions, for MCP over stdio and for the app's socket.
 
-Written here rather than with the SDK: importing the SDK takes 0.7 s and 50 MB, and an agent may start one
-bridge for each server.
+Does not use the SDK, because importing it takes half a second and 50 MB, and an agent may start one bridge
+for each server.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class RpcError(Exception):
-    """An error answer to a request."""
+    """A request that was answered with an error."""
 
     code: int
     message: str
@@ -51,7 +51,7 @@ class RpcError(Exception):
 
 
 class PeerClosedError(ConnectionError):
-    """The other side is gone."""
+    """The other side has closed the connection."""
 
 
 class ByteStream(Protocol):
@@ -68,10 +68,11 @@ class ByteStream(Protocol):
 
 
 class JsonRpcPeer:
-    """One side of a connection. It sends requests, and answers those of the other side in tasks of their own.
+    """One side of a connection, which sends requests and answers each request of the other side in a task.
 
-    `notifications/cancelled` is handled here: it cancels the task of a request, which is then not answered,
-    and it is sent if the task that waits for an answer is cancelled.
+    When the other side sends `notifications/cancelled`, the task of the named request is cancelled, and the
+    request is not answered. When a task that awaits `request` is cancelled, this side sends
+    `notifications/cancelled`.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class JsonRpcPeer:
         on_noise: Callable[[bytes], None] = lambda _line: None,
         max_line_bytes: int = MAX_LINE_BYTES,
     ) -> None:
-        """Create a side of a connection, which `run` operates.
+        """Create one side of a connection. Nothing is received until `run` is called.
 
         Args:
             stream: The connection.
@@ -125,7 +126,7 @@ class JsonRpcPeer:
     async def request(self, method: str, params: Any = None, *, request_id: RequestId | None = None) -> Any:
         """Send a request and return its result. Raises `RpcError` and `PeerClosedError`.
 
-        Without `request_id`, an unused id is chosen.
+        A new id is chosen if `request_id` is None or already in use.
         """
         if self._closed:
             raise PeerClosedError("the connection was closed")
@@ -147,7 +148,7 @@ class JsonRpcPeer:
                 future.exception()  # mark it as retrieved: the waiting task may have been cancelled
 
     def notify(self, method: str, params: Any = None) -> None:
-        """Send a notification. It is lost if the connection is closed."""
+        """Send a notification. Does nothing if the connection is closed."""
         with contextlib.suppress(ConnectionError):
             self._send({"method": method}, params)
 
@@ -168,9 +169,9 @@ class JsonRpcPeer:
         except (ValueError, RecursionError):
             self._on_noise(line)
             return
-        for each in message if isinstance(message, list) else [message]:
-            if isinstance(each, dict):
-                self._receive(each)
+        for part in message if isinstance(message, list) else [message]:  # a list is a batch
+            if isinstance(part, dict):
+                self._receive(part)
             else:
                 self._on_noise(line)
 
@@ -183,7 +184,7 @@ class JsonRpcPeer:
         elif isinstance(request_id, bool) or not isinstance(request_id, int | str):
             error = RpcError(INVALID_REQUEST, "The id of a request must be a string or an integer.")
             self._send({"id": None, "error": error.as_json()})
-        elif request_id not in self._serving:  # otherwise its answer would be taken for that of the other
+        elif request_id not in self._serving:  # the answers to two requests with one id look the same
             task = asyncio.create_task(self._serve(request_id, method, message.get("params")))
             self._serving[request_id] = task
             task.add_done_callback(lambda _: self._serving.pop(request_id, None))

@@ -1,4 +1,4 @@
-"""Checks a JSON value against a JSON schema, such as the arguments of a tool against its input schema."""
+"""Validation of JSON values against a JSON schema, such as a tool's arguments against its input schema."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_SECONDS = 0.3
-"""The CPU time for one check. Schemas can be written so that a check takes years."""
+"""The limit of CPU time for one check. A hostile schema can make a check take years."""
 MAX_QUOTED = 60
-"""The maximum length of a value that is quoted in a sentence."""
+"""The maximum length of a quoted value in a sentence."""
 MAX_FAULTS = 50
-"""The maximum number of faults that are looked for in one value."""
+"""The maximum number of faults to look for in one value."""
 MAX_NAMES = 3
-"""The maximum number of names of fields in a sentence."""
+"""The maximum number of field names in a sentence."""
 
 _TYPE_NAMES = {
     "string": "a text",
@@ -35,21 +35,21 @@ _TYPE_NAMES = {
 
 
 class SchemaValidator:
-    """Checks values against one schema. References are only followed within it; nothing is downloaded."""
+    """A validator for one schema. References are followed within the schema only; nothing is downloaded."""
 
     def __init__(self, schema: object) -> None:
         self._schema = schema
-        self._too_slow = False  # a check took too long
+        self._too_slow = False  # whether a check took too long
 
     def fault(self, value: object) -> SchemaFault | None:
         """Return the most important fault of a value; None if there is none. See `faults`."""
         return next(iter(self.faults(value)), None)
 
     def faults(self, value: object) -> list[SchemaFault]:
-        """Return what is wrong with a value, the most important fault first.
+        """Return the faults of a value, the most important one first.
 
-        The result is also empty if the schema is wrong, or if the check takes too long: it is the receiver
-        that decides in the end. Call this in the main thread.
+        The result is also empty if the schema is invalid or the check takes too long, because the server
+        checks the value anyway. Call this in the main thread.
         """
         if self._too_slow or exceeds_depth(value) or exceeds_depth(self._schema):
             return []
@@ -58,7 +58,7 @@ class SchemaValidator:
                 return self._faults(value)
         except CpuLimitError:
             self._too_slow = True
-        except Exception:  # a wrong schema makes jsonschema fail in many ways
+        except Exception:  # jsonschema fails in many ways if the schema is invalid
             return []
         return []
 
@@ -68,12 +68,12 @@ class SchemaValidator:
         if self._validator is None:
             return []
         errors = sorted(islice(self._validator.iter_errors(value), MAX_FAULTS), key=relevance, reverse=True)
-        found = (best_match([error]) for error in errors)  # for `anyOf`: what is wrong with the best part
+        found = (best_match([error]) for error in errors)  # for `anyOf`: the error of the best alternative
         return [SchemaFault(tuple(error.absolute_path), _problem(error)) for error in found]
 
     @cached_property
     def _validator(self) -> Any:
-        """The validator for the schema's dialect, by default 2020-12; None if the schema is no schema."""
+        """The validator for the schema's dialect, by default 2020-12; None if the schema is invalid."""
         from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
         from jsonschema.exceptions import SchemaError
         from jsonschema.validators import validator_for  # type: ignore[import-untyped]
@@ -86,7 +86,7 @@ class SchemaValidator:
             kind.check_schema(self._schema)
         except SchemaError:
             return None
-        return kind(self._schema, registry=REGISTRY)  # jsonschema's own registry would download references
+        return kind(self._schema, registry=REGISTRY)  # the default registry would download references
 
 
 _PROBLEMS = {
@@ -107,11 +107,11 @@ _PROBLEMS = {
     "multipleOf": "must be a multiple of {0}",
     "uniqueItems": "has an item twice",
 }
-"""What is wrong, by the keyword of the schema. `{0}` is the keyword's value."""
+"""Descriptions of a fault by the schema's keyword. `{0}` is the keyword's value."""
 
 
 def _problem(error: Any) -> str:
-    """Return what is wrong, without the value that was checked, which may be large."""
+    """Describe a fault without quoting the checked value, which may be large."""
     wanted = error.validator_value
     if error.validator == "type":
         kinds = wanted if isinstance(wanted, list) else [wanted]

@@ -1,4 +1,4 @@
-"""Masks the secrets of a server's definition in what the server writes and in error messages."""
+"""Masking of the secrets of a server's definition in the server's output and in error messages."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ MIN_SECRET_CHARACTERS = 6
 
 
 def secret_values(server: ResolvedServer) -> tuple[str, ...]:
-    """Return the values of the definition that are secret: by the name of the variable or header.
+    """Return the secret values in a definition.
 
-    Values of secret environment variables count wherever the definition contains them.
+    These are the values whose variable or header has the name of a secret, and the values of acp-tui's own
+    secret environment variables, wherever they occur in the definition.
     """
     named = {**server.env, **server.headers}
     found = {value for name, value in named.items() if is_secret_name(name)}
     texts = "\n".join([server.url, *server.args, *named.values()])
     found.update(value for name, value in os.environ.items() if is_secret_name(name) and value in texts)
-    # "Bearer TOKEN": the token may appear alone.
+    # Of "Bearer TOKEN", the server may print the token alone.
     found.update([value.rpartition(" ")[2] for value in found])
     return tuple(
         sorted((value for value in found if len(value) >= MIN_SECRET_CHARACTERS), key=len, reverse=True)
@@ -31,7 +32,7 @@ def secret_values(server: ResolvedServer) -> tuple[str, ...]:
 
 
 def mask_secrets(text: str, values: tuple[str, ...]) -> str:
-    """Replace these values, and everything else that looks like a secret, by a mask."""
+    """Replace the given values, and everything else that looks like a secret, with a mask."""
     for value in values:
         text = text.replace(value, MASK)
     return redact_text(text)

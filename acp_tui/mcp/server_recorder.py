@@ -1,4 +1,4 @@
-"""Writes what happens on a connection to the server's log. Importing this module does not import the SDK."""
+"""The recorder that writes the events of a connection to the server's log. Does not import the SDK."""
 
 from __future__ import annotations
 
@@ -23,20 +23,17 @@ _Value = TypeVar("_Value")
 
 
 class ServerRecorder:
-    """Adds records to the log of one server."""
+    """A writer of records to the log of one server. Secrets are masked."""
 
     def __init__(self, server: ResolvedServer, source: str) -> None:
-        """Record for a server.
-
-        `source` says who uses the connection, such as "test" or "bridge".
-        """
+        """Create a recorder. `source` names the user of the connection, such as "test"."""
         self._log = McpLog(paths().state, server.name)
         self._source = source
         self._secrets = secret_values(server)
         self._budget = LogBudget()
 
     def handlers(self, base: ServerHandlers = ServerHandlers()) -> ServerHandlers:  # noqa: B008  # frozen
-        """Return handlers that record what the server reports, and then call those of `base`."""
+        """Return callbacks that record what the server reports and then call those of `base`."""
 
         def stderr(line: str) -> None:
             self._add_lines("stderr", line)
@@ -76,7 +73,7 @@ class ServerRecorder:
         self._add("call", tool=tool, arguments=arguments, result=answer, seconds=round(seconds, 3))
 
     def call_failed(self, tool: str, arguments: dict[str, Any], sentence: str, seconds: float) -> None:
-        """Record a call of a tool that has no result."""
+        """Record a call of a tool that failed without a result."""
         self._add("call", tool=tool, arguments=arguments, failure=sentence, seconds=round(seconds, 3))
 
     def _add_lines(self, kind: RecordKind, text: str) -> None:

@@ -168,7 +168,7 @@ async def test_progress_is_passed_on_and_cancelling_reaches_the_server(
     call.cancel()
     await until(lambda: server_log.messages("notifications/cancelled"))
     await until(lambda: agent.guard.calls)
-    assert agent.guard.calls[0]["error"] == "The agent ended the call."
+    assert agent.guard.calls[0]["error"] == "The agent cancelled the call."
 
 
 async def test_roots_are_the_workspace_and_sampling_is_declined_unless_the_agent_answers(

@@ -269,7 +269,7 @@ async def test_the_end_of_connections_over_http_is_explained(tmp_path: Path) -> 
 
 
 HTTP_FAILURES = [
-    ("/status/401", FailureCause.SIGN_IN_REQUIRED, "wants credentials (HTTP 401)"),
+    ("/status/401", FailureCause.SIGN_IN_REQUIRED, "requires credentials (HTTP 401)"),
     ("/status/403", FailureCause.FORBIDDEN, "HTTP 403"),
     ("/status/404", FailureCause.HTTP_STATUS, "HTTP 404 Not Found; check its `url`"),
     ("/status/503", FailureCause.HTTP_STATUS, "try again later"),

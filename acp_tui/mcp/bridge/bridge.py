@@ -1,4 +1,4 @@
-"""Passes messages between an agent and a server, and treats calls of tools on the way."""
+"""The bridge between one agent and one server, which checks and records the calls of tools."""
 
 from __future__ import annotations
 
@@ -28,15 +28,20 @@ if TYPE_CHECKING:
     from acp_tui.mcp.json_rpc_peer import ByteStream, RequestId
 
     OpenUpstream = Callable[[ResolvedServer, Downstream, dict[str, Any]], Awaitable[Upstream]]
-    """Connects to a server; the last argument contains the capabilities of the agent as an MCP client."""
+    """Connects to a server. The last argument is the agent's capabilities as an MCP client."""
 
+AGENT_CANCELLED = "The agent cancelled the call."
 MAX_TOOL_PAGES = 100
 _NO_HANDSHAKE = frozenset({METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, -32022})
-"""The errors with which servers of 2026-07-28 may answer `initialize`; the last is "unsupported version"."""
+"""The errors with which servers of 2026-07-28 may answer `initialize`. -32022 is "unsupported version"."""
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-_ASKS_FOR = {"roots/list": "roots", "elicitation/create": "elicitation", "sampling/createMessage": "sampling"}
-"""The capability that a client needs for each request of a server."""
+_CAPABILITY_FOR = {
+    "roots/list": "roots",
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+}
+"""The capability that an MCP client needs to answer each request of a server."""
 _DECLINED = {
     "elicitation": "The agent that uses this server cannot show forms, so the user cannot be asked.",
     "sampling": "The agent that uses this server does not let servers use its model, and acp-tui has none.",
@@ -44,7 +49,7 @@ _DECLINED = {
 
 
 class Bridge:
-    """Connects one agent with one server."""
+    """A bridge between one agent and one server."""
 
     def __init__(
         self,
@@ -59,12 +64,12 @@ class Bridge:
         """Create a bridge.
 
         Args:
-            server: The server.
+            server: The definition of the server.
             stream: The connection to the agent.
-            guard: Decides about calls and records them.
+            guard: Decides whether calls are allowed, and records them.
             roots: The folders of the workspace; the first is the working directory.
             open_upstream: Connects to the server when the agent sends its first request.
-            open_translator: Connects to a server that knows no `initialize`, in a way that translates it.
+            open_translator: Connects to a server that rejects `initialize`, and answers `initialize` for it.
         """
         self._server = server
         self._guard = guard
@@ -95,7 +100,8 @@ class Bridge:
                 return await self._initialize(upstream, params, request_id)
             case "tools/list":
                 page = await upstream.request(method, params, request_id)
-                return self._shown(page, continues=isinstance(params, dict) and bool(params.get("cursor")))
+                cursor = params.get("cursor") if isinstance(params, dict) else None
+                return self._filter_tools(page, continues=bool(cursor))
             case "tools/call":
                 return await self._call(upstream, params, request_id)
         return await upstream.request(method, params, request_id)
@@ -105,7 +111,7 @@ class Bridge:
             self._upstream.notify(method, params)
 
     async def _connect(self, method: str, params: Any) -> Upstream:
-        """Return the connection to the server, which the first request of the agent opens."""
+        """Return the connection to the server. Opens it for the agent's first request."""
         if self._upstream is None:
             async with self._opening:
                 if self._upstream is None:
@@ -126,15 +132,15 @@ class Bridge:
         return await self._upstream.request("initialize", params, request_id)
 
     def _with_own_capabilities(self, params: Any) -> Any:
-        """Add that the client can list roots: if the agent cannot, the bridge does."""
+        """Add the roots capability, because the bridge lists the roots if the agent cannot."""
         if not isinstance(params, dict):
             return params
         return {**params, "capabilities": {"roots": {}, **self._capabilities}}
 
     # ----------------------------------------------------------------- tools
 
-    def _shown(self, result: Any, *, continues: bool) -> Any:
-        """Note the tools in a result of `tools/list`, and remove those that the agent must not use."""
+    def _filter_tools(self, result: Any, *, continues: bool) -> Any:
+        """Remove excluded tools from a result of `tools/list`, and note the digests of all tools."""
         tools = _tools(result)
         if tools is None:
             return result
@@ -149,14 +155,14 @@ class Bridge:
         arguments = params.get("arguments")
         began = time.monotonic()
         result: Any = None
-        error: str | None = "The agent ended the call."
+        error: str | None = AGENT_CANCELLED
         try:
             self._require_allowed(name)
             error = await self._guard.refusal(name, arguments, await self._digest(upstream, name))
             if error is not None:
                 return _tool_error(error, params)
             began = time.monotonic()
-            error = "The agent ended the call."
+            error = AGENT_CANCELLED
             result = await self._call_in_time(upstream, name, params, request_id)
             error = None
         except RpcError as failure:
@@ -183,7 +189,10 @@ class Bridge:
             raise RpcError(SERVER_ERROR, text) from None
 
     async def _digest(self, upstream: Upstream, name: str) -> str | None:
-        """Return the digest of a tool. Lists the tools if the agent has not since they changed."""
+        """Return the digest of a tool; None if the server does not list the tool.
+
+        Lists the tools if the digest is not known, or no longer known because the list has changed.
+        """
         cursor = None
         try:
             for _ in range(MAX_TOOL_PAGES):
@@ -195,14 +204,14 @@ class Bridge:
                 if not cursor:
                     break
         except RpcError:
-            pass  # the server may have tools without listing them
+            pass  # some servers do not list their tools
         return self._digests.of(name)
 
     # ----------------------------------------------------------------- from the server
 
     async def _from_server(self, method: str, params: Any) -> Any:
-        """Answer a request of the server: by asking the agent if it can answer, otherwise here."""
-        capability = _ASKS_FOR.get(method)
+        """Pass a request of the server on to the agent if the agent supports it; otherwise answer it here."""
+        capability = _CAPABILITY_FOR.get(method)
         if capability is None or self._capabilities.get(capability) is not None:
             return await self._agent.request(method, params)
         if capability == "roots":
@@ -216,7 +225,7 @@ class Bridge:
 
 
 def _tools(result: Any) -> list[dict[str, Any]] | None:
-    """Return the tools in a result of `tools/list`; None if it is none."""
+    """Return the tools in a result of `tools/list`; None if the result is invalid."""
     tools = result.get("tools") if isinstance(result, dict) else None
     if not isinstance(tools, list):
         return None
@@ -224,7 +233,7 @@ def _tools(result: Any) -> list[dict[str, Any]] | None:
 
 
 def _capabilities(method: str, params: Any) -> dict[str, Any]:
-    """Return the capabilities that the agent's first request contains."""
+    """Return the agent's capabilities, which are part of its first request."""
     if not isinstance(params, dict):
         return {}
     if method == "initialize":
@@ -240,5 +249,5 @@ def _tool_error(text: str, params: dict[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
     meta = params.get("_meta")
     if isinstance(meta, dict) and _VERSION_KEY in meta:
-        result["resultType"] = "complete"  # required since 2026-07-28, whose requests name their version
+        result["resultType"] = "complete"  # required since 2026-07-28, where each request names its version
     return result

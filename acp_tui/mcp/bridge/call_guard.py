@@ -1,4 +1,4 @@
-"""Permission for the calls that pass a bridge, and their record in the app."""
+"""Permission for the calls that pass through a bridge, and their record in the app."""
 
 from __future__ import annotations
 
@@ -16,26 +16,30 @@ if TYPE_CHECKING:
     from acp_tui.mcp.app_link import AppLink
 
 MAX_RECORDED = 8_000_000
-"""Characters of arguments or of a result as JSON. Larger ones are cut: the app refuses such messages."""
+"""The maximum length of arguments or a result as JSON. The app refuses messages that are too long."""
 KEPT_CHARACTERS = 200_000
-NO_APP = "acp-tui is not connected: calls are neither recorded nor asked about."
+"""The number of characters that are kept of a value that is longer than `MAX_RECORDED`."""
+NO_APP = "not connected to acp-tui; calls are allowed without asking and are not recorded."
 
 
 class CallGuard(Protocol):
-    """Decides about calls and records them."""
+    """The permission and the record of the calls of one server."""
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
-        """Return why a call is not allowed, as a sentence; None if it is."""
+        """Return why a call is not allowed, as a sentence; None if it is.
+
+        `digest` is the digest of the tool; None if the server does not list the tool.
+        """
 
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
-        """Record a call that has ended. `began` is the time on the monotonic clock."""
+        """Record a call that has ended. `began` is its start on the monotonic clock."""
 
     def log(self, kind: str, text: str) -> None:
         """Record output of the server."""
 
 
 class AppCallGuard:
-    """Asks the conversation of a running acp-tui."""
+    """A guard that asks a conversation of the running acp-tui."""
 
     def __init__(self, link: AppLink, name: str) -> None:
         self._link = link
@@ -44,11 +48,11 @@ class AppCallGuard:
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
         """Return why a call is not allowed, as a sentence; None if it is."""
-        asked = {"name": self._name, "tool": tool, "arguments": arguments, "digest": digest}
+        call = {"name": self._name, "tool": tool, "arguments": arguments, "digest": digest}
         try:
-            answer = await self._link.request("call", **asked)
+            answer = await self._link.request("call", **call)
         except PeerClosedError:
-            return "The call was refused: acp-tui has ended, so nobody can allow it."
+            return "The call was refused: acp-tui has exited and cannot ask the user."
         except RpcError as error:
             return f"The call was refused: {error.message}"
         if isinstance(answer, dict) and answer.get("allowed") is True:
@@ -58,17 +62,17 @@ class AppCallGuard:
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
         """Record a call that has ended."""
         seconds = round(time.monotonic() - began, 4)
-        ended = {"result": _cut(result), "error": error, "seconds": seconds}
-        self._link.post("called", name=self._name, tool=tool, arguments=_cut(arguments), **ended)
+        outcome = {"result": _cut(result), "error": error, "seconds": seconds}
+        self._link.post("called", name=self._name, tool=tool, arguments=_cut(arguments), **outcome)
 
     def log(self, kind: str, text: str) -> None:
-        """Record output of the server, unless it is too much."""
+        """Record output of the server, unless the server writes too much."""
         if lines := self._budget.pass_lines(text):
             self._link.post("log", name=self._name, kind=kind, text="\n".join(lines))
 
 
 def _cut(value: Any) -> Any:
-    """Return a value that fits into a message; one that is nested too deeply or too long is cut."""
+    """Return a value that fits into a message, cut if it is nested too deeply or too long."""
     value = limit_depth(value)
     text = json.dumps(value)
     if len(text) <= MAX_RECORDED:
@@ -77,7 +81,7 @@ def _cut(value: Any) -> Any:
 
 
 class NoCallGuard:
-    """Allows every call: no acp-tui is running that could ask or record."""
+    """A guard that allows every call and records nothing, for a bridge that runs without the app."""
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:  # noqa: ARG002
         """Return None: the call is allowed."""
@@ -85,7 +89,7 @@ class NoCallGuard:
         return None
 
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
-        """Do nothing: nothing is recorded."""
+        """Do nothing."""
 
     def log(self, kind: str, text: str) -> None:
         """Print what the server writes to stderr."""

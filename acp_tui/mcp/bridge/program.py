@@ -1,4 +1,4 @@
-"""Runs a bridge until the agent, the app or a signal ends it."""
+"""The program of `acp-tui mcp bridge`, which runs until the agent, the app or a signal ends it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 async def run_with_app(name: str, socket: Path, session_key: str) -> None:
-    """Run the bridge to a server that the app at `socket` describes. Raises `UserError`."""
+    """Run a bridge for the app at `socket`, which sends the definition of the server. Raises `UserError`."""
     link = await AppLink.connect(socket, session_key)
     try:
         try:
@@ -42,7 +42,7 @@ async def run_with_app(name: str, socket: Path, session_key: str) -> None:
 
 
 async def run_alone(server: ResolvedServer) -> None:
-    """Run the bridge to a server of the settings, without an app. Raises `UserError`."""
+    """Run a bridge to a server of the settings, without the app. Raises `UserError`."""
     print(f"acp-tui mcp bridge {server.name}: {NO_APP}", file=sys.stderr)
     await _run(server, await open_standard_streams(), NoCallGuard(), [Path.cwd()])
 
@@ -54,9 +54,13 @@ async def _run(
     roots: list[Path],
     ends_with: AppLink | None = None,
 ) -> None:
-    opens = StdioUpstream.start if server.transport == "stdio" else open_sdk_upstream
     bridge = Bridge(
-        server, stream, guard, roots=roots, open_upstream=opens, open_translator=open_sdk_upstream
+        server,
+        stream,
+        guard,
+        roots=roots,
+        open_upstream=StdioUpstream.start if server.transport == "stdio" else open_sdk_upstream,
+        open_translator=open_sdk_upstream,
     )
     running = asyncio.create_task(bridge.run())
     loop = asyncio.get_running_loop()

@@ -1,8 +1,8 @@
-"""A server that needs the SDK: over HTTP or SSE, or of a revision that the agent does not speak.
+"""A server behind a bridge that needs the SDK: over HTTP or SSE, or of a revision that the agent lacks.
 
-The SDK adds the HTTP headers of 2026-07-28 and the tokens of a sign-in. Agents begin with `initialize`, which
-such servers no longer know: here it is answered from what the SDK has found out about the server, and a
-server's questions, which are part of its results since then, are asked in the older way.
+The SDK adds the HTTP headers of 2026-07-28 and the tokens of a sign-in. Servers of 2026-07-28 do not support
+`initialize`, with which older agents begin, so the bridge answers it with the SDK's data about the server.
+Such servers ask questions in their results. The bridge sends these questions to older agents as requests.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.json_rpc_peer import RequestId
 
 MAX_ROUNDS = 10
-"""How often a server may ask something before it answers one request."""
+"""The maximum number of rounds of questions that a server may ask before it answers a request."""
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
@@ -83,10 +83,10 @@ class SdkUpstream:
         await self._stack.aclose()
 
     def notify(self, method: str, params: Any) -> None:
-        """Drop a notification: those that agents send do not concern such servers."""
+        """Drop a notification of the agent: the SDK has its own session with the server."""
 
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:  # noqa: ARG002
-        """Answer a request, or pass it on with an id of the SDK. Raises `RpcError`."""
+        """Answer a request, or pass it on with a new id. Raises `RpcError`."""
         is_modern = self._connection.is_modern
         match method:
             case "initialize":
@@ -94,11 +94,13 @@ class SdkUpstream:
             case "server/discover" if is_modern:
                 return self._discover()
             case "server/discover" | "subscriptions/listen":
-                raise RpcError(METHOD_NOT_FOUND, f"acp-tui's bridge does not support {method} here.")
+                raise RpcError(
+                    METHOD_NOT_FOUND, f"acp-tui's bridge does not support {method} for this server."
+                )
             case "ping":
                 return {}
             case "logging/setLevel" if is_modern:
-                return {}  # it belongs to each request there
+                return {}  # since 2026-07-28, the level is part of each request
             case "tools/list":
                 return await self._list_tools(params)
         return await self._answer(method, params)
@@ -138,11 +140,11 @@ class SdkUpstream:
             raise await self._rpc_error(error, "list its tools") from error
 
     async def _answer(self, method: str, params: Any) -> Any:
-        """Return the result of a request. Questions of the server on the way go to the agent."""
+        """Return the result of a request, after the agent has answered the questions of the server."""
         result = await self._send(method, params)
-        knows_questions = isinstance(params, dict) and _VERSION_KEY in (params.get("_meta") or {})
-        if knows_questions or not isinstance(params, dict):
-            return result
+        agent_is_modern = isinstance(params, dict) and _VERSION_KEY in (params.get("_meta") or {})
+        if agent_is_modern or not isinstance(params, dict):
+            return result  # a modern agent handles questions in results itself
         for _ in range(MAX_ROUNDS):
             if not isinstance(result, dict) or result.get("resultType") != "input_required":
                 return result
@@ -172,7 +174,7 @@ class SdkUpstream:
             raise await self._rpc_error(error, f"answer {method}") from error
 
     async def _rpc_error(self, error: Exception, action: str) -> RpcError:
-        """Return the server's own error answer, or a sentence about a connection that failed."""
+        """Return the server's own error, or an error that says why the connection failed."""
         if isinstance(error, MCPError) and error.code != types.CONNECTION_CLOSED:
             return RpcError(error.code, error.message, error.data)
         failure = await self._connection.failure(error, action)
@@ -180,7 +182,7 @@ class SdkUpstream:
 
 
 async def _ask_agent(request: ElicitationRequest, downstream: Downstream) -> FormAnswer:
-    """Pass a question of the server on to the agent."""
+    """Send a question of the server to the agent, and return the answer."""
     params: dict[str, Any] = {"mode": request.mode, "message": request.message}
     params |= {"url": request.url} if request.mode == "url" else {"requestedSchema": request.schema}
     try:

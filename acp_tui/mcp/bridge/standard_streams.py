@@ -1,4 +1,4 @@
-"""Stdin and stdout as the connection to an agent."""
+"""Stdin and stdout as the connection of a program to the agent that started it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from acp_tui.mcp.json_rpc_peer import SocketStream
 
 
 async def open_standard_streams() -> SocketStream:
-    """Return the connection. From now on, what else is printed goes to stderr, and stdin is empty.
+    """Take stdin and stdout over for messages. Afterwards, `print` writes to stderr, and stdin is empty.
 
     Raises `UserError` if stdin or stdout is neither a pipe nor a socket nor a terminal.
     """
-    if any(_is_device(number) for number in (0, 1)):
+    if any(_is_unusable_device(descriptor) for descriptor in (0, 1)):
         raise _wrong_streams()
     incoming, outgoing = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -34,10 +34,11 @@ async def open_standard_streams() -> SocketStream:
     return SocketStream(reader, asyncio.StreamWriter(transport, protocol, None, loop))
 
 
-def _is_device(number: int) -> bool:
+def _is_unusable_device(descriptor: int) -> bool:
     """Return True for a device such as /dev/null, which asyncio accepts but never reads."""
-    return stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number)
+    return stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor)
 
 
 def _wrong_streams() -> UserError:
-    return UserError("This command talks to an agent, which starts it with pipes.", exit_code=2)
+    message = "This command is started by an agent, with pipes for stdin and stdout."
+    return UserError(message, exit_code=2)

@@ -1,4 +1,4 @@
-"""A server over stdio: its messages pass unchanged, except for the answers that the bridge gives itself."""
+"""A stdio server behind a bridge, whose messages are passed on unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LAST_LINES = 2
 """The number of lines of stderr in the sentence about a server that has ended."""
 EXIT_SECONDS = 0.5
-"""Seconds to wait for the exit of a process that has closed its stdout."""
+"""How long to wait for the exit of a process that has closed its stdout."""
 
 
 class StdioUpstream:

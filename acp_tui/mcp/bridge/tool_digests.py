@@ -1,4 +1,4 @@
-"""The digests of a server's tools, as the agent was shown them and as the server describes them now."""
+"""The digests of a server's tools, as listed to the agent and as listed to the bridge."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from acp_tui.mcp.inspection import combined_digest, tool_digest
 
 
 class ToolDigests:
-    """Knows for each tool whether the agent was shown another definition than the server has now.
+    """The digests of the definitions that a server has listed for each tool.
 
-    A server may show the model one definition and acp-tui another one. A tool with several definitions gets a
-    digest of its own, which is never the one that the user agreed to.
+    A hostile server may list one definition for the agent and another one for acp-tui. A tool with several
+    definitions gets a combined digest, which is never one that the user agreed to.
     """
 
     def __init__(self) -> None:
@@ -20,14 +20,14 @@ class ToolDigests:
         self._is_stale = False  # whether the server has reported a change since the agent listed the tools
 
     def show(self, tools: list[dict[str, Any]], *, continues: bool) -> None:
-        """Take over a page of the list that the agent gets. `continues` says that it is not the first one."""
+        """Add a page of the list that the agent gets. `continues` is True for all pages but the first."""
         if not continues:
             self._shown, self._listed, self._is_stale = {}, {}, False
         for tool in tools:
             self._shown.setdefault(tool["name"], set()).add(tool_digest(tool))
 
     def add(self, tools: list[dict[str, Any]]) -> None:
-        """Take over a page of the list that the bridge has requested for itself."""
+        """Add a page of the list that the bridge has requested for itself."""
         self._listed |= {tool["name"]: tool_digest(tool) for tool in tools}
 
     def forget(self) -> None:
@@ -35,10 +35,10 @@ class ToolDigests:
         self._listed, self._is_stale = {}, True
 
     def is_known(self, name: str) -> bool:
-        """Return whether the present definition of a tool is known."""
+        """Return whether the current definition of a tool is known."""
         return name in self._listed or (name in self._shown and not self._is_stale)
 
     def of(self, name: str) -> str | None:
-        """Return the digest of a tool; None if it is not listed."""
+        """Return the digest of a tool; None if the server has not listed the tool."""
         found = {*self._shown.get(name, ()), *filter(None, [self._listed.get(name)])}
         return combined_digest(found) if found else None

@@ -1,4 +1,4 @@
-"""The server's side of a bridge."""
+"""The two sides of a bridge: the server (`Upstream`) and the agent (`Downstream`)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class Upstream(Protocol):
-    """A connection to the real server."""
+    """The connection of a bridge to the server."""
 
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
         """Pass a request on and return its result. Raises `RpcError`.
 
-        If the task is cancelled, the request is cancelled at the server.
+        If the task is cancelled, the server is told to cancel the request.
         """
 
     def notify(self, method: str, params: Any) -> None:
@@ -30,9 +30,9 @@ class Upstream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Downstream:
-    """What a server can send to the agent, and where it is started."""
+    """The agent's side of a bridge, as the connection to the server uses it."""
 
     request: Callable[[str, Any], Awaitable[Any]]  # answers a request of the server; raises `RpcError`
-    notify: Callable[[str, Any], None]  # passes a notification of the server on
-    log: Callable[[str, str], None]  # a kind ("stderr", "noise") and a text
-    roots: list[Path]  # the first one is the working directory
+    notify: Callable[[str, Any], None]  # passes a notification of the server on to the agent
+    log: Callable[[str, str], None]  # records output; the kind is "stderr" or "noise"
+    roots: list[Path]  # the folders of the workspace; the server is started in the first

@@ -1,5 +1,5 @@
-"""The MCP protocol of acp-tui's own server, spoken by `acp-tui mcp serve` and inside ACP connections.
+"""The MCP protocol of acp-tui's own server, for `acp-tui mcp serve` and for MCP inside ACP connections.
 
-Written here rather than with the SDK: the app answers MCP messages inside ACP connections, and importing
-the SDK's server takes 0.7 s and 50 MB. `tests/mcp/test_own_server_protocol.py` checks it against the SDK.
+Does not use the SDK: the app itself answers MCP messages inside ACP connections, and importing the SDK takes
+half a second and 50 MB. `tests/mcp/test_own_server_protocol.py` checks the protocol against the SDK.
 """

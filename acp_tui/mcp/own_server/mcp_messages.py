@@ -1,6 +1,6 @@
-"""Answers the MCP requests to a server that has only tools, in the old and the new revisions of MCP.
+"""The requests of MCP clients to a server that only has tools, in the old and new revisions of MCP.
 
-Up to 2025-11-25 a client begins with `initialize`. From 2026-07-28 on there is no such handshake: each
+Up to 2025-11-25, a client begins with `initialize`. Since 2026-07-28, there is no such handshake, and each
 request names its revision in `_meta`.
 """
 
@@ -31,23 +31,25 @@ PROGRESS_SECONDS = 10.0
 """Seconds between two progress notifications while the user or a tool keeps a call waiting."""
 
 UNSUPPORTED_VERSION = -32022
+NO_CACHING = {"ttlMs": 0, "cacheScope": "private"}
+"""The fields of a result that must not be cached."""
 
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
 class ToolSource(Protocol):
-    """The tools of the server."""
+    """The tools of a server."""
 
     async def tools(self) -> list[dict[str, Any]]:
         """Return the tools as objects of the protocol."""
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call a tool and return a `CallToolResult` of the protocol, also if the tool fails."""
+        """Call a tool and return a `CallToolResult` of the protocol, even if the tool fails."""
 
 
 class McpMessages:
-    """Answers the requests of one MCP client."""
+    """The answers to the requests of one MCP client."""
 
     def __init__(self, source: ToolSource, *, progress_seconds: float = PROGRESS_SECONDS) -> None:
         self._source = source
@@ -56,7 +58,7 @@ class McpMessages:
     async def answer(self, method: str, params: Any, notify: Notify) -> dict[str, Any]:
         """Return the result of a request. Raises `RpcError`.
 
-        `notify` sends a notification to the client: a method and its parameters.
+        `notify` sends a notification, given by its method and parameters, to the client.
         """
         if params is not None and not isinstance(params, dict):
             raise RpcError(INVALID_PARAMS, "params must be an object")
@@ -77,12 +79,16 @@ class McpMessages:
             case "initialize" if not is_new:
                 return _initialize(params)
             case "server/discover":
-                facts = {"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS}
-                return {"supportedVersions": list(VERSIONS), **facts, **_not_cached()}
+                return {
+                    "supportedVersions": list(VERSIONS),
+                    "capabilities": {"tools": {}},
+                    "instructions": INSTRUCTIONS,
+                    **NO_CACHING,
+                }
             case "ping":
                 return {}
             case "tools/list":
-                return {"tools": await self._source.tools(), **(_not_cached() if is_new else {})}
+                return {"tools": await self._source.tools(), **(NO_CACHING if is_new else {})}
             case "tools/call":
                 return await self._call(params, notify)
         raise RpcError(METHOD_NOT_FOUND, "Method not found", {"method": method})
@@ -100,7 +106,7 @@ class McpMessages:
 
     @contextlib.asynccontextmanager
     async def _progress(self, params: Mapping[str, Any], notify: Notify) -> AsyncIterator[None]:
-        """Report progress while a call runs, if the client wants that: many then wait for longer."""
+        """Report progress during a call if the client asked for it, since many then extend their timeout."""
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         if not isinstance(token, str | int):
@@ -112,9 +118,9 @@ class McpMessages:
             while True:
                 await asyncio.sleep(self._progress_seconds)
                 count += 1
-                words = "Waiting for the user or for the tool"
+                message = "Waiting for the user or for the tool"
                 await notify(
-                    "notifications/progress", {"progressToken": token, "progress": count, "message": words}
+                    "notifications/progress", {"progressToken": token, "progress": count, "message": message}
                 )
 
         task = asyncio.create_task(report())
@@ -130,7 +136,7 @@ def server_info() -> dict[str, str]:
 
 
 def _requested_version(params: Mapping[str, Any]) -> str | None:
-    """Return the revision that a request names; None if it belongs to a revision with a handshake."""
+    """Return the revision that a request names; None in the revisions with a handshake."""
     meta = params.get("_meta")
     version = meta.get(_VERSION_KEY) if isinstance(meta, dict) else None
     return version if isinstance(version, str) else None
@@ -144,8 +150,3 @@ def _initialize(params: Mapping[str, Any]) -> dict[str, Any]:
         "serverInfo": server_info(),
         "instructions": INSTRUCTIONS,
     }
-
-
-def _not_cached() -> dict[str, Any]:
-    """Return the fields that say that a result must not be cached."""
-    return {"ttlMs": 0, "cacheScope": "private"}

@@ -1,4 +1,4 @@
-"""`acp-tui mcp serve`: acp-tui's own MCP server as a process, for agents that need one."""
+"""The program of `acp-tui mcp serve`: acp-tui's own MCP server as a process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AppTools:
-    """The tools, which run in the app. Implements `ToolSource`."""
+    """The tools of the running acp-tui as a `ToolSource`."""
 
     def __init__(self, link: AppLink) -> None:
         self._link = link
@@ -28,13 +28,13 @@ class AppTools:
         return found
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call a tool in the app. If the caller is cancelled, the app ends the call."""
+        """Call a tool in the app. If the task is cancelled, the app is told to cancel the call."""
         result: dict[str, Any] = await self._link.request("tool", name=name, arguments=arguments)
         return result
 
 
 async def serve(socket: Path, session_key: str) -> None:
-    """Answer the agent until it closes stdin or the app ends. Raises `UserError`."""
+    """Serve the agent until it closes stdin or the app closes the connection. Raises `UserError`."""
     link = await AppLink.connect(socket, session_key)
     try:
         messages = McpMessages(AppTools(link))

@@ -1,4 +1,4 @@
-"""The tools that acp-tui offers to agents, as they are described to them."""
+"""The definitions of the tools that acp-tui offers to agents."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ ASK_USER = _tool(
 NOTIFY = _tool(
     "notify",
     "Notify the user",
-    "Tell the user something that must not be missed. It stands in the transcript, and a notification is "
-    "sent if the user looks elsewhere.",
+    "Tell the user something that must not be missed. The message is shown in the conversation, and as a "
+    "desktop notification if the user is looking at another window.",
     {"message": _text("One or two sentences.")},
     ("message",),
 )

@@ -1,5 +1,4 @@
-"""Signing in at http servers with OAuth: stored tokens, the browser round trip, refreshing, signing out.
+"""Sign-in at http and sse servers with OAuth: stored tokens, the browser round trip, renewal, sign-out.
 
-`token_store`, `authorization_url`, `redirect_answer`, `interaction` and `errors` do not import the
-MCP SDK, so that listing commands stay fast.
+Only `actions` and `provider` import the MCP SDK, so that listing commands stay fast.
 """

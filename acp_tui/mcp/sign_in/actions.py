@@ -1,4 +1,4 @@
-"""What the command line, the app and the bridge do with a sign-in. Independent of any screen."""
+"""The operations on a sign-in that the command line, the app and the bridge share."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def provider_for(
     server: ResolvedServer, interaction: SignInInteraction | None = None
 ) -> SignInProvider | None:
-    """Return what adds a token to the requests for a server; None if the server needs none.
+    """Return the authentication for requests to a server; None if the server does not use sign-in.
 
-    The token is renewed when necessary. If the user has to sign in, the `interaction` is used; without one,
-    `SignInRequired` is raised.
+    It adds the token to each request and renews the token when necessary. If the user has to sign in, it uses
+    `interaction`, or raises `SignInRequired` if that is None.
     """
     if not uses_sign_in(server):
         return None
@@ -32,18 +32,18 @@ def provider_for(
 
 
 async def sign_in(server: ResolvedServer, interaction: SignInInteraction) -> SignInState | None:
-    """Connect to a server, signing in if it asks for it. Return the state; None if it works without.
+    """Connect to a server, and sign in if the server asks for it and no stored sign-in works.
 
-    A sign-in that is stored and still works is used. Raises `SignInError` and `ServerFailure`.
+    Returns the stored sign-in; None if the server works without. Raises `SignInError` and `ServerFailure`.
     """
     provider = provider_for(server, interaction)
     if provider is None:
-        reason = "its own Authorization header" if server.transport != "stdio" else "its environment"
-        raise SignInError(f"{server.name} has no sign-in: it is given access by {reason}.")
+        access = "an Authorization header" if server.transport != "stdio" else "environment variables"
+        raise SignInError(f"{server.name} does not use sign-in; its definition gives access with {access}.")
     async with connect(server, auth=provider) as connection:
         if connection.capabilities.tools is not None:
             try:
-                await connection.client.list_tools()  # some servers let everybody connect
+                await connection.client.list_tools()  # some servers ask for a sign-in only here
             except Exception as error:
                 raise await connection.failure(error, "list its tools") from error
         return sign_in_state(server.url)
@@ -51,13 +51,13 @@ async def sign_in(server: ResolvedServer, interaction: SignInInteraction) -> Sig
 
 @dataclass(frozen=True, slots=True)
 class TokenHeader:
-    """A token for an agent that connects to the server by itself. It is not renewed there."""
+    """A token for an agent that connects to the server directly. The agent cannot renew the token."""
 
-    value: str = field(repr=False)  # of the header "Authorization"
+    value: str = field(repr=False)  # the value of the Authorization header
     expires_at: float | None
 
     def describe_end(self) -> str:
-        """Return a clause about the end, such as "expires 2026-11-22 15:04 and is not renewed"."""
+        """Return a clause such as "expires 2026-11-22 15:04 and is not renewed"."""
         if self.expires_at is None:
             return "is not renewed"
         return f"expires {local_time(self.expires_at)} and is not renewed"
@@ -71,7 +71,7 @@ async def token_header(server: ResolvedServer) -> TokenHeader | None:
     provider = provider_for(server)
     if provider is None:
         return None
-    request = httpx2.Request("GET", server.url)  # it is not sent: only what comes before it
+    request = httpx2.Request("GET", server.url)  # never sent; the flow adds the header to it
     flow = provider.async_auth_flow(request)
     try:
         async with httpx2.AsyncClient() as client:

@@ -1,4 +1,4 @@
-"""The address at which the user signs in, and what is suspicious about it."""
+"""The check of the address at which the user signs in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acp_tui.session.text import visible_line
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationUrl:
-    """An address that a server wants the user to open. Its texts can be displayed as they are."""
+    """An address that a server asks the user to open. All texts are safe to display."""
 
     server: str  # the name of the MCP server
     url: str
@@ -22,8 +22,8 @@ class AuthorizationUrl:
 def check_authorization_url(server: str, url: str) -> AuthorizationUrl:
     """Return the address with its host and warnings. Raises `ValueError` if it must not be opened."""
     if visible_line(url) != url or any(char.isspace() for char in url):
-        raise ValueError("it contains control characters or blanks")
-    if "\\" in url:  # browsers read it as a slash, so that they find another host
+        raise ValueError("it contains control characters or whitespace")
+    if "\\" in url:  # browsers read it as a slash and open another host
         raise ValueError("it contains a backslash")
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -35,7 +35,7 @@ def check_authorization_url(server: str, url: str) -> AuthorizationUrl:
 
 
 def is_safe_scheme(url: str) -> bool:
-    """Return whether nobody else can read what is exchanged at an address: https, or this machine."""
+    """Return whether requests to a URL cannot be read by others: it is https, or on this machine."""
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or ""))
 
@@ -47,11 +47,11 @@ def _warnings(host: str, netloc: str) -> list[str]:
     labels = host.split(".")
     if any(label.startswith("xn--") for label in labels):
         shown = ".".join(map(_decoded, labels))
-        found.append(f"The host contains foreign letters and may imitate another one: {shown}.")
+        found.append(f"The host has non-ASCII characters and may imitate another one: {shown}.")
     if not host.isascii():
-        found.append(f"The host contains foreign letters and may imitate another one: {host!a}.")
+        found.append(f"The host has non-ASCII characters and may imitate another one: {host!a}.")
     if not _is_loopback(host) and _is_address(host):
-        found.append("The host is a number instead of a name.")
+        found.append("The host is an IP address instead of a name.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The part of a sign-in that happens in the browser: from the address to open to the code that comes back."""
+"""The part of a sign-in that happens in the browser: opening the address and receiving the code."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from acp_tui.mcp.sign_in.redirect_answer import RedirectAnswer
 
 WAIT_SECONDS = 600.0
-"""How long to wait for the user in the browser. Codes and login pages expire after about as long."""
+"""How long to wait for the user in the browser. Login pages and codes usually expire after about as long."""
 
 
 class BrowserRoundTrip:
-    """One attempt: listens for the redirect, shows the address, and waits for an answer or a pasted one.
+    """One attempt to sign in: shows the address, and waits for the redirect or for a pasted answer.
 
     Args:
         server: The name of the MCP server.
-        interaction: How to talk to the user.
-        port: The port to listen on; 0 means a free one. Raises `OSError` if it is in use.
+        interaction: Shows the address and reads pasted answers.
+        port: The port on which to receive the redirect; 0 for any free one. Raises `OSError` if it is in use.
     """
 
     def __init__(self, server: str, interaction: SignInInteraction, port: int) -> None:
@@ -57,14 +57,14 @@ class BrowserRoundTrip:
     async def answer(self, url: str, *, issuer_required: bool) -> RedirectAnswer:
         """Show the address, offer to open it, and return the answer, which contains a code and the state.
 
-        `issuer_required` says that the code alone is not enough, because the server promised to name itself.
-        Raises `SignInError`.
+        With `issuer_required`, a pasted code alone is not enough, because the address that the browser is
+        redirected to also names the authorization server. Raises `SignInError`.
         """
         try:
             checked = check_authorization_url(self._server, url)
         except ValueError as error:
             raise SignInError(
-                f"{self._server} asks to sign in at an address that is not opened: {error}."
+                f"{self._server} asks you to sign in at an address that acp-tui does not open: {error}."
             ) from None
         self._state = parse_qs(urlsplit(url).query).get("state", [""])[0]
         async with self._listener:
@@ -81,11 +81,11 @@ class BrowserRoundTrip:
         if not has_browser() or not await self._interaction.confirm_open(url):
             return
         if not open_page(url.url):
-            self._interaction.report("The browser could not be started. Open the address yourself.")
+            self._interaction.report("Could not start the browser. Open the address yourself.")
 
     async def _first_answer(self, url: AuthorizationUrl, issuer_required: bool) -> RedirectAnswer:
-        """Return what comes first: the browser's redirect or a pasted answer."""
-        pasted = asyncio.create_task(self._talk(url, issuer_required))
+        """Return the answer of the browser's redirect or a pasted one, whichever comes first."""
+        pasted = asyncio.create_task(self._pasted_answer(url, issuer_required))
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 await asyncio.wait({self._answer, pasted}, return_when=asyncio.FIRST_COMPLETED)
@@ -101,7 +101,7 @@ class BrowserRoundTrip:
                     await pasted
         return self._answer.result() if self._answer.done() else pasted.result()
 
-    async def _talk(self, url: AuthorizationUrl, issuer_required: bool) -> RedirectAnswer:
+    async def _pasted_answer(self, url: AuthorizationUrl, issuer_required: bool) -> RedirectAnswer:
         """Offer to open the address, and return the first pasted answer that belongs to this sign-in."""
         await self._offer_to_open(url)
         if self._interaction.read_answer is None:
@@ -116,8 +116,8 @@ class BrowserRoundTrip:
         """Return the answer in a pasted text. Raises `ValueError` with a sentence if it cannot be used."""
         answer = answer_of_pasted_text(text)
         if answer is None:
-            raise ValueError("This is neither the address at which the browser ended nor a code. Try again.")
-        if answer.state is None:  # only the code: PKCE makes sure that it belongs to this sign-in
+            raise ValueError("This is neither the address of the browser's last page nor a code. Try again.")
+        if answer.state is None:  # only the code; PKCE ensures that it belongs to this sign-in
             if issuer_required:
                 raise ValueError("The code alone is not enough for this server. Paste the whole address.")
             return replace(answer, state=self._state)
@@ -128,15 +128,13 @@ class BrowserRoundTrip:
     def _accept(self, answer: RedirectAnswer) -> str:
         """Take the browser's answer, and return the sentence for its page."""
         if not self._belongs(answer):
-            self._interaction.report(
-                "The browser came back with the answer to another sign-in, which was ignored."
-            )
+            self._interaction.report("Ignored an answer from the browser that belongs to another sign-in.")
             raise ValueError("This answer belongs to another sign-in. It was ignored.")
         if not self._answer.done():
             self._answer.set_result(answer)
         if answer.error:
-            return "The sign-in was refused. You can close this page and go back to the terminal."
-        return "The sign-in came back to acp-tui. You can close this page and go back to the terminal."
+            return "The sign-in was refused. You can close this page and return to the terminal."
+        return "acp-tui has received the sign-in. You can close this page and return to the terminal."
 
     def _belongs(self, answer: RedirectAnswer) -> bool:
         return secrets.compare_digest((answer.state or "").encode(), self._state.encode())

@@ -1,4 +1,4 @@
-"""A web server on 127.0.0.1 that receives the browser's redirect, only while a sign-in is under way."""
+"""A web server on 127.0.0.1 that receives the browser's redirect during a sign-in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATH = "/callback"
 _MAX_REQUEST_BYTES = 32_768
 _REQUEST_SECONDS = 10.0
 PAGE_SECONDS = 2.0
-"""How long to wait until the browser has received its page."""
+"""How long to wait until the browser has received the page with the result."""
 _PAGE = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>acp-tui</title>
 <body style="font-family: sans-serif; margin: 3em"><p>{sentence}</p></body></html>
@@ -30,22 +30,22 @@ _HEADERS = (
 
 
 class CallbackServer:
-    """Listens on a port of 127.0.0.1 for a redirect to `/callback`.
+    """A web server on a port of 127.0.0.1 that only answers `GET /callback`.
 
     Args:
-        accept: Called with each answer. It returns the sentence for the page in the browser, and raises
-            `ValueError` with such a sentence for an answer that does not belong to this sign-in.
+        accept: Called with each answer. Returns the sentence for the page in the browser. Raises `ValueError`
+            with such a sentence if the answer does not belong to this sign-in.
     """
 
     def __init__(self, accept: Callable[[RedirectAnswer], str]) -> None:
         self._accept = accept
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._server: asyncio.Server | None = None
-        self._idle: set[asyncio.Task[None]] = set()  # connections without a request so far
+        self._idle: set[asyncio.Task[None]] = set()  # connections that have not sent a request
         self._answering: set[asyncio.Task[None]] = set()
 
     def bind(self, port: int = 0) -> None:
-        """Take a port; 0 means a free one. Raises `OSError`."""
+        """Bind a port; 0 for any free one. Raises `OSError`."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._socket.bind(("127.0.0.1", port))
 
@@ -63,11 +63,11 @@ class CallbackServer:
             self._server.close()
         for task in self._idle:
             task.cancel()
-        if open_connections := self._idle | self._answering:  # the browser still waits for its page
+        if open_connections := self._idle | self._answering:  # let the browser receive its page
             await asyncio.wait(open_connections, timeout=PAGE_SECONDS)
 
     def close(self) -> None:
-        """Give the port back."""
+        """Release the port."""
         if self._server is not None:
             self._server.close()
         self._socket.close()
@@ -83,7 +83,7 @@ class CallbackServer:
             self._answering.add(task)
             await self._answer(head.partition(b"\r\n")[0].decode("ascii", "replace"), writer)
         except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # the browser sent no complete request, or went away
+            pass  # the browser has not sent a complete request, or has closed the connection
         finally:
             self._idle.discard(task)
             self._answering.discard(task)

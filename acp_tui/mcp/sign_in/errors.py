@@ -1,4 +1,4 @@
-"""Errors of signing in. The message of each is one sentence for the user and contains no token."""
+"""Errors of a sign-in. The message of each is one sentence for the user and contains no token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class SignInError(ServerFailure):
 
 
 class SignInRequired(SignInError):  # noqa: N818  # a state rather than a fault
-    """The server wants a sign-in, and nobody can be asked for one here."""
+    """A server requires a sign-in, and there is no `SignInInteraction` to ask the user for one."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence, FailureCause.SIGN_IN_REQUIRED)

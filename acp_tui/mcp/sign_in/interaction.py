@@ -1,4 +1,4 @@
-"""How a sign-in talks to the user. The command line and the app each provide one."""
+"""The interface between a sign-in and the user, which the command line and the app implement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SignInInteraction:
-    """Callables that show the address, ask whether to open it, and read what the user pastes."""
+    """Callbacks that show the address, ask whether to open it, and read what the user pastes."""
 
     show: Callable[[AuthorizationUrl], Awaitable[None]]
     """Show the whole address, its host and the warnings."""
@@ -22,11 +22,11 @@ class SignInInteraction:
     """Ask whether to open the address in the browser. Not called if no browser was found."""
 
     read_answer: Callable[[], Awaitable[str]] | None
-    """Read what the user pastes: the address at which the browser ended, or the code.
+    """Read what the user pastes: the address of the browser's last page, or the code.
 
-    It is cancelled when the browser's answer arrives by itself, and called again after a text of no use. It
-    raises `SignInCancelled` if the user gives up. None: nothing can be pasted.
+    None if nothing can be pasted. The call is cancelled when the browser's redirect arrives, and repeated
+    after a text that cannot be used. Raises `SignInCancelled` if the user gives up.
     """
 
     report: Callable[[str], None]
-    """Show a sentence, such as why what was pasted cannot be used."""
+    """Show a sentence, such as why a pasted text cannot be used."""

@@ -1,9 +1,9 @@
 """The SDK's OAuth client with stored tokens that several processes share.
 
-The SDK's own provider forgets when a stored token expires and where to renew it, signs in again where
-renewing is enough, and lets one request of a server wait for the answer to the one before. The flow here
-sends requests with the stored token, renews it under the lock of the token store, and runs the SDK's flow
-only if the server still refuses.
+The SDK's own provider does not store when a token expires and where to renew it, signs in again where renewal
+is enough, and sends the next request only after the answer to the one before. `SignInProvider` sends requests
+with the stored token, renews the token under the lock of the token store, and runs the SDK's flow only if the
+server still refuses the request.
 """
 
 from __future__ import annotations
@@ -44,32 +44,32 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp.sign_in_settings import SignInSettings
     from acp_tui.mcp.sign_in.interaction import SignInInteraction
 
-# The SDK logs answers of the token endpoint. What matters of them is in the errors that are raised.
+# The SDK logs answers of the token endpoint, which contain tokens. The raised errors say enough.
 _sdk_log = logging.getLogger("mcp.client.auth")
 _sdk_log.addHandler(logging.NullHandler())
 _sdk_log.propagate = False
 
 EXPIRY_LEEWAY_SECONDS = 10.0
-"""How long before its end a token is renewed, so that it does not expire on its way."""
+"""How long before its expiry a token is renewed, so that it does not expire while a request is sent."""
 
 AUTHORIZATION_SECONDS = 30.0
-"""The longest time for each step of a request to an authorization server, which may happen under the lock."""
+"""The timeout for each step of a request to an authorization server. Renewals are sent under the lock."""
 
 
 class SignInProvider(OAuthClientProvider):
-    """Adds a token to each request for one server, and renews it or signs in when the server wants that.
+    """Authentication that adds a token to each request to one server, and renews it or signs in if necessary.
 
-    Raises `SignInError`, from `httpx2` requests as well.
+    Requests of `httpx2` that use it raise `SignInError`.
     """
 
     def __init__(
         self, name: str, url: str, settings: SignInSettings, interaction: SignInInteraction | None
     ) -> None:
-        is_program = settings.grant == "client_credentials"
+        without_user = settings.grant == "client_credentials"
         metadata = OAuthClientMetadata(
             redirect_uris=None,
             client_name=f"acp-tui {__version__}",
-            grant_types=["client_credentials"] if is_program else ["authorization_code", "refresh_token"],
+            grant_types=["client_credentials"] if without_user else ["authorization_code", "refresh_token"],
             scope=settings.scope or None,
         )
         super().__init__(
@@ -89,8 +89,8 @@ class SignInProvider(OAuthClientProvider):
         self._round_trip: BrowserRoundTrip | None = None
         self._authorization_url = ""
         self.limit: asyncio.Timeout | None = None
-        """A time limit that is running for the server, which stops while the user is asked."""
-        self._more_scope = False  # the server wants a permission that the token lacks
+        """The running time limit of the connection to the server. It is suspended while the user signs in."""
+        self._more_scope = False  # whether the server requires a permission that the token lacks
 
     # ----------------------------------------------------------------- requests
 
@@ -98,7 +98,7 @@ class SignInProvider(OAuthClientProvider):
         if not self._initialized:
             await self._initialize()
         rejected: str | None = None
-        for _ in range(2):  # a new token may be refused as well
+        for _ in range(2):  # the server may also refuse a new token
             is_new = False
             self._load_if_changed()
             if self._must_renew(rejected):
@@ -107,7 +107,7 @@ class SignInProvider(OAuthClientProvider):
                     if self._must_renew(rejected):
                         answer = yield _limited(await self._refresh_token())
                         is_new = await self._handle_refresh_response(answer)
-            token = self._token(even_if_expired=is_new)  # a new one may live for a few seconds only
+            token = self._token(even_if_expired=is_new)  # a new token may expire within the leeway
             if token is not None and token == rejected:
                 break
             self._set_header(request, token)
@@ -136,10 +136,10 @@ class SignInProvider(OAuthClientProvider):
     async def _sign_in(
         self, request: httpx2.Request, refusal: httpx2.Response
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Run the SDK's flow, beginning with the response by which the server refused the request."""
+        """Run the SDK's flow, beginning with the server's refusal of the request."""
         self._more_scope = refusal.status_code == 403
         self.context.token_expiry_time = None  # the SDK would try to renew an expired token
-        async with self._permission_to_ask():
+        async with self._round_trip_if_needed():
             flow = super()._auth_flow(request)
             is_first = True
             try:
@@ -153,7 +153,7 @@ class SignInProvider(OAuthClientProvider):
                     else:
                         response = yield outgoing
                         if response.status_code == 401:
-                            raise SignInError(f"{self._name} refuses the token that it has just been given.")
+                            raise SignInError(f"{self._name} refused the new token of the sign-in.")
                     outgoing = await flow.asend(response)
             except StopAsyncIteration:
                 return
@@ -168,14 +168,17 @@ class SignInProvider(OAuthClientProvider):
                 await flow.aclose()
 
     @asynccontextmanager
-    async def _permission_to_ask(self) -> AsyncIterator[None]:
-        """Listen for the browser while the user signs in. Raises `SignInRequired` if nobody can be asked."""
+    async def _round_trip_if_needed(self) -> AsyncIterator[None]:
+        """Listen for the browser's redirect, unless the settings sign in without a user.
+
+        Raises `SignInRequired` if there is no way to ask the user.
+        """
         if self._settings.grant == "client_credentials":
             yield
             return
         if self._interaction is None:
             raise SignInRequired(self._required_sentence())
-        with self.store.signing_in():
+        with self.store.sign_in_lock():
             self._round_trip = self._listen(self._interaction)
             self.context.client_metadata.redirect_uris = [AnyUrl(self._round_trip.redirect_uri)]
             try:
@@ -185,7 +188,7 @@ class SignInProvider(OAuthClientProvider):
                 self._round_trip = None
 
     def _listen(self, interaction: SignInInteraction) -> BrowserRoundTrip:
-        """Listen on the port that is configured or was registered, otherwise on a free one."""
+        """Listen on the configured port, else on the registered one, else on any free one."""
         if port := self._settings.redirect_port:
             try:
                 return BrowserRoundTrip(self._name, interaction, port)
@@ -195,7 +198,7 @@ class SignInProvider(OAuthClientProvider):
         registered = self.context.client_info.redirect_uris if self.context.client_info else None
         try:
             return BrowserRoundTrip(self._name, interaction, (registered[0].port or 0) if registered else 0)
-        except OSError:  # the registered port is taken: register anew
+        except OSError:  # the registered port is in use: register again
             self.context.client_info = self._configured_client()
             return BrowserRoundTrip(self._name, interaction, 0)
 
@@ -206,14 +209,15 @@ class SignInProvider(OAuthClientProvider):
         assert self._round_trip is not None
         metadata = self.context.oauth_metadata
         needs_issuer = metadata is not None and metadata.authorization_response_iss_parameter_supported
-        with self._limit_stopped():
+        with self._limit_suspended():
             answer = await self._round_trip.answer(
                 self._authorization_url, issuer_required=bool(needs_issuer)
             )
         return AuthorizationCodeResult(code=answer.code, state=answer.state, iss=answer.issuer)
 
     @contextmanager
-    def _limit_stopped(self) -> Iterator[None]:
+    def _limit_suspended(self) -> Iterator[None]:
+        """Suspend `limit`, and continue it with the remaining time on exit."""
         limit, now = self.limit, asyncio.get_running_loop().time
         rest = None
         if limit is not None and (end := limit.when()) is not None:
@@ -241,8 +245,8 @@ class SignInProvider(OAuthClientProvider):
     def _client_credentials_request(self) -> httpx2.Request:
         """Return the request for a token without a user.
 
-        The SDK's `ClientCredentialsOAuthProvider` makes the same one, but needs the authentication method
-        before the server's metadata is known.
+        The SDK's `ClientCredentialsOAuthProvider` builds the same request, but has to know the authentication
+        method before the server's metadata is known.
         """
         context = self.context
         data, headers = context.prepare_token_auth(
@@ -258,12 +262,12 @@ class SignInProvider(OAuthClientProvider):
         url = super()._get_token_endpoint()
         if not is_safe_scheme(url):
             raise SignInError(
-                f"{self._name} wants to exchange tokens at {url}, which is not encrypted (http)."
+                f"{self._name} asks to exchange tokens at {url}, which is not encrypted (http)."
             )
         return url
 
     def _check_issuer(self) -> None:
-        """Raise `SignInError` if the credentials in the settings belong to another authorization server."""
+        """Raise `SignInError` if the configured client belongs to another authorization server."""
         client, wanted = self.context.client_info, self._settings.client_id
         if wanted and (client is None or client.client_id != wanted):
             raise SignInError(
@@ -272,7 +276,7 @@ class SignInProvider(OAuthClientProvider):
             )
 
     def _authentication_method(self) -> str:
-        """Return how a client with a configured id proves its identity to the authorization server."""
+        """Return the method by which the configured client authenticates at the token endpoint."""
         if not self._settings.client_secret:
             return "none"
         metadata = self.context.oauth_metadata
@@ -288,7 +292,7 @@ class SignInProvider(OAuthClientProvider):
             raise await token_refused(self._name, response)
         try:
             await super()._handle_token_response(response)
-        except (OAuthFlowError, ValueError):  # they quote the answer, which may contain a token
+        except (OAuthFlowError, ValueError):  # their messages quote the answer, which may contain a token
             raise SignInError(
                 f"The authorization server {response.request.url.host} sent no valid token."
             ) from None
@@ -303,7 +307,7 @@ class SignInProvider(OAuthClientProvider):
         if renewed:
             self._save(stored.signed_in_at if stored is not None else time.time())
         else:
-            self.store.delete()  # the refresh token is of no use any more
+            self.store.delete()  # the refresh token is no longer valid
             self._load()
         return renewed
 
@@ -322,7 +326,7 @@ class SignInProvider(OAuthClientProvider):
             self._load()
 
     def _load(self) -> None:
-        """Take over what is stored; nothing if it belongs to another client than the configured one."""
+        """Load the stored sign-in, unless it belongs to another client than the configured one."""
         context = self.context
         self._stamp = self.store.stamp()
         stored = self.store.read()
@@ -350,13 +354,13 @@ class SignInProvider(OAuthClientProvider):
             context.token_expiry_time = stored.expires_at - EXPIRY_LEEWAY_SECONDS
 
     def _save(self, signed_in_at: float) -> None:
-        """Store the new token with what is needed to renew it. The caller holds the lock."""
+        """Store the new token and the data for renewing it. The caller holds the lock."""
         context = self.context
         assert context.current_tokens is not None
         client = {} if context.client_info is None else to_stored(context.client_info)
         if self._settings.client_id:
-            client.pop("client_secret", None)  # it stays where the user has put it
-            if context.oauth_metadata is not None:  # from now on, only this server is given the secret
+            client.pop("client_secret", None)  # the secret stays in the user's settings only
+            if context.oauth_metadata is not None:  # from now on, the secret is sent to this server only
                 client["issuer"] = str(context.oauth_metadata.issuer)
         self.store.write(
             StoredSignIn(
@@ -385,7 +389,7 @@ class SignInProvider(OAuthClientProvider):
         )
 
     def _must_renew(self, rejected: str | None) -> bool:
-        """Return whether a new access token is needed and can be had without asking the user."""
+        """Return whether a new access token is needed and can be requested without the user."""
         tokens = self.context.current_tokens
         if tokens is None or not self.context.can_refresh_token():
             return False
@@ -410,6 +414,6 @@ def _is_refused(response: httpx2.Response) -> bool:
 
 
 def _limited(request: httpx2.Request) -> httpx2.Request:
-    """Give a request of the sign-in a time limit. Those of the SDK have none."""
+    """Return the request with a timeout. The SDK sets none."""
     request.extensions["timeout"] = httpx2.Timeout(AUTHORIZATION_SECONDS).as_dict()
     return request

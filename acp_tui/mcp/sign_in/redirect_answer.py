@@ -1,4 +1,4 @@
-"""The answer of an authorization server: the address to which it redirects the browser, or only the code."""
+"""The answer of an authorization server, read from the redirect of the browser or from a pasted text."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class RedirectAnswer:
     state: str | None = field(default=None, repr=False)  # None: only the code was pasted
     issuer: str | None = None
     error: str = ""  # such as "access_denied"
-    error_text: str = ""  # the server's words for it, which can be displayed
+    error_text: str = ""  # the server's description of the error, safe to display
 
 
 def answer_of_url(url: str) -> RedirectAnswer | None:
-    """Return the answer in an address; None if there is neither a code nor an error."""
+    """Return the answer in an address; None if the address contains neither a code nor an error."""
     try:
         query = parse_qs(urlsplit(url).query)
     except ValueError:
@@ -43,7 +43,7 @@ def answer_of_url(url: str) -> RedirectAnswer | None:
 
 
 def answer_of_pasted_text(text: str) -> RedirectAnswer | None:
-    """Return the answer that the user pasted: the whole address or only the code; None if it is neither."""
+    """Return the answer in a pasted address or code; None if the text is neither."""
     text = text.strip().strip("'\"<>")
     if "://" in text or text.startswith("/"):
         return answer_of_url(text)
@@ -51,5 +51,5 @@ def answer_of_pasted_text(text: str) -> RedirectAnswer | None:
 
 
 def shown_error(text: str) -> str:
-    """Return a server's text about an error, safe to display and to log."""
+    """Return a server's description of an error, made safe to display and to log."""
     return redact_text(visible_line(text[:_MAX_ERROR_CHARACTERS]))

@@ -1,4 +1,4 @@
-"""What a refusal of an authorization server means, as sentences. They quote nothing that may be a token."""
+"""The errors for refusals of an authorization server. Their sentences never quote a token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 async def token_refused(name: str, response: httpx2.Response) -> SignInError:
-    """Return the error for an answer of the token endpoint to the server `name`."""
+    """Return the error for a token endpoint that refused a token for the server `name`."""
     code, text = await _error_of(response)
     words = f"{code}: {text.rstrip('.')}" if text else code
     if code == "invalid_grant":
@@ -27,7 +27,7 @@ async def token_refused(name: str, response: httpx2.Response) -> SignInError:
 
 
 def registration_refused(name: str, error: Exception) -> SignInError:
-    """Return the error if acp-tui could not register itself."""
+    """Return the error for an authorization server that refused to register acp-tui."""
     reason = shown_error(str(error)).rstrip(". ")
     return SignInError(
         f"The authorization server of {name} does not let acp-tui register itself ({reason}); "
@@ -36,7 +36,7 @@ def registration_refused(name: str, error: Exception) -> SignInError:
 
 
 def renewal_failed(name: str, response: httpx2.Response) -> SignInError:
-    """Return the error if the token could not be renewed now, but perhaps later."""
+    """Return the error for a renewal that failed but may work later."""
     host = response.request.url.host
     return SignInError(
         f"The authorization server {host} could not renew the sign-in for {name} "

@@ -1,4 +1,4 @@
-"""Converts the SDK's models from and to what is stored."""
+"""Conversion between the SDK's models and stored JSON objects, and a token storage that does nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class NoStorage:
-    """The SDK's storage interface without a function: the provider saves everything in one step."""
+    """A token storage for the SDK that does nothing, because `SignInProvider` saves the tokens."""
 
     async def get_tokens(self) -> OAuthToken | None:
         """Return no tokens."""
@@ -31,7 +31,7 @@ class NoStorage:
 
 
 def from_stored(kind: type[ModelT], data: dict[str, Any]) -> ModelT | None:
-    """Return the model of stored data; None if nothing or something damaged was stored."""
+    """Return the model of a stored object; None if the object is empty or damaged."""
     try:
         return kind.model_validate(data)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Whether the user is signed in at a server, as far as the stored tokens tell. Does not import the SDK."""
+"""The state of a sign-in according to the stored tokens, and sign-out. Does not import the SDK."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SignInState:
-    """A stored sign-in. The server may have withdrawn it."""
+    """A stored sign-in. The server may have revoked it."""
 
     signed_in_at: float  # seconds since the epoch
     expires_at: float | None  # of the access token; None: the server did not say
@@ -23,7 +23,7 @@ class SignInState:
     scope: str | None
 
     def is_valid(self, now: float | None = None) -> bool:
-        """Return whether requests can be made with it, perhaps after renewing the token."""
+        """Return whether the sign-in can be used, perhaps after renewing the token."""
         return self.renewable or not self.has_expired(now)
 
     def has_expired(self, now: float | None = None) -> bool:
@@ -40,7 +40,7 @@ class SignInState:
         return f"signed in, renewed at the next use (expired {end})" if self.renewable else f"expired {end}"
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields for `--json`, with times as in the rest of its output."""
+        """Return the fields for `--json`. Times are in ISO 8601, in the user's time zone."""
         return {
             "signed_in_at": _iso(self.signed_in_at),
             "expires_at": None if self.expires_at is None else _iso(self.expires_at),
@@ -51,7 +51,7 @@ class SignInState:
 
 
 def uses_sign_in(server: Server | ResolvedServer) -> bool:
-    """Return whether acp-tui may sign in: at an http server without an Authorization header of its own."""
+    """Return whether acp-tui may sign in: at http and sse servers without an Authorization header."""
     return server.transport != "stdio" and "authorization" not in map(str.lower, server.headers)
 
 
@@ -66,7 +66,7 @@ def sign_in_state(url: str) -> SignInState | None:
 async def sign_out(url: str) -> bool:
     """Delete the tokens and the client registration for a server URL. Return False if there were none.
 
-    Bridges and connections that are running stop using them at their next request. Raises `SignInError`.
+    Running bridges and connections stop using the tokens at their next request. Raises `SignInError`.
     """
     store = TokenStore(url)
     async with store.lock():

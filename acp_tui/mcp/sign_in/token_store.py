@@ -1,7 +1,7 @@
-"""Stores the tokens of each http server in a private file of the state directory.
+"""The store of tokens: one private file per server URL in the state directory.
 
-Several processes use a file at the same time: the app, bridges and commands. A process that renews a token
-holds the file's lock and reads the file again first, because the old refresh token may have been replaced.
+Several processes share a file: the app, bridges and commands. A process that renews a token takes the file's
+lock and reads the file again first, because another process may have replaced the refresh token.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 VERSION = 1
 LOCK_SECONDS = 60.0
-"""How long to wait while another process renews the token, which takes one or two requests."""
+"""How long to wait for the lock. Another process holds it for the one or two requests of a renewal."""
 _POLL_SECONDS = 0.02
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSignIn:
-    """What is stored for one server. The fields with secrets are left out of the representation."""
+    """The stored sign-in at one server. Its `repr` contains no secrets."""
 
     url: str
     access_token: str = field(repr=False)
@@ -47,7 +47,7 @@ class StoredSignIn:
 
     @property
     def renewable(self) -> bool:
-        """Whether a new access token can be had without asking the user."""
+        """Whether a new access token can be requested without the user."""
         return bool(self.refresh_token)
 
     def is_valid(self, now: float) -> bool:
@@ -102,8 +102,8 @@ class TokenStore:
 
     @asynccontextmanager
     async def lock(self) -> AsyncIterator[None]:
-        """Hold the lock that is needed to replace the file. Raises `SignInError`."""
-        import asyncio  # here, because it takes as long as the rest of `acp-tui mcp list`
+        """Hold the lock for replacing the file. Raises `SignInError`."""
+        import asyncio  # here, because importing it takes as long as the rest of `acp-tui mcp list`
 
         descriptor = self._open_lock(self._lock_path)
         try:
@@ -119,8 +119,8 @@ class TokenStore:
             os.close(descriptor)
 
     @contextmanager
-    def signing_in(self) -> Iterator[None]:
-        """Hold the right to ask the user to sign in. Raises `SignInError` if a sign-in is under way."""
+    def sign_in_lock(self) -> Iterator[None]:
+        """Hold the lock for asking the user to sign in. Raises `SignInError` if a sign-in is under way."""
         descriptor = self._open_lock(self._sign_in_lock_path)
         try:
             if not try_lock(descriptor):

@@ -1,4 +1,4 @@
-"""How messages reach a server: a process over stdio, or HTTP; and what is answered before the SDK sees it.
+"""The transports to a server (stdio, streamable HTTP, SSE), and the filter that declines sampling.
 
 May import `failures`, `handlers` and `secrets` of `acp_tui.mcp`.
 """

@@ -1,7 +1,7 @@
-"""Opens streamable HTTP and SSE transports, and remembers what the server answered on the level of HTTP.
+"""The streamable HTTP and SSE transports, with a record of HTTP errors.
 
-The SDK turns every error status into "Server returned an error response", so the HTTP client collects what an
-error message needs.
+The SDK turns every error status into "Server returned an error response", so the HTTP client here records the
+details for error messages.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-"""The SDK's default of 1 MB is less than a screenshot may have."""
+"""The maximum length of a message. The SDK's default of 1 MB is too small for screenshots."""
 CONNECT_SECONDS = 30.0
-"""Seconds for the connection to the host. Reading has no limit here: a stream may be idle for long."""
+"""The timeout for connecting to the host. Reading has no timeout, because a stream may be idle for long."""
 
 
 @dataclass(slots=True)
 class HttpEvidence:
-    """What the server answered on the level of HTTP."""
+    """The HTTP errors and redirects of a server."""
 
-    status: int | None = None  # of the last response that was an error
-    redirect: str = ""  # where it redirected to, without query
-    redirects_away: bool = False  # whether that is another origin
-    was_refused: bool = False  # whether a message was answered with 401, even if signing in helped
+    status: int | None = None  # the last error status
+    redirect: str = ""  # the target of the last redirect, without query
+    redirects_away: bool = False  # whether the target has another origin
+    was_refused: bool = False  # whether any message was answered with 401, even if a sign-in followed
     challenge: str = ""  # the WWW-Authenticate header of the last 401
-    error: Exception | None = None  # why the last message could not be delivered
+    error: Exception | None = None  # why the last message could not be sent
     broken: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a message could not be delivered over SSE, where the SDK leaves the caller waiting."""
+    """Set when a message could not be sent over SSE, in which case the SDK would wait forever."""
 
     def add(self, response: httpx2.Response, endpoint: httpx2.URL, *, is_sse: bool) -> None:
-        """Note the response to a message."""
+        """Record the response to a message."""
         request = response.request
         if response.has_redirect_location:
             target = request.url.join(response.headers["location"])
             self.redirect = str(target.copy_with(userinfo=b"", query=None, fragment=None))
             self.redirects_away = _origin(target) != _origin(endpoint)
-            return  # if the SDK follows it, another response comes
+            return  # if the SDK follows the redirect, another response comes
         if response.is_error:
             self.status = response.status_code
             if response.status_code == httpx2.codes.UNAUTHORIZED:
@@ -60,7 +60,7 @@ class HttpEvidence:
 
 
 class _ObservedClient(httpx2.AsyncClient):
-    """Notes how sending each message ends. Requests that `auth` makes for it are not noted."""
+    """An HTTP client that records the outcome of each message, but not of the requests of `auth`."""
 
     def __init__(self, server: ResolvedServer, auth: httpx2.Auth | None, evidence: HttpEvidence) -> None:
         timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
@@ -75,7 +75,7 @@ class _ObservedClient(httpx2.AsyncClient):
             self._evidence.was_refused = True
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send a message."""
+        """Send a message, and record its outcome."""
         try:
             response = await super().send(request, **options)
         except Exception as error:

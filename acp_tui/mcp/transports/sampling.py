@@ -1,7 +1,7 @@
-"""Declines sampling: a server may not use the agent's model through acp-tui.
+"""A filter that declines sampling: acp-tui has no language model for servers.
 
-Sampling is not advertised. Servers that ask nevertheless get a reason, where the SDK would only answer
-"Sampling not supported".
+acp-tui does not declare the sampling capability. Servers that ask nevertheless get a reason; the SDK would
+only answer "Sampling not supported".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SAMPLING_DECLINED = (
 async def decline_sampling(
     transport: AbstractAsyncContextManager[TransportStreams], on_end: Callable[[], None]
 ) -> AsyncGenerator[TransportStreams]:
-    """Open a transport whose sampling requests are answered here.
+    """Open a transport and decline the server's sampling requests on it.
 
     `on_end` is called after the server's last message.
     """
@@ -38,7 +38,7 @@ async def decline_sampling(
 
 
 class _WithoutSampling:
-    """The messages of a server without its sampling requests."""
+    """A stream of the server's messages without its sampling requests."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class _WithoutSampling:
 
     @property
     def last_context(self) -> object:
-        """The context of the sender, which the SDK reads from some streams."""
+        """The context of the last message, which the SDK reads from some streams."""
         return getattr(self._received, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:

@@ -1,7 +1,7 @@
-"""Talks to a server process over stdin and stdout.
+"""The transport over stdin and stdout of a server process.
 
-Why not the SDK's `stdio_client`: it hides the exit code, drops lines on stdout that are not messages, passes
-on only six environment variables, and leaves the process running if acp-tui is killed.
+Does not use the SDK's `stdio_client`, which hides the exit code, drops lines on stdout that are not messages,
+passes on only six environment variables, and leaves the process running if acp-tui is killed.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 MAX_NOISE_LINES = 50
-"""The noise lines that are kept; all are counted."""
+"""The maximum number of noise lines that are kept. All are counted."""
 MAX_LINE_CHARACTERS = 500
 EXIT_SECONDS = 3.0
-"""Seconds to wait for the exit of a process that has closed its stdout."""
+"""How long to wait for the exit of a process that has closed its stdout."""
 
 
 class StdioProcess:
-    """A server process and what it wrote besides messages."""
+    """A server process, with its stderr and the lines on stdout that are not MCP messages (noise)."""
 
     def __init__(self, server: ResolvedServer, handlers: ServerHandlers) -> None:
         self._server = server
         self._handlers = handlers
         self._secrets = secret_values(server)
         self._process: PipedProcess | None = None
-        self._ended_by_us = False
+        self._was_stopped = False
         self._stderr_lines = LineSplitter(MAX_LINE_CHARACTERS * 4)
         self.noise: list[str] = []
-        """The first lines on stdout that were not messages, safe to display."""
+        """The first noise lines, safe to display."""
         self.noise_count = 0
 
     # ----------------------------------------------------------------- state
 
     @property
     def exited(self) -> bool:
-        """True once the process has ended by itself."""
-        return self._process is not None and self._process.ended and not self._ended_by_us
+        """Whether the process has ended without being stopped."""
+        return self._process is not None and self._process.ended and not self._was_stopped
 
     @property
     def returncode(self) -> int | None:
@@ -84,7 +84,7 @@ class StdioProcess:
                 yield received, to_send
                 tasks.cancel_scope.cancel()
         finally:
-            self._ended_by_us = not process.ended
+            self._was_stopped = not process.ended
             with anyio.CancelScope(shield=True):
                 await process.end()
 
@@ -120,7 +120,7 @@ class StdioProcess:
                 for line in lines.feed(block):
                     await self._receive_line(line, received)
             await self._receive_line(lines.rest(), received)
-            # Pending requests fail when the stream closes; the exit code is wanted for their errors.
+            # Pending requests fail when the stream closes, and their errors need the exit code.
             with anyio.move_on_after(EXIT_SECONDS):
                 await process.wait_for_end()
 
@@ -134,7 +134,7 @@ class StdioProcess:
         except ValueError:
             self._add_noise(line)
             return
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # keep reading until it ends
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # keep reading to the end
             await received.send(SessionMessage(message))
 
     def _add_noise(self, line: bytes) -> None:
@@ -164,7 +164,7 @@ class StdioProcess:
                     self._handlers.on_stderr(self._display(line))
 
     def _display(self, line: bytes) -> str:
-        """Return a line without control characters and secrets, and not too long."""
+        """Return a line as text, with control characters escaped, secrets masked, and shortened."""
         text = visible_line(line[: MAX_LINE_CHARACTERS * 4].decode("utf-8", "replace").rstrip())
         text = mask_secrets(text, self._secrets)
         return text if len(text) <= MAX_LINE_CHARACTERS else text[: MAX_LINE_CHARACTERS - 1] + "…"

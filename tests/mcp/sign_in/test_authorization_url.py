@@ -15,8 +15,8 @@ from acp_tui.mcp.sign_in.authorization_url import check_authorization_url
         ("http://127.0.0.1:8000/authorize", ()),
         ("https://xn--pple-43d.com/authorize", ("imitate another one", "аpple.com")),
         ("https://аpple.com/authorize", ("imitate another one",)),
-        ("https://10.0.0.7/authorize", ("number instead of a name",)),
-        ("https://[2001:db8::1]/authorize", ("number instead of a name",)),
+        ("https://10.0.0.7/authorize", ("IP address instead of a name",)),
+        ("https://[2001:db8::1]/authorize", ("IP address instead of a name",)),
         ("https://github.com@evil.example/authorize", ("The host is evil.example",)),
     ],
 )

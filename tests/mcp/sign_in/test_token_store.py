@@ -59,9 +59,9 @@ def test_damaged_or_foreign_file_counts_as_no_sign_in(tmp_path: Path) -> None:
 async def test_one_sign_in_at_a_time(tmp_path: Path) -> None:
     first = TokenStore(URL, tmp_path)
     second = TokenStore(URL, tmp_path)
-    with first.signing_in(), pytest.raises(SignInError, match="is under way"):
-        second.signing_in().__enter__()
-    with second.signing_in():
+    with first.sign_in_lock(), pytest.raises(SignInError, match="is under way"):
+        second.sign_in_lock().__enter__()
+    with second.sign_in_lock():
         pass
 
 

@@ -44,7 +44,7 @@ async def test_the_address_or_the_code_is_pasted(open_ui: Open, url: str) -> Non
         dialog = await _asked(ui)
         await ui.sees("Sign in to calendar", "127.0.0.1")
         await ui.press(*"nonsense", "space", *"here", "enter")
-        await ui.sees("This is neither the address at which the browser ended nor a code.")
+        await ui.sees("This is neither the address of the browser's last page nor a code.")
         address = str(dialog.query_one("#address", Static).content)
         dialog.query_one(InputLine).post_message(Paste(await redirect_of(address)))
         await ui.until(lambda: dialog.query_one(InputLine).value)
