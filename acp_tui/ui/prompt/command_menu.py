@@ -44,9 +44,10 @@ class CommandMenu(Menu):
         self._typed = None
 
     def server_prompt(self, text: str) -> SlashCommand | None:
-        """Return the prompt of an MCP server if the text is only its command; otherwise None."""
-        command = self.find_command(text)
-        return command if command in self._server_prompts else None
+        """Return the prompt of an MCP server if the text is its command, perhaps with an argument."""
+        typed = f"{text} "
+        found = [command for command in self._server_prompts if typed.startswith(f"/{command.name} ")]
+        return max(found, key=lambda command: len(command.name), default=None)
 
     @property
     def selected(self) -> SlashCommand | None:

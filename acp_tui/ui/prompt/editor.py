@@ -313,10 +313,11 @@ class PromptEditor(TextArea, inherit_bindings=False):
 
     def action_menu_take(self) -> None:
         """Accept the selected item. If it is typed in full already, run the key's normal action."""
-        if self._open_menu is None or self._open_menu.is_complete:
+        menu = self._open_menu
+        if menu is None or menu.is_complete:
             raise SkipAction
         self.action_menu_complete(final=True)
-        if self._menu.server_prompt(self.text) is not None:
+        if menu is self._menu and menu.server_prompt(self.text) is not None:
             raise SkipAction  # it is used at once: what will be sent is still to come
 
     def action_menu_close(self) -> None:

@@ -96,9 +96,10 @@ class Prompt(AttachingPrompt):
     class ServerPrompt(Message):
         """The user chose the prompt of an MCP server; the receiver calls `load` with its text."""
 
-        def __init__(self, name: str) -> None:
+        def __init__(self, name: str, argument: str) -> None:
             super().__init__()
             self.name = name  # `SERVER:PROMPT`
+            self.argument = argument  # what was typed after the name
 
     class ResumeQueue(Message):
         """The user pressed Enter in an empty prompt: a paused queue continues."""
@@ -272,7 +273,7 @@ class Prompt(AttachingPrompt):
         """
         command = self._menu.server_prompt(self.text)
         if command is not None:
-            self.post_message(self.ServerPrompt(command.name))
+            self.post_message(self.ServerPrompt(command.name, self.text[len(command.name) + 1 :].strip()))
         return command is not None
 
     def _run_command(self) -> bool:

@@ -30,9 +30,8 @@ async def test_a_prompt_of_a_server_is_put_into_the_input(open_ui: Open, add_ser
         await ui.until(lambda: any(one.name == "files:greet" for one in ui.prompt.commands))
         await ui.press(*"/files:g")
         await ui.sees("/files:greet", "name [style]", "Write a greeting.")
-        await ui.press("enter")
+        await ui.press("tab", *"Ada", "enter")
         await ui.sees("Prompt greet", 'MCP server "files"', "Who is greeted")
-        await ui.press(*"Ada")
         await send_form(ui)
         await ui.until(lambda: ui.prompt.text == "Write a friendly greeting for Ada.")
 

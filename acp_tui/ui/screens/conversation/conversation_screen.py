@@ -269,7 +269,7 @@ class ConversationScreen(SessionScreen):
 
     @on(Prompt.ServerPrompt)
     def _use_server_prompt(self, event: Prompt.ServerPrompt) -> None:
-        self._mcp.use_prompt(event.name)
+        self._mcp.use_prompt(event.name, event.argument)
 
     @on(Prompt.SendNow)
     def _send_prompt_now(self, event: Prompt.SendNow) -> None:

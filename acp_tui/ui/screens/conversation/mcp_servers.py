@@ -75,9 +75,9 @@ class ConversationMcp:
     def _load_prompts(self) -> None:
         self._screen.run_worker(self._prompts.load(), group="server prompts", exclusive=True)
 
-    def use_prompt(self, name: str) -> None:
-        """Put the prompt of a server into the input. `name` is `SERVER:PROMPT`."""
-        self._screen.run_worker(self._prompts.use(name), group="server prompt", exclusive=True)
+    def use_prompt(self, name: str, argument: str) -> None:
+        """Put the prompt `SERVER:PROMPT` into the input. `argument` is its first argument, if given."""
+        self._screen.run_worker(self._prompts.use(name, argument), group="server prompt", exclusive=True)
 
     def show_changes(self, changes: Sequence[Change]) -> None:
         """Update the open screen, and after the agent was given servers, what the input offers."""

@@ -86,12 +86,15 @@ class ServerPrompts:
         self._prompt.set_server_prompts([prompt.command for prompt in prompts])
         self._prompt.set_resources(resources)
 
-    async def use(self, name: str) -> None:
-        """Get the prompt with this name, asking for its arguments, and put it into the input."""
+    async def use(self, name: str, argument: str = "") -> None:
+        """Get the prompt with this name, asking for its arguments, and put it into the input.
+
+        `argument` is what the form begins with as the first one.
+        """
         offered, conversation = self._offered.get(name), self._runner.conversation
         if offered is None or conversation is None:
             return
-        arguments = await self._ask(offered) if offered.arguments else {}
+        arguments = await self._ask(offered, argument) if offered.arguments else {}
         if arguments is None:
             return
         self._screen.notify(f"Getting {visible_line(name)} …", timeout=2)
@@ -116,7 +119,7 @@ class ServerPrompts:
             warning = f"The prompt contains invisible characters: {hidden}."
             self._screen.notify(warning, severity="warning", timeout=10, markup=False)
 
-    async def _ask(self, offered: OfferedPrompt) -> dict[str, str] | None:
+    async def _ask(self, offered: OfferedPrompt, argument: str) -> dict[str, str] | None:
         """Return the arguments from the user; None if they cancelled."""
         from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 
@@ -127,6 +130,7 @@ class ServerPrompts:
                 self._context.palette,
                 asked_by=f'MCP server "{visible_line(offered.server)}"',
                 message=offered.description,
+                values={str(offered.arguments[0].get("name")): argument} if argument else None,
             )
         )
         if answer is None or answer.action != "accept":
