@@ -13,6 +13,7 @@ from acp_tui.cli.options import is_interactive
 from acp_tui.console.messages import print_message
 from acp_tui.console.tables import wrapped
 from acp_tui.cpu_limit import pattern_found
+from acp_tui.mcp.sign_in.authorization_url import check_authorization_url
 from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.schema_form.fields import NO_VALUE, NotAForm
 from acp_tui.schema_form.hints import expectation
@@ -55,7 +56,14 @@ class TerminalForm:
         return FormAnswer("accept", content)
 
     async def _open_page(self, request: ElicitationRequest) -> FormAnswer:
-        _print(f"Open this page in a browser:\n\n{visible(request.url)}\n")
+        try:
+            page = check_authorization_url(request.server, request.url)
+        except ValueError as error:
+            _print(f"The page {visible_line(request.url)} was declined: {error}.")
+            return DECLINE
+        for warning in page.warnings:
+            _print(f"Careful: {warning}")
+        _print(f"Open this page of {page.host} in a browser:\n\n{page.url}\n")
         return FormAnswer("accept") if await self._agrees("Will you open it?") else DECLINE
 
     async def _agrees(self, question: str) -> bool:

@@ -6,6 +6,7 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from acp_tui.session.invisible import reveal
 from acp_tui.session.text import visible_line
 
 
@@ -21,7 +22,7 @@ class AuthorizationUrl:
 
 def check_authorization_url(server: str, url: str) -> AuthorizationUrl:
     """Return the address with its host and warnings. Raises `ValueError` if it must not be opened."""
-    if visible_line(url) != url or any(char.isspace() for char in url):
+    if reveal(visible_line(url)) != url or any(char.isspace() for char in url):
         raise ValueError("it contains control characters or whitespace")
     if "\\" in url:  # browsers read it as a slash and open another host
         raise ValueError("it contains a backslash")

@@ -35,6 +35,7 @@ def test_suspicious_hosts_are_warned_about(url: str, words: tuple[str, ...]) -> 
         "https://",
         "https://auth.example.com/\x1b[2J",
         "https://auth.example.com/a b",
+        "https://auth\u200b.example.com/authorize",
         "https://evil.example\\@auth.example.com/authorize",
     ],
 )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from acp_tui.mcp.handlers import ElicitationRequest
+from acp_tui.ui.screens.mcp.asking import Asking
 from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
 from tests.ui.mcp_screen.conftest import open_screen
 
@@ -58,6 +62,24 @@ async def test_a_question_of_the_server_is_shown_in_a_form(open_ui: Open, add_se
         await ui.until(lambda: "keys work once" not in ui.text())
         await ui.press("f8")
         await ui.sees("files › ask", '{"action": "decline"}')
+
+
+async def test_a_page_that_a_server_wants_to_open_is_shown_with_its_host(
+    open_ui: Open, add_server: AddServer
+) -> None:
+    add_server("files")
+    async with open_ui() as ui:
+        screen = await open_screen(ui)
+        asking = Asking(screen, lambda: screen.palette)
+        text = "Trust me.\n" * 50
+        request = ElicitationRequest("files", text, "url", url="https://bank.example@evil.example/x")
+        answer = asyncio.create_task(asking.ask(request))
+        await ui.sees("a page of evil.example", "https://bank.example@evil.example/x", "is not the host")
+        await ui.press("escape")
+        assert (await answer).action == "decline"
+        answer = asyncio.create_task(asking.ask(replace(request, url="javascript:alert(1)")))
+        await ui.sees("javascript:alert(1), which was declined")
+        assert (await answer).action == "decline"
 
 
 async def test_a_running_call_is_cancelled(

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.session.invisible import reveal, reveal_line
+from acp_tui.session.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.handlers import ElicitationRequest
     from acp_tui.ui.theme.palette import Palette
 
-MAX_MESSAGE = 2_000
+MAX_LINE = 300
 
 
 class Asking:
@@ -52,17 +52,24 @@ class Asking:
     async def _ask_url(self, request: ElicitationRequest) -> FormAnswer:
         """Ask whether to open the page at which the answer is given."""
         from acp_tui.console.browser import open_page
+        from acp_tui.mcp.sign_in.authorization_url import check_authorization_url
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
-        message = reveal(request.message[:MAX_MESSAGE])
-        address = reveal_line(request.url)
-        question = f"{server_title(request.server)} asks you to open a page:\n{message}\n\n{address}"
-        dialog = ConfirmScreen(question, self._palette(), yes="Open the page", no="Decline")
+        asker = server_title(request.server)
+        try:
+            page = check_authorization_url(request.server, request.url)
+        except ValueError as error:
+            address = reveal_line(request.url[:MAX_LINE])
+            self._screen.notify(f"{asker} asked to open {address}, which was declined: {error}.")
+            return FormAnswer("decline")
+        message = reveal_line(request.message[:MAX_LINE])
+        # The host comes first: the other texts may be long.
+        lines = [f"{asker} asks you to open a page of {page.host}.", *page.warnings, page.url, "", message]
+        dialog = ConfirmScreen("\n".join(lines), self._palette(), yes="Open the page", no="Decline")
         if not await self._open(dialog):
             return FormAnswer("decline")
-        is_web = request.url.startswith(("https://", "http://")) and address == request.url
-        if not is_web or not open_page(request.url):
-            self._screen.notify(f"No browser was found. Open this address: {address}", timeout=30)
+        if not open_page(request.url):
+            self._screen.notify(f"No browser was found. Open this address: {page.url}", timeout=30)
         return FormAnswer("accept")
 
     async def _open(self, dialog: Screen[Any]) -> Any:
