@@ -216,3 +216,9 @@ def test_comment_markers_inside_strings_are_kept() -> None:
 def test_key_lines_leave_out_keys_inside_arrays() -> None:
     text = '{"a": [{"b": 1},\n ["c"], "d"],\n"e": {"f": {},\n"g": "h"}}'
     assert jsonc.key_lines(text) == {("a",): 1, ("e",): 3, ("e", "f"): 3, ("e", "g"): 4}
+
+
+@pytest.mark.parametrize("name", ["acp-tui", "ACP-TUI"])
+def test_no_server_has_the_name_of_acp_tuis_own(tmp_path: Path, name: str) -> None:
+    server = mcp.parse(name, {"command": "x"}, tmp_path / "config.toml", 1)
+    assert server.problems == ["the name acp-tui is that of acp-tui's own server"]

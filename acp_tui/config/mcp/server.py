@@ -12,6 +12,7 @@ from acp_tui.config.mcp.server_state import NO_STATE, ServerState
 from acp_tui.config.mcp.sign_in_settings import SignInSettings, oauth_settings, sign_in_settings
 from acp_tui.config.problems import format_value
 from acp_tui.config.validators import InvalidValueError
+from acp_tui.session.mcp_tool import OWN_SERVER, fold_mcp_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,6 +167,8 @@ _JSON_CHECKS = _CHECKS | {"timeout": _milliseconds, "oauth": oauth_settings}
 def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool = False) -> Server:
     """Return the server that an entry of a settings file defines. Errors are stored in its `faults`."""
     server = Server(name, file, line)
+    if fold_mcp_name(name) == OWN_SERVER:  # rules for acp-tui's own tools would apply to it
+        server.faults.append(("", f"the name {OWN_SERVER} is that of acp-tui's own server"))
     checks = _JSON_CHECKS if is_json else _CHECKS
     if not isinstance(entry, dict):
         server.faults.append(("", f"expected a table, got {format_value(entry)}"))
