@@ -154,8 +154,8 @@ class Conversation:
         self.own_server = OwnServer(
             self.session, self._gate, files, self._baseline, settings.tools, self.note, self._roots.cwd
         )
-        self._bridges = BridgeHost(self._gate, path_context(files), self._roots.directories, self.note)
-        self._mcp_socket = AppSocket(self.own_server.socket_handlers() | self._bridges.socket_handlers())
+        self.bridges = BridgeHost(self._gate, path_context(files), self._roots.directories, self.note)
+        self._mcp_socket = AppSocket(self.own_server.socket_handlers() | self.bridges.socket_handlers())
         channel = AcpChannel(self.own_server, lambda method, params: self._connection.notify(method, params))
         self._opener = SessionOpener(
             launch,
@@ -166,7 +166,7 @@ class Conversation:
             options.servers,
             options.withheld_servers,
             OwnServerOffer(lambda: settings.own_server.is_for(launch.name), channel, self._mcp_socket),
-            BridgeOffer(self._bridges, self._mcp_socket, self.note),
+            BridgeOffer(self.bridges, self._mcp_socket, self.note),
             self._baseline,
             self._wait_notices,
             timeout=settings.timeouts.session,
@@ -272,7 +272,7 @@ class Conversation:
         if self._agent is not None:
             await self._agent.close()
         self.own_server.stop_calls()
-        self._bridges.stop_calls()
+        self.bridges.stop_calls()
         await self._mcp_socket.renew()
         await self._terminals.release_all()
         self._gate.turn_ended()
@@ -327,7 +327,7 @@ class Conversation:
         await self._connection.cancel(self._session_id)
         await self._connection.answer_pending()  # also those of subagents' sessions
         self.own_server.stop_calls()
-        self._bridges.stop_calls()
+        self.bridges.stop_calls()
 
     async def changes(self) -> list[FileChange]:
         """Return all files that have changed since the conversation began."""

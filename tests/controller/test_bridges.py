@@ -10,6 +10,7 @@ import pytest
 
 from acp_tui.config.mcp import from_json_file
 from acp_tui.config.paths import paths
+from acp_tui.controller import ElicitationAnswer, FormRequest
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.store.mcp_facts import McpFacts
 from acp_tui.store.mcp_log import McpLog
@@ -194,3 +195,15 @@ async def test_the_status_says_what_goes_through_the_bridge(converse: Converse, 
     [status] = conversation.mcp_servers
     assert (status.name, status.transport, status.reason_not_sent) == ("script", "stdio", None)
     assert status.bridge_reason == "its settings say so"
+
+
+async def test_a_server_asks_the_user_with_a_form(converse: Converse, tmp_path: Path) -> None:
+    async def fill_form(form: FormRequest) -> ElicitationAnswer:
+        assert (form.server, form.message) == ("script", "Who are you?")
+        return ElicitationAnswer("accept", {"name": "Ada"})
+
+    chat = converse(servers=[bridged(tmp_path)], policy="yolo")
+    chat.conversation.bridges.fill_form = fill_form
+    await chat.open()
+    await call(chat, {}, "ask")
+    assert json.loads(chat.said()) == {"action": "accept", "content": {"name": "Ada"}}

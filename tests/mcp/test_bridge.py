@@ -33,6 +33,7 @@ class FakeGuard:
     """Allows all calls except those of one tool, and keeps the records."""
 
     refused: str = ""
+    forms: bool = False
     calls: list[dict[str, Any]] = field(default_factory=list)
     digests: list[str | None] = field(default_factory=list)
     output: str = ""
@@ -40,6 +41,9 @@ class FakeGuard:
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
         self.digests.append(digest)
         return "The user said no." if tool == self.refused else None
+
+    async def form(self, message: str, schema: Any) -> dict[str, Any]:
+        return {"action": "accept", "content": {"asked": message}}
 
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
         self.calls.append({"tool": tool, "arguments": arguments, "result": result, "error": error})
@@ -186,6 +190,19 @@ async def test_questions_of_the_server_go_to_an_agent_that_can_answer(agent: Fak
     agent.answer = {"action": "accept", "content": {"name": "Ada"}}
     assert json.loads(await agent.text("ask")) == agent.answer
     assert agent.requests[0][0] == "elicitation/create"
+
+
+@pytest.mark.parametrize("protocol", ["2025-06-18", "2026-07-28"])
+async def test_the_app_shows_the_questions_of_a_server_if_the_agent_cannot(
+    protocol: str, tmp_path: Path
+) -> None:
+    async with bridged(stdio_server("--protocol", protocol), tmp_path) as agent:
+        agent.guard.forms = True
+        await agent.start()
+        answer = {"action": "accept", "content": {"asked": "Who are you?"}}
+        assert json.loads(await agent.text("ask")) == answer
+        assert json.loads(await agent.text("open"))["action"] == "decline"
+        assert agent.requests == []
 
 
 async def test_a_server_that_has_ended_is_answered_with_one_sentence(agent: FakeAgent) -> None:

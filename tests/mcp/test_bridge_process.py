@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.controller.mcp.app_socket import AppSocket
+from acp_tui.mcp.bridge.call_guard import NO_APP
 from tests.support.mcp_servers import stdio_command, stdio_server
 from tests.support.waiting import until
 
@@ -68,9 +69,7 @@ async def test_without_an_app_the_settings_are_used_and_stderr_says_so(
     async with started("--mcp-config", mcp_config) as process:
         _, said = await process.communicate(b"")  # closes stdin
     assert process.returncode == 0
-    assert said == (
-        b"acp-tui mcp bridge script: acp-tui is not connected: calls are neither recorded nor asked about.\n"
-    )
+    assert said.decode() == f"acp-tui mcp bridge script: {NO_APP}\n"
     assert server_log.methods()[-1] == "end"
 
 
@@ -87,7 +86,7 @@ async def test_the_server_ends_with_the_bridge(
 
 async def test_the_bridge_ends_when_the_session_does(server_log: ServerLog, tmp_path: Path) -> None:
     async def server(_params: dict[str, Any]) -> dict[str, Any]:
-        return {"server": stdio_server().to_json(), "roots": [str(tmp_path)], "environ": {}}
+        return {"server": stdio_server().to_json(), "roots": [str(tmp_path)], "environ": {}, "forms": False}
 
     app = AppSocket({"server": server})
     path = await app.open()

@@ -3,8 +3,9 @@
 The protocol is JSON-RPC in lines of JSON. Each request names the session's key, so that processes of an
 earlier agent are refused. The methods, each with `session` and further parameters:
 
-    server   {name}                             an MCP server's definition {server, roots, environ}
+    server   {name}                             an MCP server's definition {server, roots, environ, forms}
     call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
+    form     {name, message, schema}            a server's question to the user {action, content}
     called   {name, tool, arguments, result, error, seconds}    a call has ended (notification)
     log      {name, kind, text}                 output of the server, for its log (notification)
     tools    {}                                 the tools of acp-tui's own server

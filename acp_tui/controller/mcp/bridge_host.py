@@ -5,25 +5,28 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_tui.controller.mcp.call_records import CallRecords
 from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
-from acp_tui.controller.requests.user_questions import Question
+from acp_tui.controller.requests.user_questions import FormRequest, Question
 from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, RpcError
-from acp_tui.session.events import Decided
+from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.mcp_tool import McpTool
 from acp_tui.session.state import ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Sequence
     from pathlib import Path
 
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.controller.mcp.app_socket import AppSocket, Handler
     from acp_tui.controller.requests.permission_gate import PermissionGate, Verdict
+    from acp_tui.controller.requests.user_questions import ElicitationAnswer
     from acp_tui.permissions.subject import PathContext, Subject
     from acp_tui.session.events import Event
+
+_Answer = TypeVar("_Answer")
 
 ASK_SECONDS = 50.0
 """How long the user can be asked: agents give up on a tool after a time, often a minute."""
@@ -50,11 +53,19 @@ class BridgeHost:
         self._note = note
         self._servers: dict[str, ResolvedServer] = {}
         self._records: dict[str, CallRecords] = {}
-        self._asking: set[asyncio.Task[Verdict]] = set()
+        self._asking: set[asyncio.Task[Any]] = set()
+        self.fill_form: Callable[[FormRequest], Coroutine[Any, Any, ElicitationAnswer]] | None = None
+        """Asks the user to fill in a form; None if there is no screen."""
 
     def socket_handlers(self) -> dict[str, Handler]:
         """Return the methods of the app's socket for `acp-tui mcp bridge`."""
-        return {"server": self._server, "call": self._call, "called": self._called, "log": self._log}
+        return {
+            "server": self._server,
+            "call": self._call,
+            "form": self._form,
+            "called": self._called,
+            "log": self._log,
+        }
 
     async def offer(self, servers: Iterable[ResolvedServer], socket: AppSocket) -> list[dict[str, Any]]:
         """Return the bridges to these servers as objects of ACP, and serve them from now on.
@@ -84,7 +95,8 @@ class BridgeHost:
         """Describe a server. Agents start bridges with few variables, so it gets those of acp-tui."""
         server = self._named(params)
         roots = [str(root) for root in self._roots]
-        return {"server": server.to_json(), "roots": roots, "environ": dict(os.environ)}
+        forms = self.fill_form is not None
+        return {"server": server.to_json(), "roots": roots, "environ": dict(os.environ), "forms": forms}
 
     async def _call(self, params: dict[str, Any]) -> dict[str, Any]:
         """Answer whether a tool may be called."""
@@ -114,18 +126,40 @@ class BridgeHost:
         question = bridge_question(
             McpTool(server.name, tool, "name", is_title=True), arguments, subject, seconds
         )
-        task = asyncio.create_task(self._gate.answer(question))
+        task = await self._wait(self._gate.answer(question), seconds)
+        if task is None:
+            why = f"nobody answered within {seconds:g} seconds"
+            self._note(Decided(None, "timeout", why, allowed=False, subject=subject.description))
+            return _unanswered(why)
+        return None if task.cancelled() else task.result()
+
+    async def _form(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user a question of a server, if the agent shows no forms. The answer is not recorded."""
+        server, message, schema = self._named(params), _text(params, "message"), params.get("schema")
+        if self.fill_form is None or not isinstance(schema, dict):
+            return {"action": "decline"}
+        seconds = _seconds_to_ask(server)
+        task = await self._wait(self.fill_form(FormRequest(message, schema, server.name)), seconds)
+        if task is None:
+            text = f"The question of the MCP server {server.name} was closed: no answer within {seconds:g} s."
+            self._note(Noticed("warning", text))
+        if task is None or task.cancelled():
+            return {"action": "cancel"}
+        answer = task.result()
+        return {"action": answer.action} | ({} if answer.content is None else {"content": answer.content})
+
+    async def _wait(
+        self, question: Coroutine[Any, Any, _Answer], seconds: float
+    ) -> asyncio.Task[_Answer] | None:
+        """Return the task of a question once it has ended or was cancelled; None if it took too long."""
+        task = asyncio.create_task(question)
         self._asking.add(task)
         try:
             done, _ = await asyncio.wait([task], timeout=seconds)
         finally:
             self._asking.discard(task)
             task.cancel()
-        if not done:
-            why = f"nobody answered within {seconds:g} seconds"
-            self._note(Decided(None, "timeout", why, allowed=False, subject=subject.description))
-            return _unanswered(why)
-        return None if task.cancelled() else task.result()
+        return task if done else None
 
     async def _called(self, params: dict[str, Any]) -> None:
         server = self._named(params)

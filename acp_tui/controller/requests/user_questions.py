@@ -76,10 +76,11 @@ class ElicitationAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FormRequest:
-    """A form of the agent for the user to fill in."""
+    """A form of the agent, or of an MCP server behind the bridge, for the user to fill in."""
 
     message: str  # the question
     schema: object  # the JSON schema of the answer, as it was received
+    server: str = ""  # the MCP server that asks; empty: the agent
 
 
 class QuestionHandler(Protocol):

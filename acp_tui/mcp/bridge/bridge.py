@@ -116,9 +116,7 @@ class Bridge:
             async with self._opening:
                 if self._upstream is None:
                     self._capabilities = _capabilities(method, params)
-                    self._upstream = await self._open_upstream(
-                        self._server, self._downstream, self._capabilities
-                    )
+                    self._upstream = await self._open_upstream(self._server, self._downstream, self._offered)
         return self._upstream
 
     async def _initialize(self, upstream: Upstream, params: Any, request_id: RequestId) -> Any:
@@ -128,14 +126,18 @@ class Bridge:
             if error.code not in _NO_HANDSHAKE or self._open_translator is None:
                 raise
         await upstream.close()
-        self._upstream = await self._open_translator(self._server, self._downstream, self._capabilities)
+        self._upstream = await self._open_translator(self._server, self._downstream, self._offered)
         return await self._upstream.request("initialize", params, request_id)
 
+    @property
+    def _offered(self) -> dict[str, Any]:
+        """The capabilities that the server is told: the agent's, and what the bridge can do in its place."""
+        forms: dict[str, Any] = {"elicitation": {"form": {}}} if self._guard.forms else {}
+        return {"roots": {}, **forms, **self._capabilities}
+
     def _with_own_capabilities(self, params: Any) -> Any:
-        """Add the roots capability, because the bridge lists the roots if the agent cannot."""
-        if not isinstance(params, dict):
-            return params
-        return {**params, "capabilities": {"roots": {}, **self._capabilities}}
+        """Replace the capabilities by those that the server is told."""
+        return {**params, "capabilities": self._offered} if isinstance(params, dict) else params
 
     # ----------------------------------------------------------------- tools
 
@@ -216,6 +218,10 @@ class Bridge:
             return await self._agent.request(method, params)
         if capability == "roots":
             return {"roots": [{"uri": root.as_uri(), "name": root.name} for root in self._roots]}
+        if capability == "elicitation" and self._guard.forms and isinstance(params, dict):
+            if params.get("mode", "form") == "form":
+                return await self._guard.form(str(params.get("message", "")), params.get("requestedSchema"))
+            return {"action": "decline"}
         raise RpcError(INVALID_REQUEST, _DECLINED[capability])
 
     def _notify(self, method: str, params: Any) -> None:

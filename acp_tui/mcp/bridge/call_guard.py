@@ -23,13 +23,19 @@ NO_APP = "not connected to acp-tui; calls are allowed without asking and are not
 
 
 class CallGuard(Protocol):
-    """The permission and the record of the calls of one server."""
+    """The permission and the record of the calls of one server, and its questions to the user."""
+
+    forms: bool
+    """Whether `form` can ask the user."""
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
         """Return why a call is not allowed, as a sentence; None if it is.
 
         `digest` is the digest of the tool; None if the server does not list the tool.
         """
+
+    async def form(self, message: str, schema: Any) -> dict[str, Any]:
+        """Ask the user to fill in a form, and return the answer as MCP defines it."""
 
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
         """Record a call that has ended. `began` is its start on the monotonic clock."""
@@ -41,10 +47,12 @@ class CallGuard(Protocol):
 class AppCallGuard:
     """A guard that asks a conversation of the running acp-tui."""
 
-    def __init__(self, link: AppLink, name: str) -> None:
+    def __init__(self, link: AppLink, name: str, *, forms: bool = False) -> None:
+        """`forms` says whether the conversation can show forms."""
         self._link = link
         self._name = name
         self._budget = LogBudget()
+        self.forms = forms
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
         """Return why a call is not allowed, as a sentence; None if it is."""
@@ -58,6 +66,14 @@ class AppCallGuard:
         if isinstance(answer, dict) and answer.get("allowed") is True:
             return None
         return str(answer.get("why") if isinstance(answer, dict) else "") or "The call was refused."
+
+    async def form(self, message: str, schema: Any) -> dict[str, Any]:
+        """Ask the user to fill in a form, and return the answer as MCP defines it."""
+        try:
+            answer = await self._link.request("form", name=self._name, message=message, schema=schema)
+        except (PeerClosedError, RpcError):
+            return {"action": "cancel"}
+        return answer if isinstance(answer, dict) else {"action": "cancel"}
 
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
         """Record a call that has ended."""
@@ -82,6 +98,12 @@ def _cut(value: Any) -> Any:
 
 class NoCallGuard:
     """A guard that allows every call and records nothing, for a bridge that runs without the app."""
+
+    forms = False
+
+    async def form(self, message: str, schema: Any) -> dict[str, Any]:  # noqa: ARG002
+        """Decline: nobody can be asked."""
+        return {"action": "decline"}
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:  # noqa: ARG002
         """Return None: the call is allowed."""

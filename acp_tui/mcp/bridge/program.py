@@ -36,7 +36,7 @@ async def run_with_app(name: str, socket: Path, session_key: str) -> None:
         roots = [Path(root) for root in found["roots"]]
         server = ResolvedServer.from_json(found["server"])
         stream = await open_standard_streams()
-        await _run(server, stream, AppCallGuard(link, name), roots, ends_with=link)
+        await _run(server, stream, AppCallGuard(link, name, forms=found["forms"]), roots, ends_with=link)
     finally:
         await link.close()
 

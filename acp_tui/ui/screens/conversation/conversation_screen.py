@@ -148,6 +148,7 @@ class ConversationScreen(SessionScreen):
         conversation, shared = prepared.conversation, prepared.app_context
         self.context.conversation = conversation
         conversation.own_server.connect_screen(self._own_tools)
+        conversation.bridges.fill_form = self._questions.fill_form
         self.show_session(session, str(conversation.cwd))
         notify_problems(self.app, [*shared.settings.problems, *self._attention.configure(shared.settings)])
         self._loader.load(conversation, shared)

@@ -118,7 +118,7 @@ class QuestionDialogs:
             "Question",
             form.schema,
             self._context.palette,
-            asked_by=self._agent_title(),
+            asked_by=f'MCP server "{reveal_line(form.server)}"' if form.server else self._agent_title(),
             message=form.message,
             validate=SchemaValidator(form.schema).faults,
             allow_decline=True,
