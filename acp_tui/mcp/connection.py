@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
 
 __all__ = ["McpConnection", "ServerHandlers", "connect"]
+
+# Without a log file, Python would print the SDK's warnings to stderr, with what a server wrote as it is.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 CONNECT_TIMEOUT_SECONDS = 30.0
 WAITING_SECONDS = 3.0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +19,8 @@ from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.support.mcp_servers import HttpServers
 
     Define = Any
 
@@ -64,6 +68,14 @@ def test_a_test_prints_what_each_server_offers_or_why_it_fails(
     assert "the program no-such-program was not found on PATH, which is" in " ".join(out.split())
     assert "off  disabled" in out
     assert err == "acp-tui: 2 of 3 servers cannot be used.\n"
+
+
+def test_warnings_of_the_sdk_are_not_printed(define: Define, http_servers: HttpServers) -> None:
+    define(page={"url": http_servers.url("/page")})
+    command = [sys.executable, "-m", "acp_tui", "mcp", "test", "page"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert "Unexpected content type" in done.stdout
+    assert done.stderr == ""
 
 
 def test_servers_are_tested_at_the_same_time(

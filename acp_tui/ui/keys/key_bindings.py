@@ -452,7 +452,7 @@ TABLE: tuple[Key, ...] = (
         7,
     ),
     Key("mcp.edit", "e", "edit", "edit", "mcp", "Open the definition in $EDITOR", 8),
-    Key("mcp.open", "enter", "open", "open", "mcp", "Call the tool, use the prompt, show the item", 1),
+    Key("mcp.open", "enter", "open", "open", "mcp", "Call the tool, read the resource, show the item", 1),
     Key("mcp.view", "v", "view", "view", "mcp", "Show the item, or the server, in full", 4),
     Key(
         "mcp.changes",

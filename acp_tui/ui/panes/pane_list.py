@@ -127,6 +127,16 @@ class PaneList(ScrollView, can_focus=True):
         elif (key := self._items[following].key) is not None:
             self.choose(key)
 
+    def choose_end(self, step: int) -> None:
+        """Scroll to the start (-1) or end (1), and choose the item there."""
+        keys = [item.key for item in self._items if item.key is not None]
+        if keys:
+            self.choose(keys[0 if step < 0 else -1])
+        if step < 0:
+            self.scroll_home(animate=False)
+        else:
+            self.scroll_end(animate=False)
+
     def page(self, step: int) -> None:
         """Scroll a page down (1) or up (-1), with one line of overlap."""
         self.scroll_relative(y=step * max(1, self.size.height - 1), animate=False)

@@ -36,6 +36,10 @@ async def test_a_test_lists_what_the_server_offers(open_ui: Open, add_server: Ad
         screen = await open_screen(ui)
         await ui.press("t")
         await ui.sees("connected · MCP", "17 tools, 2 prompts", "echo", "Return the text.", "only reads")
+        await ui.press("tab", "end")
+        await ui.until(lambda: screen.offers.chosen == "crash")
+        await ui.press("home")
+        await ui.until(lambda: screen.offers.chosen == "echo")
         await ui.press("2")
         await ui.sees("greet", "name [style]")
         await ui.press("3")
@@ -47,6 +51,7 @@ async def test_a_test_lists_what_the_server_offers(open_ui: Open, add_server: Ad
         assert all(live.task is None or live.task.done() for live in screen.live._live.values())
         await open_screen(ui)
         await ui.sees("disconnected", "● tested", "17 tools")
+        assert "accept all" not in ui.text()
 
 
 async def test_a_failure_says_why(open_ui: Open, add_server: AddServer) -> None:

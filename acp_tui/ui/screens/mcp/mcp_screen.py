@@ -197,12 +197,13 @@ class McpScreen(Dialog[None]):
         self.offers.page(step)
 
     def action_end(self, step: int) -> None:
-        """Scroll the list with the focus to its start (-1) or end (1)."""
-        focused = self.offers if self.in_tab else self.servers
-        if step < 0:
-            focused.scroll_home(animate=False)
+        """Choose the first (-1) or last (1) server or item; without any, scroll the list with the focus."""
+        if self.in_tab:
+            self.offers.choose_end(step)
+            self.refresh_bindings()
         else:
-            focused.scroll_end(animate=False)
+            self.servers.choose_end(step)
+            self._choose_server()
 
     def action_switch(self) -> None:
         """Move the focus from the servers to the tab, or back."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.segment import Segment
 
 from acp_tui.session.invisible import reveal_line
+from acp_tui.store.mcp_facts import ToolChanges
 from acp_tui.ui.panes.item_builders import text_item
 from acp_tui.ui.screens.mcp.server_facts import calls_by_server, server_facts
 from acp_tui.ui.screens.mcp.tabs.call_items import call_items, listed_calls
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from acp_tui.session.state import ToolCall
-    from acp_tui.store.mcp_facts import ToolChanges
     from acp_tui.ui.drawing.body import Spans
     from acp_tui.ui.panes.pane_list import PaneItem
     from acp_tui.ui.screens.mcp.live_servers import LiveServers
@@ -143,9 +143,9 @@ class McpState:
         return []
 
     def tool_changes(self, known: KnownServer) -> ToolChanges:
-        """Return how the tools of a server differ from those that the user agreed to."""
+        """Return how the tools of a connected server differ from those that the user agreed to."""
         inspection = self._live.of(known).inspection
-        return known.saved.tool_changes(inspection.tool_digests if inspection is not None else {})
+        return known.saved.tool_changes(inspection.tool_digests) if inspection is not None else ToolChanges()
 
     def calls(self, known: KnownServer) -> list[ListedCall]:
         """Return the calls of a server's tools in this session, the newest first."""

@@ -84,7 +84,7 @@ def prompt_page(prompt: PromptInfo, context: DrawContext) -> list[Body]:
     for argument in prompt.arguments:
         needed = "required" if argument.required else "optional"
         about = argument.description or argument.title
-        bodies.append(_text(f"\n{argument.name} ({needed})\n{about}", context))
+        bodies.append(_text(f"\n{argument.name} ({needed})\n{about}".rstrip(), context))
     return bodies
 
 
