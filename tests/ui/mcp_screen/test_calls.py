@@ -12,8 +12,6 @@ from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
 from tests.ui.mcp_screen.conftest import open_screen
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.support.conversation_ui import ConversationUi, Open
     from tests.support.mcp_servers import ServerLog
     from tests.ui.mcp_screen.conftest import AddServer
@@ -83,12 +81,12 @@ async def test_a_page_that_a_server_wants_to_open_is_shown_with_its_host(
 
 
 async def test_a_running_call_is_cancelled(
-    open_ui: Open, add_server: AddServer, server_log: ServerLog, tmp_path: Path
+    open_ui: Open, add_server: AddServer, server_log: ServerLog
 ) -> None:
     add_server("files")
     async with open_ui() as ui:
         await choose_tool(ui, "wait")
-        await ui.press(*str(tmp_path / "never"))
+        await ui.press(*"never")
         await send_form(ui)
         await ui.until(lambda: isinstance(ui.app.screen, ToolCallScreen))
         await ui.sees("cancel the call", "0")

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
     from acp_tui.ui.theme.palette import Palette
 
-CALLERS = {"agent": "agent", "you": "you"}
-
 
 @dataclass(frozen=True, slots=True)
 class ListedCall:
