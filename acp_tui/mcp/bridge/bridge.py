@@ -161,9 +161,9 @@ class Bridge:
         try:
             self._require_allowed(name)
             error = await self._guard.refusal(name, arguments, await self._digest(upstream, name))
+            began = time.monotonic()  # waiting for permission does not count
             if error is not None:
                 return _tool_error(error, params)
-            began = time.monotonic()
             error = AGENT_CANCELLED
             result = await self._call_in_time(upstream, name, params, request_id)
             error = None
