@@ -31,6 +31,7 @@ class StartQuestion:
     facts: tuple[tuple[str, str], ...] = ()  # label and value; shown in full
     warnings: tuple[str, ...] = field(default=())
     position: tuple[int, int] = (1, 1)  # its number and their count
+    main_fact: str = ""  # the label of the value to highlight
 
 
 def workspace_question(cwd: Path) -> StartQuestion | None:

@@ -7,7 +7,6 @@ from acp_tui.controller.opening.parameters import McpServerStatus
 from acp_tui.controller.opening.sign_in import SignInNeeded, terminal_command
 from acp_tui.controller.requests.user_questions import (
     Answer,
-    ElicitationAnswer,
     FormRequest,
     Question,
     QuestionHandler,
@@ -17,7 +16,6 @@ from acp_tui.workspace.baseline.file_change import FileChange
 __all__ = [
     "Answer",
     "Conversation",
-    "ElicitationAnswer",
     "FileChange",
     "FileVersions",
     "FormRequest",

@@ -221,9 +221,8 @@ class Conversation:
             if self._closing:
                 raise NotSupported("The conversation is closed.")
             agent = await self._start()
-        question_handler = self.options.question_handler
         capabilities = client_capabilities(
-            elicitation=question_handler.elicitation_modes if question_handler else (),
+            elicitation=self.options.question_handler is not None,
             terminal_sign_in=self.options.terminal_sign_in,
         )
         async with self._wait_notices.during("to start"):

@@ -110,6 +110,8 @@ KINDS: dict[type[Entry], EntryKind] = {
         plain_text=requests.elicitation_lines,
         blocks=requests.elicitation_blocks,
         search_text=requests.elicitation_search_text,
+        progress=requests.elicitation_progress,
+        progress_updates=True,
     ),
     state.Terminal: EntryKind(
         title="Command",

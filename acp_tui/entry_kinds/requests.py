@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.entry_kinds.blocks import Aside
 from acp_tui.entry_labels import answered_by, call_title, permission_verdict
-from acp_tui.session.text import visible_line
+from acp_tui.session.text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from acp_tui.entry_kinds.blocks import Block
     from acp_tui.entry_kinds.kind import TextContext
     from acp_tui.session.state import Elicitation, Permission, Session
+
+MAX_PROGRESS = 200
+"""The maximum length of a question in the progress of `exec`."""
 
 # --------------------------------------------------------------------------- permissions
 
@@ -63,6 +66,14 @@ def elicitation_lines(question: Elicitation, _context: TextContext) -> Iterator[
     if question.url:
         yield f"  {question.url}"
     yield f"  {question.outcome or 'not answered'}" + (" and finished" if question.completed else "")
+
+
+def elicitation_progress(question: Elicitation) -> str | None:
+    """Return a line for `exec`, which declines every question; None if it was not declined."""
+    if question.outcome != "decline":
+        return None
+    asked = visible_excerpt(question.message, MAX_PROGRESS)
+    return f"declined to answer, because nobody is asked here: {asked}"
 
 
 def elicitation_search_text(question: Elicitation, _session: Session) -> Iterable[str]:

@@ -241,13 +241,20 @@ def test_a_request_for_another_session_is_refused(project: Path) -> None:
     assert "no session 'another' here" in answer["message"]
 
 
-def test_elicitation_is_not_advertised_by_exec(project: Path) -> None:
+def test_exec_does_not_offer_elicitation_and_declines_it(project: Path) -> None:
+    form = {"mode": "form", "message": "Which\x1b colour?", "requestedSchema": {"type": "object"}}
     prompt = steps(
-        ["report_params", "initialize"], ["ask", "elicitation/create", {"mode": "form", "message": "?"}]
+        ["report_params", "initialize"],
+        ["ask", "elicitation/create", form],
+        ["ask", "elicitation/create", {"mode": "_poll", "message": "?"}],
     )
-    initialize, answer = answers(execute_json(prompt, cwd=project))
+    executed = execute(prompt, "--output", "json", cwd=project)
+    initialize, answer, unknown = answers(executed.result)
     assert "elicitation" not in initialize["clientCapabilities"]
-    assert answer["code"] == -32601
+    assert answer == {"action": "decline"}
+    assert unknown["code"] == -32602
+    assert executed.err.count("declined to answer") == 1
+    assert 'nobody is asked here: "Which␛ colour?"' in executed.err
 
 
 def test_policy_deny_rejects_the_demos_requests(home: Path) -> None:

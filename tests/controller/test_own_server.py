@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.config.paths import paths
-from acp_tui.controller import ElicitationAnswer
 from acp_tui.controller.own_server.acp_channel import AcpChannel
 from acp_tui.controller.requests.request_params import Params
 from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.session.state import OwnToolCall
 from tests.support.scripted_conversation import ScriptedConversation, ScriptedUser
 from tests.support.waiting import until
@@ -29,12 +29,12 @@ BY_PROCESS = "{}"
 class FakeScreen:
     """The screen of a user who looks at everything and answers every question."""
 
-    def __init__(self, answer: ElicitationAnswer | None = None, selected: str = "") -> None:
+    def __init__(self, answer: FormAnswer | None = None, selected: str = "") -> None:
         self.shown: list[tuple[str, str | None]] = []
         self.alerts: list[str] = []
         self.opened: list[str] = []
         self.asked: list[tuple[str, dict[str, Any]]] = []
-        self._answer = answer or ElicitationAnswer("accept", {"answer": "blue"})
+        self._answer = answer or FormAnswer("accept", {"answer": "blue"})
         self._selected = selected
 
     def show(self, call_id: str, text: str | None) -> bool:
@@ -44,7 +44,7 @@ class FakeScreen:
     def alert(self, message: str) -> None:
         self.alerts.append(message)
 
-    async def ask(self, message: str, schema: dict[str, Any]) -> ElicitationAnswer:
+    async def ask(self, message: str, schema: dict[str, Any]) -> FormAnswer:
         self.asked.append((message, schema))
         return self._answer
 
@@ -181,7 +181,7 @@ async def test_a_call_that_cannot_be_run_is_refused_without_a_question(chat: Scr
 
 async def test_the_user_is_asked_and_the_answer_is_not_recorded(chat: ScriptedConversation) -> None:
     schema = {"type": "object", "properties": {"size": {"type": "integer"}}}
-    screen = with_screen(chat, answer=ElicitationAnswer("accept", {"size": 31415}))
+    screen = with_screen(chat, answer=FormAnswer("accept", {"size": 31415}))
     await chat.prompt(["call_tool", "ask_user", {"question": "Which size?", "schema": schema}])
     assert chat.said() == '{"size": 31415}\n'
     assert screen.asked == [("Which size?", schema)]
@@ -199,7 +199,7 @@ async def test_the_user_is_asked_and_the_answer_is_not_recorded(chat: ScriptedCo
 async def test_the_agent_learns_that_the_user_did_not_answer(
     action: Any, sentence: str, chat: ScriptedConversation
 ) -> None:
-    with_screen(chat, answer=ElicitationAnswer(action))
+    with_screen(chat, answer=FormAnswer(action))
     await chat.prompt(["mcp", "tools/call", {"name": "ask_user", "arguments": {"question": "Which?"}}])
     result = json.loads(chat.said())
     assert result["content"][0]["text"] == sentence

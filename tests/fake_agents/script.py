@@ -75,6 +75,16 @@ class Turn:
         """Withdraw a request."""
         self.agent.send(cancel_frame(request_id))
 
+    def do_answer_to(self, request_id: str) -> None:
+        """Wait for the answer to a request that was sent with `request`, and report it."""
+        answer = self.agent.answer_to(request_id)
+        self.agent.say_json(answer.get("result", answer.get("error")))
+
+    def do_complete(self, elicitation_id: str) -> None:
+        """Report that the user is done with a page."""
+        params = {"elicitationId": elicitation_id}
+        self.agent.send({"jsonrpc": "2.0", "method": "elicitation/complete", "params": params})
+
     def do_wait_for_file(self, path: str) -> None:
         """Wait until a file exists."""
         while not Path(path).exists():

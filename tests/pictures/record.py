@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from acp_tui.app_context import AppContext
 from acp_tui.config.paths import paths
-from acp_tui.controller import Answer, ElicitationAnswer, Options, Question, QuestionHandler
+from acp_tui.controller import Answer, Options, Question, QuestionHandler
+from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:
@@ -33,15 +34,13 @@ SECONDS_PER_RECORD = 0.03
 class AllowOnce(QuestionHandler):
     """Allows every request once."""
 
-    elicitation_modes: frozenset[str] = frozenset()
-
     async def ask(self, question: Question) -> Answer:
         """Choose the option that allows once."""
         return Answer(next(option for option in question.options if option.kind == "allow_once"))
 
-    async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
+    async def elicit(self, elicitation: Elicitation) -> FormAnswer:
         """Decline; the tour sends no elicitations."""
-        return ElicitationAnswer("decline")
+        return FormAnswer("decline")
 
 
 async def run_tour(cwd: Path) -> None:

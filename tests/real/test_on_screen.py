@@ -67,6 +67,21 @@ def test_a_command_runs_when_allowed_and_its_output_is_shown(name: str, project:
         quit_app(terminal)
 
 
+@pytest.mark.parametrize("name", ["claude-code", "kimi-code"])
+def test_a_question_is_a_form_and_its_answer_reaches_the_agent(name: str, project: Path) -> None:
+    with open_terminal(name, project) as terminal:
+        terminal.sees("idle")
+        terminal.type("mock:ask\r")
+        terminal.sees("Which colour?", "○ Blue", "F8 decline")
+        terminal.type("\x1b[B ")
+        terminal.sees("● Blue")
+        terminal.type("\x13")
+        terminal.sees("Send this to", "send")
+        terminal.type("\r")
+        terminal.sees("asks: Which colour?", "answered", "idle")
+        quit_app(terminal)
+
+
 @pytest.mark.parametrize("name", WITH_TOOLS)
 def test_a_finished_thought_is_folded(name: str, project: Path) -> None:
     with open_terminal(name, project) as terminal:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents.launch import Launch
 from acp_tui.app_context import AppContext
-from acp_tui.controller import Answer, Conversation, ElicitationAnswer, Options
+from acp_tui.controller import Answer, Conversation, Options
 from acp_tui.protocol.fold import fold
+from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.session.state import AgentMessage, Notice
 from acp_tui.store.wire_log import read_log
 from tests.support.leftovers import MARK, processes_with
@@ -30,8 +31,6 @@ REPOSITORY = Path(__file__).parents[2]
 class ScriptedUser:
     """A user who gives the answers of the test; without one left, waits for `thinking`."""
 
-    elicitation_modes = frozenset({"form", "url"})
-
     def __init__(self, *answers: str | Answer, thinking: asyncio.Event | None = None) -> None:
         self.asked: list[Question] = []
         self.elicited: list[Elicitation] = []
@@ -48,9 +47,9 @@ class ScriptedUser:
             return answer
         return Answer(next(option for option in question.options if option.kind == answer))
 
-    async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
+    async def elicit(self, elicitation: Elicitation) -> FormAnswer:
         self.elicited.append(elicitation)
-        return ElicitationAnswer("accept", {"name": "value"})
+        return FormAnswer("accept", {"name": "value"})
 
 
 class RememberingUser(ScriptedUser):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.mcp import servers_for_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from acp_tui.agents.launch import Launch
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Agent
 
 
-def client_capabilities(
-    *, elicitation: Collection[str] = (), terminal_sign_in: bool = False
-) -> dict[str, Any]:
-    """Return the `clientCapabilities` of `initialize`."""
+def client_capabilities(*, elicitation: bool = False, terminal_sign_in: bool = False) -> dict[str, Any]:
+    """Return the `clientCapabilities` of `initialize`. `elicitation` is whether there is a user to ask."""
     capabilities: dict[str, Any] = {
         "fs": {"readTextFile": True, "writeTextFile": True},
         "terminal": True,
@@ -30,7 +28,7 @@ def client_capabilities(
     if terminal_sign_in:
         capabilities["auth"] = {"terminal": True}
     if elicitation:
-        capabilities["elicitation"] = {mode: {} for mode in sorted(elicitation)}
+        capabilities["elicitation"] = {"form": {}, "url": {}}
     return capabilities
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from acp_tui.controller.requests.user_questions import ElicitationAnswer
+    from acp_tui.schema_form.answer import FormAnswer
 
 
 class UserInterface(Protocol):
@@ -20,7 +20,7 @@ class UserInterface(Protocol):
     def alert(self, message: str) -> None:
         """Tell the user something, wherever they look."""
 
-    async def ask(self, message: str, schema: dict[str, Any]) -> ElicitationAnswer:
+    async def ask(self, message: str, schema: dict[str, Any]) -> FormAnswer:
         """Ask the user to fill in a form made from a JSON schema."""
 
     def open_url(self, url: str) -> bool:

@@ -125,12 +125,16 @@ class RequestHandlers:
             return await asyncio.to_thread(read_subject)
 
     async def _elicit(self, params: Params) -> dict[str, Any]:
-        question_handler = self._gate.question_handler
-        if question_handler is None or not question_handler.elicitation_modes:
-            raise Refusal(METHOD_NOT_FOUND, "acp-tui was started without a way to ask the user")
         pending = self._session.elicitations.get(params.request_id)
-        if pending is None or pending.mode not in question_handler.elicitation_modes:
+        if pending is None or pending.mode not in ("form", "url"):
             raise Refusal(INVALID_PARAMS, f"elicitation of mode {params.values.get('mode')!r} is not offered")
+        if pending.mode == "form" and pending.schema is None:
+            raise Refusal(INVALID_PARAMS, "elicitation/create: requestedSchema must be an object")
+        if pending.mode == "url" and not pending.url:
+            raise Refusal(INVALID_PARAMS, "elicitation/create: url must be a text")
+        question_handler = self._gate.question_handler
+        if question_handler is None:  # this was not offered, but some agents ask all the same
+            return {"action": "decline"}
         answer = await question_handler.elicit(pending)
         if answer.action != "accept" or answer.content is None:
             return {"action": answer.action}

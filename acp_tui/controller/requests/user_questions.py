@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.decision import PartVerdict
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import Subject
+    from acp_tui.schema_form.answer import FormAnswer
     from acp_tui.session.state import Diff, Elicitation, PermissionOption, RequestId, ToolCall
 
 
@@ -66,14 +67,6 @@ class Answer:
     reason: str = ""  # of a rejection, for the agent
 
 
-@dataclass(slots=True)
-class ElicitationAnswer:
-    """The answer to an elicitation. The protocol distinguishes declining from cancelling."""
-
-    action: Literal["accept", "decline", "cancel"]
-    content: dict[str, Any] | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class FormRequest:
     """A form of the agent, or of an MCP server behind the bridge, for the user to fill in."""
@@ -84,16 +77,13 @@ class FormRequest:
 
 
 class QuestionHandler(Protocol):
-    """Asks the user for permission, or to fill in an elicitation."""
-
-    elicitation_modes: frozenset[str]
-    """The modes of elicitation that are supported: a subset of `form` and `url`."""
+    """Asks the user for permission, or what the agent wants to know."""
 
     async def ask(self, question: Question) -> Answer:
         """Ask the user a question and return the answer."""
 
-    async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
-        """Show a form or URL of the agent and return the user's answer."""
+    async def elicit(self, elicitation: Elicitation) -> FormAnswer:
+        """Show a form of the agent, or the address of a page to visit, and return the user's answer."""
 
 
 def choose_option(options: Sequence[PermissionOption], allow: bool) -> PermissionOption | None:

@@ -29,7 +29,7 @@ from mcp.shared.auth import (
 from pydantic import AnyUrl
 
 from acp_tui import __version__
-from acp_tui.mcp.sign_in.authorization_url import is_safe_scheme
+from acp_tui.console.web_address import is_safe_scheme
 from acp_tui.mcp.sign_in.browser_round_trip import BrowserRoundTrip
 from acp_tui.mcp.sign_in.errors import SignInError, SignInRequired
 from acp_tui.mcp.sign_in.redirect_answer import shown_error

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod, Session
 
 
-class StartAnswer(Protocol):
-    """One answer to a question before an agent starts."""
+class GuardedAnswer(Protocol):
+    """One answer to a question that is not answered by accident."""
 
     @property
     def label(self) -> str:
@@ -26,6 +26,10 @@ class StartAnswer(Protocol):
     @property
     def grants(self) -> bool:
         """True if the answer allows something. Only a user who has seen the whole question can choose it."""
+
+
+class StartAnswer(GuardedAnswer, Protocol):
+    """One answer to a question before an agent starts."""
 
     @property
     def refusal(self) -> str:
@@ -36,8 +40,8 @@ class StartAnswer(Protocol):
         """The function to call when the user has chosen the answer."""
 
 
-class StartQuestion(Protocol):
-    """A question that has to be answered before an agent starts. Its texts may contain any character."""
+class GuardedQuestion(Protocol):
+    """A question that is not answered by accident. Its texts may contain any character."""
 
     @property
     def title(self) -> str:
@@ -52,12 +56,24 @@ class StartQuestion(Protocol):
         """Pairs of a label and a value to show below the text, such as a path."""
 
     @property
+    def main_fact(self) -> str:
+        """The label of the value to highlight; empty if there is none."""
+
+    @property
     def warnings(self) -> Sequence[str]:
         """Reasons for caution, as clauses."""
 
     @property
     def position(self) -> tuple[int, int]:
         """The number of this question, and how many questions of its kind there are, for "2 of 3"."""
+
+    @property
+    def answers(self) -> Sequence[GuardedAnswer]:
+        """The answers. The first is the safe one."""
+
+
+class StartQuestion(GuardedQuestion, Protocol):
+    """A question that has to be answered before an agent starts."""
 
     @property
     def answers(self) -> Sequence[StartAnswer]:

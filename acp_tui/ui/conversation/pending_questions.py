@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from acp_tui.controller import FormRequest
+from acp_tui.schema_form.answer import FormAnswer
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from acp_tui.controller import Answer, ElicitationAnswer, FormRequest, Question
+    from acp_tui.controller import Answer, Question
     from acp_tui.session.state import Elicitation
 
 
@@ -29,15 +32,31 @@ class PendingQuestion:
 
 @dataclass(eq=False, slots=True)
 class PendingForm:
-    """A form, and the future for its answer."""
+    """A form of the agent or of a tool of acp-tui, and the future for its answer."""
 
     form: FormRequest
-    answer: asyncio.Future[ElicitationAnswer]
+    answer: asyncio.Future[FormAnswer]
 
     @property
     def title(self) -> str:
         """The question above the form."""
         return self.form.message
+
+
+@dataclass(eq=False, slots=True)
+class PendingPage:
+    """A page that the agent asks the user to open, and the future for the answer."""
+
+    page: Elicitation
+    answer: asyncio.Future[FormAnswer]
+
+    @property
+    def title(self) -> str:
+        """What the page is for."""
+        return self.page.message
+
+
+Pending = PendingQuestion | PendingForm | PendingPage
 
 
 class PendingQuestions:
@@ -46,13 +65,11 @@ class PendingQuestions:
     def __init__(self, on_change: Callable[[], None]) -> None:
         """`on_change` is called whenever a question is added or removed."""
         self._on_change = on_change
-        self.elicitation_modes: frozenset[str] = frozenset()
-        """Elicitation modes to advertise: none, because forms and web pages are not supported."""
-        self._waiting: list[PendingQuestion | PendingForm] = []
+        self._waiting: list[Pending] = []
         self._answered_count = 0  # since the queue was last empty
 
     @property
-    def shown(self) -> PendingQuestion | PendingForm | None:
+    def shown(self) -> Pending | None:
         """The first question, which the user sees; None if there is none."""
         return self._waiting[0] if self._waiting else None
 
@@ -72,14 +89,14 @@ class PendingQuestions:
         with self._queued(pending):
             return await pending.answer
 
-    async def fill_form(self, form: FormRequest) -> ElicitationAnswer:
+    async def fill_form(self, form: FormRequest) -> FormAnswer:
         """Queue a form and wait for the answer. If the wait is cancelled, the form is removed."""
         pending = PendingForm(form, asyncio.get_running_loop().create_future())
         with self._queued(pending):
             return await pending.answer
 
     @contextmanager
-    def _queued(self, pending: PendingQuestion | PendingForm) -> Iterator[None]:
+    def _queued(self, pending: Pending) -> Iterator[None]:
         self._waiting.append(pending)
         self._on_change()
         try:
@@ -89,16 +106,26 @@ class PendingQuestions:
             self._answered_count = self._answered_count + 1 if self._waiting else 0
             self._on_change()
 
-    async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
-        """Raise an error: agents cannot elicit, because no mode is advertised."""
-        raise RuntimeError(f"elicitation mode {elicitation.mode} was not advertised")
+    async def elicit(self, elicitation: Elicitation) -> FormAnswer:
+        """Queue a form or a page of the agent and wait for the answer. If cancelled, it is removed."""
+        if elicitation.mode == "form":
+            return await self.fill_form(FormRequest(elicitation.message, elicitation.schema))
+        pending = PendingPage(elicitation, asyncio.get_running_loop().create_future())
+        with self._queued(pending):
+            return await pending.answer
+
+    def accept_completed(self, elicitation: Elicitation) -> None:
+        """Answer the question about a page if the agent reports that the user is done there."""
+        for pending in self._waiting:
+            if isinstance(pending, PendingPage) and pending.page is elicitation and elicitation.completed:
+                self.answer_form(pending, FormAnswer("accept"))
 
     def answer(self, pending: PendingQuestion, answer: Answer) -> None:
         """Answer a question. Does nothing if it was withdrawn."""
         if not pending.answer.done():
             pending.answer.set_result(answer)
 
-    def answer_form(self, pending: PendingForm, answer: ElicitationAnswer) -> None:
-        """Answer a form. Does nothing if it was withdrawn."""
+    def answer_form(self, pending: PendingForm | PendingPage, answer: FormAnswer) -> None:
+        """Answer a form, or whether a page is opened. Does nothing if it was withdrawn."""
         if not pending.answer.done():
             pending.answer.set_result(answer)

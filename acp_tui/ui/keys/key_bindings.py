@@ -585,7 +585,7 @@ TABLE: tuple[Key, ...] = (
     Key("form.review", "ctrl+s,ctrl+enter", "review", "review", "form", "Review what will be sent", 2),
     Key("form.json", "f2", "json", "as JSON", "form", "Edit as JSON, or in fields again", 5),
     Key("form.schema", "f3", "schema", "schema", "form", "View the JSON schema", 6),
-    Key("form.decline", "f8", "decline", "decline", "form", "Decline, where a server asks", 3),
+    Key("form.decline", "f8", "decline", "decline", "form", "Decline, where a server or the agent asks", 3),
     Key("form.close", "escape", "close", "cancel", "form", "Close the form without an answer", 4),
     Key("form.choose", "space", "choose", "choose", "form_choice", "Choose the value, or take it back", 1),
     # -- lists

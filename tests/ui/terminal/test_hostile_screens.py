@@ -45,10 +45,10 @@ from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.screens.dialogs.file_view import FileViewScreen
 from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
+from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
 from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.screens.dialogs.output import OutputScreen
 from acp_tui.ui.screens.dialogs.palette import PaletteScreen
-from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
@@ -165,7 +165,7 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
         EVIL, [PaletteCommand(EVIL, str, EVIL, EVIL, EVIL)], palette, end_preview=lambda: None
     ),
     PermissionScreen: lambda palette: PermissionScreen(question(), palette, agent=EVIL, cwd=EVIL),
-    StartQuestionScreen: lambda palette: StartQuestionScreen(
+    GuardedQuestionScreen: lambda palette: GuardedQuestionScreen(
         StartQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,)), palette
     ),
     ReviewScreen: review,

@@ -13,7 +13,7 @@ from acp_tui.ui.drawing.wrap import shorten
 if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
     from acp_tui.config.settings import Settings
-    from acp_tui.controller import ElicitationAnswer
+    from acp_tui.schema_form.answer import FormAnswer
     from acp_tui.ui.conversation.attention import Attention
     from acp_tui.ui.conversation.pending_questions import PendingQuestions
     from acp_tui.ui.prompt import Prompt
@@ -91,7 +91,7 @@ class OwnTools:
             shorten(visible_line(text), MAX_NOTICE_WIDTH), timeout=NOTICE_SECONDS, markup=False
         )
 
-    async def ask(self, message: str, schema: dict[str, Any]) -> ElicitationAnswer:
+    async def ask(self, message: str, schema: dict[str, Any]) -> FormAnswer:
         """Show a form made from a JSON schema, and return the answer."""
         from acp_tui.controller import FormRequest
 

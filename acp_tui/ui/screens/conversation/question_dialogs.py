@@ -1,14 +1,16 @@
-"""The dialogs that ask the user: permission requests of the agent, and questions of acp-tui."""
+"""The dialogs that ask the user: permission requests and questions of the agent, questions of acp-tui."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
+from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.session.invisible import reveal_line
+from acp_tui.session.state import Elicitation
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
-from acp_tui.ui.conversation.pending_questions import PendingForm, PendingQuestion
+from acp_tui.ui.conversation.pending_questions import PendingForm, PendingPage, PendingQuestion
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.question_strip import QuestionStrip
 
@@ -17,14 +19,15 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from acp_tui.schema_form.answer import FormAnswer
     from acp_tui.session.change import Change
     from acp_tui.ui.conversation.interfaces import StartAnswer, StartQuestion
-    from acp_tui.ui.conversation.pending_questions import PendingQuestions
+    from acp_tui.ui.conversation.pending_questions import Pending, PendingQuestions
     from acp_tui.ui.permission.answer import Later, PermissionAnswer
     from acp_tui.ui.permission.dialog import PermissionScreen
     from acp_tui.ui.schema_form.dialog import SchemaFormDialog
     from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
+    from acp_tui.ui.screens.dialogs.page_question import PageQuestion
     from acp_tui.ui.screens.session.context import SessionContext
 
 Answered = TypeVar("Answered")
@@ -37,7 +40,7 @@ MAX_SUBJECT_WIDTH = 200
 
 
 class QuestionDialogs:
-    """Shows the pending permission requests and forms, one at a time."""
+    """Shows the pending permission requests, forms and pages, one at a time."""
 
     def __init__(
         self,
@@ -61,9 +64,9 @@ class QuestionDialogs:
         self.strip = QuestionStrip()
         """Reminds the user of the first question while they write a prompt."""
         self._writing = False  # the user left the dialog to write a prompt
-        self._dialog: PermissionScreen | SchemaFormDialog | None = None
+        self._dialog: PermissionScreen | SchemaFormDialog | GuardedQuestionScreen | None = None
         self._permission: PermissionScreen | None = None  # the dialog, if it asks for a permission
-        self._asked: PendingQuestion | PendingForm | None = None  # what the dialog shows
+        self._asked: Pending | None = None  # what the dialog shows
 
     def update(self) -> None:
         """Show the first pending question, or close the dialog of one that was withdrawn.
@@ -89,10 +92,12 @@ class QuestionDialogs:
                 self._screen.app.pop_screen()
             self._dialog.dismiss(None)
 
-    def _open(self, pending: PendingQuestion | PendingForm) -> None:
+    def _open(self, pending: Pending) -> None:
         self._asked = pending
         if isinstance(pending, PendingForm):
             self._open_form(pending)
+        elif isinstance(pending, PendingPage):
+            self._ask_about_page(pending)
         else:
             self._open_permission(pending)
 
@@ -126,6 +131,15 @@ class QuestionDialogs:
         )
         self._screen.open_dialog(dialog, lambda answer: self._form_closed(pending, answer))
 
+    def _ask_about_page(self, pending: PendingPage) -> None:
+        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
+        from acp_tui.ui.screens.dialogs.page_question import page_question
+
+        page = pending.page
+        question = page_question(self._agent_title(), page.message, page.url or "")
+        self._dialog = dialog = GuardedQuestionScreen(question, self._context.palette)
+        self._screen.open_dialog(dialog, lambda index: self._page_closed(pending, question, index))
+
     def _show_strip(self) -> None:
         first = self._questions.shown
         if not isinstance(first, PendingQuestion):
@@ -148,15 +162,20 @@ class QuestionDialogs:
         return waits
 
     def _form_closed(self, pending: PendingForm, answer: FormAnswer | None) -> None:
-        from acp_tui.controller import ElicitationAnswer
-
         self._dialog = self._asked = None
         if pending.answer.done():  # the form was withdrawn
             self.update()
-        elif answer is None:
-            self._questions.answer_form(pending, ElicitationAnswer("cancel"))
         else:
-            self._questions.answer_form(pending, ElicitationAnswer(answer.action, answer.content))
+            self._questions.answer_form(pending, answer or FormAnswer("cancel"))
+
+    def _page_closed(self, pending: PendingPage, question: PageQuestion, index: int | None) -> None:
+        from acp_tui.ui.screens.dialogs.page_question import answer_page_question
+
+        self._dialog = self._asked = None
+        if pending.answer.done():  # the question was withdrawn, or the agent says that it is answered
+            self.update()
+        else:
+            self._questions.answer_form(pending, answer_page_question(self._screen, question, index))
 
     def _closed(self, pending: PendingQuestion, answer: PermissionAnswer | Later | None) -> None:
         from acp_tui.controller import Answer
@@ -182,12 +201,15 @@ class QuestionDialogs:
         """Pass changes of the session to the dialog, which shows the calls in progress."""
         if self._permission is not None:
             self._permission.follow(changes)
+        for change in changes:
+            if isinstance(change.entry, Elicitation):
+                self._questions.accept_completed(change.entry)
 
     async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
         """Ask the user a question before the agent starts, and return the answer."""
-        from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
+        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
 
-        answer = await self._ask(StartQuestionScreen(question, self._context.palette))
+        answer = await self._ask(GuardedQuestionScreen(question, self._context.palette))
         return question.answers[answer or 0]
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:

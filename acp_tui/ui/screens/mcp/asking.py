@@ -51,26 +51,20 @@ class Asking:
 
     async def _ask_url(self, request: ElicitationRequest) -> FormAnswer:
         """Ask whether to open the page at which the answer is given."""
-        from acp_tui.console.browser import open_page
-        from acp_tui.mcp.sign_in.authorization_url import check_authorization_url
-        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+        from acp_tui.console.web_address import check_web_address
+        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
+        from acp_tui.ui.screens.dialogs.page_question import answer_page_question, page_question
 
         asker = server_title(request.server)
         try:
-            page = check_authorization_url(request.server, request.url)
+            check_web_address(request.url)
         except ValueError as error:
             address = reveal_line(request.url[:MAX_LINE])
             self._screen.notify(f"{asker} asked to open {address}, which was declined: {error}.")
             return FormAnswer("decline")
-        message = reveal_line(request.message[:MAX_LINE])
-        # The host comes first: the other texts may be long.
-        lines = [f"{asker} asks you to open a page of {page.host}.", *page.warnings, page.url, "", message]
-        dialog = ConfirmScreen("\n".join(lines), self._palette(), yes="Open the page", no="Decline")
-        if not await self._open(dialog):
-            return FormAnswer("decline")
-        if not open_page(request.url):
-            self._screen.notify(f"No browser was found. Open this address: {page.url}", timeout=30)
-        return FormAnswer("accept")
+        question = page_question(asker, request.message, request.url)
+        index = await self._open(GuardedQuestionScreen(question, self._palette()))
+        return answer_page_question(self._screen, question, index)
 
     async def _open(self, dialog: Screen[Any]) -> Any:
         """Open a dialog above the screen and return its result. Needs no worker, unlike Textual's own way."""

@@ -1,4 +1,4 @@
-"""The dialog for questions before an agent starts, such as whether a folder is trusted."""
+"""The dialog for questions that must not be answered by accident, such as whether a folder is trusted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.strip import Strip
 
-    from acp_tui.ui.conversation.interfaces import StartQuestion
+    from acp_tui.ui.conversation.interfaces import GuardedQuestion
     from acp_tui.ui.drawing.body import Body, Spans
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
@@ -37,7 +37,7 @@ CHROME_ROWS = 6
 """The number of rows that show neither text nor answers: borders, head, two blank rows, keys."""
 
 
-class StartQuestionScreen(Dialog[int | None]):
+class GuardedQuestionScreen(Dialog[int | None]):
     """Returns the index of the chosen answer, or None if closed.
 
     The first answer, which allows nothing, is preselected. An answer that allows something is accepted
@@ -45,18 +45,18 @@ class StartQuestionScreen(Dialog[int | None]):
     """
 
     CSS = """
-    StartQuestionScreen { align: center middle; background: transparent; }
-    StartQuestionScreen #dialog {
+    GuardedQuestionScreen { align: center middle; background: transparent; }
+    GuardedQuestionScreen #dialog {
         width: 92; max-width: 100%; height: auto; padding: 0 1;
         background: $surface; border: round $warning;
     }
-    StartQuestionScreen #what { margin: 1 0; }
+    GuardedQuestionScreen #what { margin: 1 0; }
     """
     BINDINGS: ClassVar = keys.bindings("choose")
     AUTO_FOCUS = ""
 
     def __init__(
-        self, question: StartQuestion, palette: Palette, *, clock: Callable[[], float] = time.monotonic
+        self, question: GuardedQuestion, palette: Palette, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         super().__init__()
         self._question = question
@@ -70,7 +70,7 @@ class StartQuestionScreen(Dialog[int | None]):
             yield Bar(self._head(), self._position(), id="head")
             yield BodyScroller(self._bodies, id="what")
             yield SelectList(self._rows(), self._palette, id="choices")
-            yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
+            yield KeyHints([], self._palette, id="keys")
 
     def on_mount(self) -> None:
         """Start to guard against type-ahead, and to track which rows have been shown."""
@@ -124,7 +124,8 @@ class StartQuestionScreen(Dialog[int | None]):
             yield make_strip([])
         for label, value in question.facts:
             lead = Segment(label.ljust(LABEL_WIDTH), palette.dim)
-            pieces = hard_wrap([Segment(reveal_line(value), palette.text)], width - LABEL_WIDTH)
+            style = palette.strong if label and label == question.main_fact else palette.text
+            pieces = hard_wrap([Segment(reveal_line(value), style)], width - LABEL_WIDTH)
             for number, piece in enumerate(pieces):
                 yield make_strip([lead if number == 0 else Segment(" " * LABEL_WIDTH), *piece])
 

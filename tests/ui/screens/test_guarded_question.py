@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.cli.start_questions import StartAnswer, StartQuestion
-from acp_tui.ui.screens.dialogs.start_question import StartQuestionScreen
+from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
 from tests.support.looks import Show, look
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Clock:
 
 def asking(question: StartQuestion, theme: str = "dark", *, clock: Clock | None = None) -> Show:
     clock = clock or Clock()
-    app = Show(theme, screen=lambda palette: StartQuestionScreen(question, palette, clock=clock))  # type: ignore[arg-type, return-value]
+    app = Show(theme, screen=lambda palette: GuardedQuestionScreen(question, palette, clock=clock))  # type: ignore[arg-type, return-value]
     app.clock = clock  # type: ignore[attr-defined]
     return app
 

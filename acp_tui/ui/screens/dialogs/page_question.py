@@ -1,0 +1,74 @@
+"""The question whether to open a web page that an agent or an MCP server wants the user to visit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.console import browser
+from acp_tui.console.web_address import check_web_address
+from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.session.invisible import reveal_line
+from acp_tui.ui.drawing.wrap import shorten
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+MAX_ASKER_WIDTH = 40
+MAX_MESSAGE = 2_000
+"""The maximum number of characters of the message."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnswer:
+    """An answer to the question. The user agrees if it grants something."""
+
+    label: str
+    grants: bool = True
+
+
+DECLINE = PageAnswer("Decline", grants=False)
+OPEN = PageAnswer("Open the page in the browser")
+COPY = PageAnswer("Copy the address, to open it elsewhere")
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuestion:
+    """What the dialog shows. Implements `GuardedQuestion`."""
+
+    title: str
+    text: str
+    facts: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+    answers: tuple[PageAnswer, ...]
+    url: str  # what is opened or copied
+    position: tuple[int, int] = (1, 1)
+    main_fact: str = "host"
+
+
+def page_question(asked_by: str, message: str, url: str) -> PageQuestion:
+    """Return the question whether to open a page. All texts may contain any character."""
+    text = message[:MAX_MESSAGE] + ("…" if len(message) > MAX_MESSAGE else "")
+    title = f"{shorten(reveal_line(asked_by), MAX_ASKER_WIDTH)} asks you to open a page"
+    try:
+        address = check_web_address(url)
+    except ValueError as reason:
+        warning = f"acp-tui does not open this address, because {reason}."
+        shown = reveal_line(url)
+        return PageQuestion(title, text, (("address", shown),), (warning,), (DECLINE, COPY), shown)
+    facts = (("host", address.host), ("address", url))
+    answers = (DECLINE, OPEN, COPY) if browser.has_browser() else (DECLINE, COPY)
+    return PageQuestion(title, text, facts, address.warnings, answers, url)
+
+
+def answer_page_question(screen: Screen[Any], question: PageQuestion, index: int | None) -> FormAnswer:
+    """Do what the user chose, and return the answer. `index` is None if the question was closed."""
+    if index is None:
+        return FormAnswer("cancel")
+    chosen = question.answers[index]
+    if chosen is COPY:
+        screen.app.copy_to_clipboard(question.url)
+    elif chosen is OPEN and not browser.open_page(question.url):
+        sentence = f"The browser could not be started. Open this address: {question.url}"
+        screen.notify(sentence, severity="error", timeout=30, markup=False)
+    return FormAnswer("accept" if chosen.grants else "decline")

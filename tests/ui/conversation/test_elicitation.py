@@ -1,0 +1,166 @@
+"""Questions of the agent: forms to fill in and pages to open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.console import browser
+from acp_tui.session.state import Elicitation
+from tests.support.cli import answers as scripted_answers
+
+if TYPE_CHECKING:
+    from tests.support.conversation_ui import ConversationUi, Open
+
+COLOURS = {
+    "type": "object",
+    "properties": {"colour": {"type": "string", "title": "Colour", "enum": ["Red", "Blue"]}},
+    "required": ["colour"],
+}
+KEY = {"type": "object", "properties": {"key": {"type": "string", "title": "API key"}}}
+URL = "https://xn--pple-43d.com/sign-in?state=1"
+
+
+def form(schema: dict[str, Any], message: str = "Which one?", **more: Any) -> list[Any]:
+    return [
+        "ask",
+        "elicitation/create",
+        {"mode": "form", "message": message, "requestedSchema": schema, **more},
+    ]
+
+
+def page(url: str) -> list[Any]:
+    return [
+        "request",
+        "elicitation/create",
+        {"mode": "url", "message": "Sign in", "url": url, "elicitationId": "web"},
+        "e1",
+    ]
+
+
+def question(ui: ConversationUi) -> Elicitation:
+    (entry,) = [entry for entry in ui.session.entries if isinstance(entry, Elicitation)]
+    return entry
+
+
+def answers(ui: ConversationUi) -> list[Any]:
+    return scripted_answers({"text": "".join(ui.said())})
+
+
+async def accepts_keys(ui: ConversationUi, *texts: str) -> None:
+    await ui.until(lambda: "keys work once" not in ui.text() and all(text in ui.text() for text in texts))
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pages that were opened in the browser."""
+    pages: list[str] = []
+
+    def open_page(url: str) -> bool:
+        pages.append(url)
+        return True
+
+    monkeypatch.setattr(browser, "has_browser", lambda: True)
+    monkeypatch.setattr(browser, "open_page", open_page)
+    return pages
+
+
+async def test_a_form_of_the_agent_is_filled_in_and_its_answer_stays_out_of_the_log(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(["report_params", "initialize"], form(COLOURS, sessionId=None, requestId=1))
+        await accepts_keys(ui, "Question", "scripted", "Which one?", "○ Blue")
+        assert "waiting for your answer" in ui.status()
+        await ui.press("down", "enter")
+        await ui.sees("Send this to scripted?", "Blue")
+        await accepts_keys(ui)
+        await ui.press("enter")
+        await ui.ready()
+        initialize, answer = answers(ui)
+        assert initialize["clientCapabilities"]["elicitation"] == {"form": {}, "url": {}}
+        assert answer == {"action": "accept", "content": {"colour": "Blue"}}
+        assert question(ui).outcome == "accept"
+        await ui.sees("the agent asks: Which one?", "fields: Colour", "answered")
+        sent = [line for line in wire_log(ui) if '"action"' in line and "accept" in line]
+        assert sent
+        assert not any('"colour": "Blue"' in line for line in sent)
+
+
+def wire_log(ui: ConversationUi) -> list[str]:
+    conversation = ui.screen.runner.conversation
+    assert conversation is not None
+    assert conversation.folder.path is not None
+    return (conversation.folder.path / "wire.jsonl").read_text().splitlines()
+
+
+@pytest.mark.parametrize(("key", "action"), [("escape", "cancel"), ("f8", "decline")])
+async def test_declining_differs_from_closing(key: str, action: str, open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(form(KEY))
+        await accepts_keys(ui, "API key", "Seems to ask for a secret")
+        await ui.press(key)
+        await ui.until(ui.said)
+        assert answers(ui) == [{"action": action}]
+
+
+async def test_questions_wait_in_line_with_permission_requests(open_ui: Open) -> None:
+    odd = {"type": "object", "properties": {"place": {"type": "_map"}}, "oneOf": [{}]}
+    async with open_ui() as ui:
+        await ui.send(
+            ["request", *form(odd)[1:], "e1"], ["permission", {"title": "A call"}], ["answer_to", "e1"]
+        )
+        await accepts_keys(ui, "This is edited as JSON")
+        assert ui.dialog is None
+        await ui.press("f8")
+        await ui.asked()
+        await ui.press("a")
+        await ui.ready()
+        assert answers(ui)[1] == {"action": "decline"}
+
+
+async def test_a_page_is_opened_after_consent_only(open_ui: Open, opened: list[str]) -> None:
+    async with open_ui() as ui:
+        await ui.send(page(URL), ["answer_to", "e1"], ["complete", "other"], ["complete", "web"])
+        await ui.sees(
+            "scripted asks you to open a page",
+            "host         xn--pple-43d.com",
+            f"address      {URL}",
+            "may imitate",
+        )
+        await accepts_keys(ui, "Decline")
+        assert opened == []
+        await ui.press("down", "enter")
+        await ui.ready()
+        assert opened == [URL]
+        assert answers(ui) == [{"action": "accept"}]
+        await ui.sees("completed on the web page")
+
+
+@pytest.mark.parametrize(("key", "action"), [("escape", "cancel"), ("enter", "decline")])
+async def test_a_page_is_declined_or_closed(key: str, action: str, open_ui: Open, opened: list[str]) -> None:
+    async with open_ui() as ui:
+        await ui.send(page("http://example.org/\x1b[2J"), ["answer_to", "e1"])
+        await accepts_keys(ui, "http://example.org/␛[2J", "does not open this address")
+        assert "in the browser" not in ui.text()
+        await ui.press(key)
+        await ui.ready()
+        assert (answers(ui), opened) == ([{"action": action}], [])
+
+
+async def test_a_completed_page_closes_its_question(open_ui: Open, opened: list[str]) -> None:
+    async with open_ui() as ui:
+        await ui.send(page(URL), ["complete", "web"], ["answer_to", "e1"])
+        await ui.ready()
+        await ui.until(lambda: ui.app.screen is ui.screen)
+        assert (answers(ui), opened) == ([{"action": "accept"}], [])
+
+
+async def test_stopping_the_turn_cancels_a_question(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(form(COLOURS), ["wait_for_cancel"])
+        await accepts_keys(ui, "○ Blue")
+        await ui.screen.runner.conversation.cancel()  # type: ignore[union-attr]
+        await ui.ready()
+        assert answers(ui) == [{"action": "cancel"}]
+        assert ui.app.screen is ui.screen
+        await ui.sees("dismissed without an answer")
