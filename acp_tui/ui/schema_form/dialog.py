@@ -119,7 +119,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         self._allow_decline = allow_decline
         self._interrupts = interrupts
         self._clock = clock
-        self._typing_guard = TypingGuard(self, self._hints, clock)
+        self._typing_guard = TypingGuard(self, self._hints_after_pause, clock)
         self._problem = ""
         self._fields: FieldsPage | None = None
         self._json: JsonPage | None = None  # open while the value is edited as JSON
@@ -213,6 +213,10 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         if isinstance(self.focused, ChoiceList | ChoicePicker):
             first.insert(1, (key("choose"), "choose"))
         return [*first, *rest, (key("json"), "as JSON"), schema]
+
+    def _hints_after_pause(self) -> list[Hint]:
+        """Return the hints, but none until a field has the focus: keys would be lost."""
+        return [] if self._interrupts else self._hints()
 
     def _update_hints(self) -> None:
         if self._interrupts:
