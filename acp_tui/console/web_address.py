@@ -1,4 +1,4 @@
-"""Web addresses that others want the user to open: which of them may be opened, and warnings about the host."""
+"""The check of web addresses that others ask the user to open, with warnings about their hosts."""
 
 from __future__ import annotations
 

@@ -72,9 +72,10 @@ async def test_a_page_that_a_server_wants_to_open_is_shown_with_its_host(
         text = "Trust me.\n" * 50
         request = ElicitationRequest("files", text, "url", url="https://bank.example@evil.example/x")
         answer = asyncio.create_task(asking.ask(request))
-        await ui.sees("a page of evil.example", "https://bank.example@evil.example/x", "is not the host")
+        await ui.sees("host         evil.example", "https://bank.example@evil.example/x", "is not the host")
+        await ui.until(lambda: "keys work once" not in ui.text())
         await ui.press("escape")
-        assert (await answer).action == "decline"
+        assert (await answer).action == "cancel"
         answer = asyncio.create_task(asking.ask(replace(request, url="javascript:alert(1)")))
         await ui.sees("javascript:alert(1), which was declined")
         assert (await answer).action == "decline"

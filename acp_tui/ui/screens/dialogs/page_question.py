@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 MAX_ASKER_WIDTH = 40
-MAX_MESSAGE = 2_000
-"""The maximum number of characters of the message."""
+MAX_MESSAGE = 600
+"""The maximum number of characters of the message, so that the host below it is seen at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class PageQuestion:
 
 def page_question(asked_by: str, message: str, url: str) -> PageQuestion:
     """Return the question whether to open a page. All texts may contain any character."""
-    text = message[:MAX_MESSAGE] + ("…" if len(message) > MAX_MESSAGE else "")
+    text = shorten(" ".join(message[: 2 * MAX_MESSAGE].split()), MAX_MESSAGE)
     title = f"{shorten(reveal_line(asked_by), MAX_ASKER_WIDTH)} asks you to open a page"
     try:
         address = check_web_address(url)
