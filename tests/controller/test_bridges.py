@@ -10,8 +10,8 @@ import pytest
 
 from acp_tui.config.mcp import from_json_file
 from acp_tui.config.paths import paths
-from acp_tui.controller import ElicitationAnswer, FormRequest
 from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.store.mcp_facts import McpFacts
 from acp_tui.store.mcp_log import McpLog
 from tests.support.mcp_servers import stdio_command
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.config.mcp import Server
+    from acp_tui.controller import FormRequest
     from tests.controller.conftest import Converse
     from tests.support.mcp_servers import ServerLog
     from tests.support.scripted_conversation import ScriptedConversation
@@ -198,9 +199,9 @@ async def test_the_status_says_what_goes_through_the_bridge(converse: Converse, 
 
 
 async def test_a_server_asks_the_user_with_a_form(converse: Converse, tmp_path: Path) -> None:
-    async def fill_form(form: FormRequest) -> ElicitationAnswer:
+    async def fill_form(form: FormRequest) -> FormAnswer:
         assert (form.server, form.message) == ("script", "Who are you?")
-        return ElicitationAnswer("accept", {"name": "Ada"})
+        return FormAnswer("accept", {"name": "Ada"})
 
     chat = converse(servers=[bridged(tmp_path)], policy="yolo")
     chat.conversation.bridges.fill_form = fill_form

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.controller.mcp.app_socket import AppSocket, Handler
     from acp_tui.controller.requests.permission_gate import PermissionGate, Verdict
-    from acp_tui.controller.requests.user_questions import ElicitationAnswer
     from acp_tui.permissions.subject import PathContext, Subject
+    from acp_tui.schema_form.answer import FormAnswer
     from acp_tui.session.events import Event
 
 _Answer = TypeVar("_Answer")
@@ -54,7 +54,7 @@ class BridgeHost:
         self._servers: dict[str, ResolvedServer] = {}
         self._records: dict[str, CallRecords] = {}
         self._asking: set[asyncio.Task[Any]] = set()
-        self.fill_form: Callable[[FormRequest], Coroutine[Any, Any, ElicitationAnswer]] | None = None
+        self.fill_form: Callable[[FormRequest], Coroutine[Any, Any, FormAnswer]] | None = None
         """Asks the user to fill in a form; None if there is no screen."""
 
     def socket_handlers(self) -> dict[str, Handler]:

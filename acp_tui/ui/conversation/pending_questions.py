@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.controller import FormRequest
 from acp_tui.schema_form.answer import FormAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from acp_tui.controller import Answer, Question
+    from acp_tui.controller import Answer, FormRequest, Question
     from acp_tui.session.state import Elicitation
 
 
@@ -109,6 +108,8 @@ class PendingQuestions:
     async def elicit(self, elicitation: Elicitation) -> FormAnswer:
         """Queue a form or a page of the agent and wait for the answer. If cancelled, it is removed."""
         if elicitation.mode == "form":
+            from acp_tui.controller import FormRequest
+
             return await self.fill_form(FormRequest(elicitation.message, elicitation.schema))
         pending = PendingPage(elicitation, asyncio.get_running_loop().create_future())
         with self._queued(pending):
