@@ -1,4 +1,4 @@
-"""Prepares the arguments and the result of a call for the session's log."""
+"""Shortening and masking of the arguments and results of calls for the session's log."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from acp_tui.mcp.secrets import mask_secrets
 from acp_tui.session.nesting import limit_depth
 
 MAX_TEXT = 20_000
-"""Characters of one string in a record, such as an image, that are kept."""
+"""The maximum length of one string in a record, such as an image. Longer strings are cut."""
 MAX_VALUE = 200_000
-"""Characters of arguments or of a result as JSON; larger ones are replaced by their beginning."""
+"""The maximum length of arguments or a result as JSON. Longer values are replaced by an excerpt."""
 
 
 def recordable(value: Any, secrets: tuple[str, ...]) -> Any:
-    """Return a JSON value for a record, with long strings shortened and these secrets masked."""
+    """Return a JSON value for a record, with long strings shortened and the secrets masked."""
     short = _short_texts(limit_depth(value), secrets)
     text = json.dumps(short)
     if len(text) <= MAX_VALUE:

@@ -1,7 +1,7 @@
-"""What is known about each MCP server: tested, agreed tools, sent to an agent, seen in use.
+"""Saved facts about each MCP server: its last test, the agreed tools, and its last use by an agent.
 
-A server is identified by its name and the digest of its definition, so that facts about an earlier definition
-are not taken for facts about the present one.
+A server is identified by its name and the digest of its definition, because facts about an earlier definition
+do not apply to the current one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 VERSION = 1
 LOCK_TIMEOUT_SECONDS = 1.0
 MAX_SERVERS = 500
-"""The definitions that are kept; those unchanged for the longest time are forgotten."""
+"""The maximum number of servers. Those with the oldest facts are removed."""
 
 _Fact = TypeVar("_Fact")
 
@@ -45,7 +45,7 @@ class ServerTest:
     sentence: str = ""  # why it failed
     seconds: float = 0.0
     protocol_version: str = ""
-    server_version: str = ""  # name and version, as the server says
+    server_version: str = ""  # the server's own name and version
     tools: int = 0
     prompts: int = 0
     resources: int = 0
@@ -62,16 +62,16 @@ class SentServer:
 
 @dataclass(frozen=True, slots=True)
 class ServerUse:
-    """The last call that an agent made."""
+    """The last tool call of an agent."""
 
     at: float
     tool: str
-    evidence: str  # how it is known, such as "the bridge" or "a tool call of the agent"
+    evidence: str  # the source of the fact, such as "the bridge" or "the agent's name of the tool"
 
 
 @dataclass(frozen=True, slots=True)
 class AgreedTools:
-    """The tools as they were when the user agreed to them."""
+    """The tools that the user has agreed to."""
 
     at: float
     digests: dict[str, str] = field(default_factory=dict)  # by the name of the tool
@@ -79,7 +79,7 @@ class AgreedTools:
 
 @dataclass(frozen=True, slots=True)
 class ToolChanges:
-    """The differences between the tools the user agreed to and the present ones."""
+    """The differences between the tools that the user agreed to and the current ones."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -91,17 +91,17 @@ class ToolChanges:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What is known about one server. None: it has not happened."""
+    """The facts about one server. A fact is None if the event has not happened."""
 
     tested: ServerTest | None = None
     agreed: AgreedTools | None = None
     sent: SentServer | None = None
     used: ServerUse | None = None
-    mode: str | None = None  # how connecting worked: "legacy" or "auto"
+    mode: str | None = None  # the mode in which connecting worked: "legacy" or "auto"
     updated_at: float = 0.0
 
     def tool_changes(self, digests: dict[str, str]) -> ToolChanges:
-        """Return how these tools differ from the agreed ones. Without agreed tools nothing has changed."""
+        """Return how the given tools differ from the agreed ones; no differences if none are agreed."""
         if self.agreed is None:
             return ToolChanges()
         agreed = self.agreed.digests
@@ -120,7 +120,7 @@ class McpFacts:
         self._clock = clock
 
     def read(self, name: str, digest: str) -> ServerFacts:
-        """Return what is known about a server, by its name and the digest of its definition."""
+        """Return the facts about a server, given by its name and the digest of its definition."""
         return _server_facts(self._content().get(_key(name, digest)))
 
     def add_test(self, name: str, digest: str, test: ServerTest) -> None:
@@ -128,11 +128,11 @@ class McpFacts:
         self._change(name, digest, tested=test)
 
     def agree_to_tools(self, name: str, digest: str, digests: dict[str, str]) -> None:
-        """Save that the user agrees to these tools. Raises `OSError`."""
+        """Save that the user agrees to tools, given by name and digest. Raises `OSError`."""
         self._change(name, digest, agreed=AgreedTools(self._clock(), dict(digests)))
 
     def add_sent(self, servers: Iterable[tuple[str, str]], *, agent: str, session: str) -> None:
-        """Save that servers, by name and digest, were given to an agent. Raises `OSError`."""
+        """Save that an agent was given servers, each a name and a digest. Raises `OSError`."""
         sent = SentServer(self._clock(), agent, session)
         self._change_all({_key(name, digest): {"sent": sent} for name, digest in servers})
 
@@ -141,7 +141,7 @@ class McpFacts:
         self._change(name, digest, used=ServerUse(self._clock(), tool, evidence))
 
     def remember_mode(self, name: str, digest: str, mode: str) -> None:
-        """Save how connecting worked. Raises `OSError`."""
+        """Save the mode in which connecting worked. Raises `OSError`."""
         self._change(name, digest, mode=mode)
 
     def _change(self, name: str, digest: str, **facts: Any) -> None:
@@ -162,7 +162,7 @@ class McpFacts:
             write_private(self._path, json.dumps({"version": VERSION, "servers": servers}, indent=1) + "\n")
 
     def _content(self) -> dict[str, Any]:
-        """Return the saved objects; none if the file is unreadable: all can be found out again."""
+        """Return the saved objects by key; empty if the file is missing or damaged."""
         try:
             content = json.loads(self._path.read_bytes())
         except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The log of each MCP server: stderr, log messages, and calls of its tools. Redacted and limited in size."""
+"""The log of each MCP server: stderr, log messages and tool calls, redacted and limited in size."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 MAX_LOG_BYTES = 1024 * 1024
 MAX_TEXT = 2000
-"""Characters of one text in a record; longer ones are cut."""
+"""The maximum length of one text in a record. Longer texts are cut."""
 MAX_VALUE = 20_000
-"""Characters of a JSON value in a record; larger ones are replaced by an excerpt."""
+"""The maximum length of a JSON value in a record. Longer values are replaced by an excerpt."""
 
 RecordKind = Literal["connected", "ended", "failed", "stderr", "stdout", "log", "call", "changed"]
 
@@ -37,11 +37,11 @@ class McpLog:
         record = {"at": round(self._clock(), 3), "kind": kind, **redact_value(_limited(values))}
         try:
             self._file.append(record)
-        except OSError:  # a full disk or a busy file must not disturb the server's work
+        except OSError:  # the log is less important than the call
             return
 
     def read(self) -> list[dict[str, Any]]:
-        """Return the records in order. Their texts come from the server: make them visible."""
+        """Return the records in order. Their texts are raw: sanitize them before display."""
         return self._file.read()
 
 

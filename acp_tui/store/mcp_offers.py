@@ -1,6 +1,6 @@
-"""What each MCP server offered when it was last tested, and the tools as the user agreed to them.
+"""The prompts and resources of each MCP server at its last test, and the tools that the user has agreed to.
 
-One file per server. The texts come from the server: make them visible before display.
+Each server has one file. The texts are raw: sanitize them before display.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_CHARACTERS = 4_000_000
-"""Longer offers are not saved."""
+"""The maximum length of a file. Longer offers are not saved."""
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class McpOffers:
         self._folder = state_dir / "mcp-offers"
 
     def read(self, name: str, digest: str) -> SavedOffer:
-        """Return the offer of a server, by its name and the digest of its definition; empty if unknown."""
+        """Return the saved offer of a server; empty if there is none. `digest` is that of the definition."""
         try:
             content = json.loads(self._path(name, digest).read_bytes())
         except (OSError, ValueError, RecursionError):
@@ -59,7 +59,7 @@ class McpOffers:
         self._write(name, digest, SavedOffer(prompts, resources, self.read(name, digest).agreed_tools))
 
     def agree(self, name: str, digest: str, tools: Mapping[str, dict[str, Any]]) -> None:
-        """Save the tools as the user agreed to them. Raises `OSError`."""
+        """Save the tools that the user agrees to. Raises `OSError`."""
         saved = self.read(name, digest)
         self._write(name, digest, SavedOffer(saved.prompts, saved.resources, dict(tools)))
 
@@ -80,6 +80,6 @@ class McpOffers:
 
 
 def _named(value: Any, key: str) -> list[dict[str, Any]]:
-    """Return the objects in a list that have a text under this key."""
+    """Return the objects in a list that have a string under `key`."""
     items = value if isinstance(value, list) else []
     return [item for item in items if isinstance(item, dict) and isinstance(item.get(key), str)]

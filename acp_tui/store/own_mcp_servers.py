@@ -1,4 +1,4 @@
-"""Changes `mcp.toml`: the MCP servers that acp-tui wrote, and which servers the user turned on or off."""
+"""The file `mcp.toml`: the servers of `acp-tui mcp add` and `import`, and the state of all servers."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def read_own_servers() -> OwnMcpServers:
     servers = document.data.get("mcp_servers", {})
     strange = set(document.data) - {"mcp_servers", "mcp_state"}
     if strange or not isinstance(servers, dict) or not all(isinstance(one, dict) for one in servers.values()):
-        raise UserError(f"{document.file} contains something else than servers; correct or remove it.")
+        raise UserError(f"{document.file} contains more than MCP servers; correct or remove the file.")
     if document.problems:
         raise UserError(f"{document.problems[0]}; correct or remove the file.")
     return OwnMcpServers(dict(servers), states)
 
 
 def change_own_servers(change: Callable[[OwnMcpServers], None]) -> None:
-    """Change `mcp.toml`, alone among all processes. Raises `UserError`, also what `change` raises."""
+    """Change `mcp.toml` under a lock. Raises `UserError` and what `change` raises."""
     file = mcp_file()
     try:
         private_directory(file.parent)
@@ -56,7 +56,7 @@ def change_own_servers(change: Callable[[OwnMcpServers], None]) -> None:
 
 
 def switch_server(server: mcp.Server, *, enabled: bool, agent: str | None = None) -> None:
-    """Turn the servers of a name on or off, for one agent or for all. Raises `UserError`."""
+    """Turn all servers with the name of `server` on or off, for one agent or for all. Raises `UserError`."""
 
     def change(own: OwnMcpServers) -> None:
         [current] = mcp.with_states([server], own.states)

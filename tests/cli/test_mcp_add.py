@@ -112,7 +112,7 @@ def test_without_a_name_the_well_known_servers_are_listed(capsys: pytest.Capture
         (["x", "--", "sh", "\udcff"], "x cannot be added: it contains an invalid character"),
         (["x", "--agent", "codx", "--", "sh"], 'Unknown agent "codx"; did you mean codex?'),
         (["x", "--json", "--", "sh"], "--json needs --yes"),
-        (["x", "--sign-in", "--", "sh"], "only a server with a URL can ask for a sign-in"),
+        (["x", "--sign-in", "--", "sh"], "only servers with a URL can use sign-in"),
     ],
 )
 def test_what_cannot_be_added_is_one_sentence(

@@ -194,7 +194,7 @@ def test_the_log_shows_calls_and_stderr(define: Define, capsys: pytest.CaptureFi
     assert "stderr  warm␛[0m up" in out
     assert 'echo {"text": "hi"} → hi (' in out
     assert main(["mcp", "log", "other"]) == 0
-    assert 'Nothing is recorded about a server "other".' in capsys.readouterr().err
+    assert 'There is no log of an MCP server "other".' in capsys.readouterr().err
 
 
 def test_ctrl_c_cancels_a_call(define: Define, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_ctrl_c_cancels_a_call(define: Define, tmp_path: Path) -> None:
         assert process.stderr.readline() == b"acp-tui: 0 waiting\n"
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
-        assert b"Cancelled; script was told to stop wait." in process.stderr.read()
+        assert b"Cancelled the call of wait of script." in process.stderr.read()
 
 
 def test_a_killed_call_leaves_no_server_behind(define: Define, tmp_path: Path) -> None:

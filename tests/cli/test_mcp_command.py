@@ -134,7 +134,7 @@ def test_without_servers_the_settings_file_is_named(
     assert main(["mcp", "list"]) == 0
     assert capsys.readouterr().out == (
         f"No MCP servers: none in {home}/config/config.toml or this folder, and no --mcp-config was given.\n"
-        "`acp-tui mcp add` adds one, and `acp-tui mcp import` takes over those of other programs.\n"
+        "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers of other programs.\n"
     )
 
 

@@ -123,7 +123,7 @@ def test_sign_out_deletes_the_tokens(tmp_path: Path, url: str) -> None:
     store = TokenStore(url)
     store.write(StoredSignIn(store.url, "access", "refresh"))
     first, second = (run("mcp", "sign-out", "calendar", cwd=tmp_path) for _ in range(2))
-    assert first.out == "Signed out of calendar. Its tokens and the registration are deleted.\n"
+    assert first.out == "Signed out of calendar. The tokens and the registration were deleted.\n"
     assert second.out == "You were not signed in to calendar.\n"
     assert not store.path.exists()
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 ACTIONS = {
     "list": "list the servers, where each is defined, and which agents get it (default)",
     "add": "define a server, or one of the well-known ones",
-    "import": "take over servers that other programs define",
+    "import": "copy servers that other programs define",
     "remove": "remove a server that was added or imported",
     "enable": "turn a server on, for one agent or for all",
     "disable": "turn a server off, for one agent or for all",
-    "serve": "offer acp-tui's own tools to an agent; acp-tui gives agents this command",
+    "serve": "offer acp-tui's own tools to an agent; acp-tui gives agents this command to run",
     "test": "connect to servers and show what they offer, or why they cannot be used",
     "call": "call a tool",
     "prompts": "list the prompts of servers, or print one",
@@ -26,9 +26,9 @@ ACTIONS = {
     "log": "show what a server wrote and which of its tools were called",
     "sign-in": "sign in at an http server",
     "sign-out": "delete the tokens of a server",
-    "bridge": "pass an agent's messages on to a server; acp-tui gives agents this command",
+    "bridge": "pass an agent's messages on to a server; acp-tui gives agents this command to run",
 }
-"""The actions with their summaries. `acp_tui/cli/mcp/ACTION.py`, with _ for -, has `configure` and `run`."""
+"""The actions with their summaries. Each has a module with `configure` and `run`, see `_module`."""
 MODULES = {
     "add": "definitions.add",
     "import": "definitions.import_servers",
@@ -36,11 +36,11 @@ MODULES = {
     "enable": "definitions.switch",
     "disable": "definitions.switch",
 }
-"""The modules with other names."""
+"""The modules in `acp_tui.cli.mcp` that are not named after the action."""
 
 
 class _LazyActions(argparse._SubParsersAction):  # type: ignore[type-arg]  # not subscriptable in Python 3.11
-    """Imports only the module of the chosen action: several need `asyncio`, which takes 40 ms."""
+    """An argparse action that imports only the chosen module, because several import `asyncio` (40 ms)."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         """Add the arguments of the chosen action, and parse them."""

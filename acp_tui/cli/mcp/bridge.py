@@ -1,4 +1,4 @@
-"""`acp-tui mcp bridge NAME`: an MCP server for an agent that passes everything on to the server NAME."""
+"""`acp-tui mcp bridge NAME`: a stdio MCP server that passes an agent's messages on to the server NAME."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the action's arguments to the parser."""
-    parser.add_argument("name", metavar="NAME", help="name of the server")
+    parser.add_argument("name", metavar="NAME", help="the server")
     parser.add_argument(
         "--mcp-config",
         metavar="FILE",
@@ -28,11 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Pass messages on until the agent closes stdin."""
+    """Run the bridge until the agent closes stdin or acp-tui ends."""
     from acp_tui.mcp.bridge.program import run_alone, run_with_app
 
     if (args.socket is None) != (args.session is None):
-        raise UserError("--socket and --session belong together.", exit_code=2)
+        raise UserError("--socket and --session must be given together.", exit_code=2)
     if args.socket is not None:
         asyncio.run(run_with_app(args.name, args.socket, args.session))
         return 0

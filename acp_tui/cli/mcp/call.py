@@ -28,10 +28,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the server")
     parser.add_argument("tool", metavar="TOOL", help="the tool")
     parser.add_argument(
-        "arguments", nargs="?", default="{}", metavar="JSON", help="its arguments as an object, - for stdin"
+        "arguments",
+        nargs="?",
+        default="{}",
+        metavar="JSON",
+        help="the arguments as a JSON object; - reads stdin",
     )
     parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
-    parser.epilog = "exit codes: 0 for a result, 1 for an error of the tool or the server, 130 if cancelled"
+    parser.epilog = (
+        "exit codes: 0 for a result, 1 for an error of the tool or the server, 2 for wrong arguments, "
+        "130 if cancelled"
+    )
     add_file_option(parser)
 
 
@@ -44,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         result, seconds = asyncio.run(_call(server, args.tool, arguments))
     except KeyboardInterrupt:
-        message = f"Cancelled; {visible_line(server.name)} was told to stop {visible_line(args.tool)}."
+        message = f"Cancelled the call of {visible_line(args.tool)} of {visible_line(server.name)}."
         raise UserError(message, exit_code=CANCELLED) from None
     if args.json:
         print_json(
@@ -60,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         print_result(result.content, result.structured)
     if result.is_error:
-        print_message(f"{args.tool} of {server.name} says that it failed.")
+        print_message(f"{args.tool} of {server.name} reported an error.")
         return FAILED
     return OK
 

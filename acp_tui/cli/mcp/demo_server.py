@@ -1,4 +1,4 @@
-"""The MCP server that comes with the demo agent and is given to no other agent."""
+"""The MCP server that comes with the demo agent. No other agent gets this server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEMO = "demo"
 
 
 def demo_server(states: Mapping[str, ServerState]) -> mcp.Server:
-    """Return the server as if it was configured, with what the user said about a server of its name."""
+    """Return the definition of the server, with the saved state for its name."""
     program = Path(acp_tui.__file__).parent / "demo" / "mcp_server.py"
     args = ["-P", "-m", "acp_tui.demo.mcp_server"]
     server = mcp.Server(DEMO, program, None, command=sys.executable, args=args, agents=[DEMO])

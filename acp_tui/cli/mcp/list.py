@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the servers and where each is configured."""
+    """Print the servers, where each is defined, and which agents get it."""
     here = servers_here(args.mcp_config)
     if args.agent is not None:
         require_known_agent(args.agent, here)
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         file = visible_line(str(config.config_file()))
         print(
             f"No MCP servers: none in {file} or this folder, and no --mcp-config was given.\n"
-            "`acp-tui mcp add` adds one, and `acp-tui mcp import` takes over those of other programs."
+            "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers of other programs."
         )
     for server, recipients in found:
         print("\n".join(field_lines(server, [*_facts(server, recipients)])))
@@ -89,17 +89,16 @@ def _own_server_json(settings: Settings, agent: str | None) -> dict[str, Any] | 
 class Recipients:
     """Which agents are given a server."""
 
-    left_out: str | None = None  # why no agent gets it, as a clause
+    left_out: str | None = None  # why no agent gets the server, as a clause
     agents: list[str] | None = None  # None: every agent
-    exceptions: list[str] = field(default_factory=list)  # agents for which the user turned it off
-    loaded_by: dict[str, str] = field(default_factory=dict)  # agents that read its file by themselves
+    exceptions: list[str] = field(default_factory=list)  # agents for which the user turned the server off
+    loaded_by: dict[str, str] = field(
+        default_factory=dict
+    )  # agents that read the file themselves: a sentence
 
 
 def _recipients(server: Server, here: ServersHere, agent: str | None) -> Recipients:
-    """Return which agents get a server.
-
-    Which transports an agent supports is unknown until it runs.
-    """
+    """Return which agents get a server, assuming that they support its transport."""
     readers = _readers(server, here, agent)
     if agent is not None:
         reason = readers.get(agent) or _reason_left_out(server, here, agent)
@@ -121,9 +120,9 @@ def _withheld(unsent: UnsentServer, here: ServersHere, agent: str | None) -> Rec
 
 
 def _readers(server: Server, here: ServersHere, agent: str | None) -> dict[str, str]:
-    """Return the agents that read the server's file by themselves, with that as the reason.
+    """Return the agents that read the server's file themselves, each with a sentence that says so.
 
-    If `agent` is given, only that one is returned.
+    If `agent` is given, all other agents are left out.
     """
     if server.project is None:
         return {}
@@ -160,7 +159,7 @@ def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
 
 
 def _access(server: Server) -> Field | None:
-    """Return whether the user is signed in; None if the server has no sign-in as far as is known."""
+    """Return whether the user is signed in, as a field; None if the server is not known to use sign-in."""
     state = stored_sign_in(server)
     if state is not None:
         return Field("access", state.describe())
@@ -170,7 +169,7 @@ def _access(server: Server) -> Field | None:
 
 
 def _way(server: Server) -> str:
-    """Return how an agent gets a server, as the end of a sentence; empty for the usual way."""
+    """Return how an agent gets a server, as the end of a sentence; empty for a direct stdio server."""
     if reason := mcp.bridge_reason(server, signed_in=stored_sign_in(server) is not None):
         return f", through the bridge because {reason}"
     if server.transport == "stdio":

@@ -1,4 +1,4 @@
-"""`acp-tui mcp log NAME`: prints what a server wrote and which of its tools were called."""
+"""`acp-tui mcp log NAME`: prints the log of a server: its output and the calls of its tools."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=DEFAULT_LINES,
         metavar="COUNT",
-        help=f"print the last records (default: {DEFAULT_LINES})",
+        help=f"number of records to print, counted from the end (default: {DEFAULT_LINES})",
     )
     parser.add_argument("--json", action="store_true", help="print each record as a line of JSON")
 
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     for record in records[-max(args.lines, 1) :]:
         print(json_text(record) if args.json else record_line(record), file=content_stream())
     if not records:
-        print_message(f'Nothing is recorded about a server "{args.name}".')
+        print_message(f'There is no log of an MCP server "{args.name}".')
     return OK
 
 

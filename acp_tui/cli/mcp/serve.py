@@ -1,4 +1,4 @@
-"""`acp-tui mcp serve`: acp-tui's own tools as an MCP server over stdio, for an agent of a running acp-tui."""
+"""`acp-tui mcp serve`: a stdio MCP server with acp-tui's own tools, for an agent of a running acp-tui."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the action's arguments to the parser."""
-    parser.add_argument("--socket", metavar="PATH", type=Path, required=True, help="socket of the acp-tui")
-    parser.add_argument("--session", metavar="ID", required=True, help="session in the acp-tui")
+    parser.add_argument(
+        "--socket", metavar="PATH", type=Path, required=True, help="socket of the running acp-tui"
+    )
+    parser.add_argument("--session", metavar="ID", required=True, help="session of the running acp-tui")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer the agent until it closes stdin."""
+    """Run the server until the agent closes stdin or acp-tui ends."""
     from acp_tui.mcp.own_server.program import serve
 
     asyncio.run(serve(args.socket, args.session))

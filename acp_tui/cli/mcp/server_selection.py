@@ -1,4 +1,4 @@
-"""Which MCP servers there are in the current folder, and the one that a user names."""
+"""The MCP servers that are defined for the current folder, and their selection by name."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class ServersHere:
 
     settings: Settings
     servers: list[Server]
-    """Those that may be started. Of several with the same name, the last one counts."""
+    """The servers that may be started. Of several with the same name, the last one is used."""
     withheld: list[UnsentServer]
     """Servers of the folder that may not be started, because the user has not agreed to them."""
     problems: list[str]
     """Sentences about files of the folder that cannot be read."""
 
     def named(self, name: str) -> Server:
-        """Return the server of this name. Raises `UserError` if there is none or it may not be started."""
+        """Return the server of a name. Raises `UserError` if there is none or it may not be started."""
         server = self.defined(name)
         for unsent in self.withheld:
             if unsent.server is server:
@@ -46,7 +46,7 @@ class ServersHere:
         return server
 
     def defined(self, name: str) -> Server:
-        """Return the server of this name, which may not be started. Raises `UserError` if there is none."""
+        """Return the server of a name even if it may not be started. Raises `UserError` if there is none."""
         servers = [*(unsent.server for unsent in self.withheld), *self.servers]
         for server in reversed(servers):
             if server.name == name:
@@ -59,7 +59,7 @@ class ServersHere:
 
 
 def servers_here(mcp_config_files: Sequence[Path] = (), folder: Path | None = None) -> ServersHere:
-    """Return the servers of a folder, by default the current one. Nothing is asked: saved answers count."""
+    """Return the servers of a folder, by default the current one. Only saved answers count."""
     cwd = folder or Path.cwd()
     settings = config.load(cwd)
     found = [server for file in mcp_config_files for server in mcp.from_json_file(file)]
@@ -72,7 +72,7 @@ def servers_here(mcp_config_files: Sequence[Path] = (), folder: Path | None = No
 
 
 def server_named(name: str, mcp_config_files: Sequence[Path] = ()) -> ResolvedServer:
-    """Return the server of this name, ready to be started. Raises `UserError`."""
+    """Return the server of a name, ready to be started. Raises `UserError`."""
     server = servers_here(mcp_config_files).named(name)
     try:
         return mcp.resolve_server(server)
@@ -92,22 +92,22 @@ def require_known_agent(agent: str, here: ServersHere) -> None:
 
 
 def named_agents(server: Server) -> list[str]:
-    """Return the agents that get a server because they are named, whether by its definition or the user."""
+    """Return the agents that the definition or `acp-tui mcp enable` names."""
     return list(dict.fromkeys([*(server.agents or []), *server.state.enabled_for]))
 
 
 def stored_sign_in(server: Server) -> SignInState | None:
-    """Return whether the user is signed in at a server, as far as is stored; None if not."""
+    """Return the stored sign-in at a server; None if there is none."""
     if not uses_sign_in(server):
         return None
     try:
         return sign_in_state(mcp.resolve_server(server).url)
-    except mcp.CannotSendError:  # its URL is not known
+    except mcp.CannotSendError:  # the URL contains an unset variable
         return None
 
 
 def add_file_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--mcp-config`, whose files are `args.mcp_config`."""
+    """Add the option `--mcp-config`, which sets `args.mcp_config` to a list of files."""
     parser.add_argument(
         "--mcp-config",
         metavar="FILE",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
 CANCELLED = 130
-"""The exit code of a program that was ended with Ctrl+C."""
+"""The exit code after Ctrl+C."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,8 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--paste",
         action="store_true",
-        help="read the address at which the browser ends, or the code, from stdin even if it is no terminal; "
-        "implies --no-browser",
+        help="read the address of the browser's last page, or the code, from stdin even if that is not a "
+        "terminal; implies --no-browser",
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the address, do not open it")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         facts = {"signed_in": state is not None} | (state.as_json() if state is not None else {})
         print(json.dumps({"name": server.name, "url": server.url, **facts}))
     elif state is None:
-        print(f"{name} can be used without a sign-in.")
+        print(f"{name} does not require a sign-in.")
     elif before is not None and before.signed_in_at == state.signed_in_at:
         print(f"{name}: already {state.describe()}.\nSign out first to use another account.")
     else:

@@ -1,4 +1,4 @@
-"""`acp-tui mcp sign-out NAME`: deletes the stored tokens of a server."""
+"""`acp-tui mcp sign-out NAME`: deletes the stored tokens and client registration of a server."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"name": args.name, "url": url, "signed_out": was_signed_in}))
     elif was_signed_in:
-        print(f"Signed out of {visible_line(args.name)}. Its tokens and the registration are deleted.")
+        print(f"Signed out of {visible_line(args.name)}. The tokens and the registration were deleted.")
     else:
         print(f"You were not signed in to {visible_line(args.name)}.")
     return 0
 
 
 def _url(args: argparse.Namespace) -> str:
-    """Return the URL of the server, even if other variables of its definition are not set."""
+    """Return the URL of the server, even if variables of its definition are not set."""
     if args.name.startswith(("http://", "https://")):
         return str(args.name)
     server = servers_here(args.mcp_config).named(args.name)

@@ -1,6 +1,6 @@
-"""A sign-in on the command line: shows the address, asks whether to open it, and reads a pasted answer.
+"""The dialogue of a sign-in on the command line: the address, whether to open it, and a pasted answer.
 
-It talks on stderr, so that stdout contains only the result.
+All output goes to stderr, so that stdout contains only the result.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class TerminalSignIn:
         self._may_open = may_open and self._is_terminal
         self._reads = always_read or self._is_terminal
         self._has_explained = False
-        self._prompt = ""  # while an answer is read
+        self._prompt = ""  # the prompt on the screen while an answer is read
         self._lines = LineReader()
 
     def interaction(self) -> SignInInteraction:
-        """Return the callables for the sign-in."""
+        """Return the callbacks for the sign-in."""
         return SignInInteraction(
             show=self._show,
             confirm_open=self._confirm_open,
@@ -51,7 +51,7 @@ class TerminalSignIn:
         _print(f"To sign in to {url.server}, open this address of {url.host} in a browser:\n")
         _print(f"{url.url}\n")  # not wrapped, so that it can be copied
         for warning in url.warnings:
-            _print("\n".join(wrapped(f"Careful: {warning}")) + "\n")
+            _print("\n".join(wrapped(f"Warning: {warning}")) + "\n")
 
     async def _confirm_open(self, url: AuthorizationUrl) -> bool:
         if not self._may_open:
@@ -72,7 +72,7 @@ class TerminalSignIn:
             )
         self._prompt = "Address or code (not shown): "
         try:
-            with _hidden_input():  # before the prompt, after which the user types
+            with _hidden_input():  # before the prompt, because the user types after it
                 _print(self._prompt, end="")
                 return await self._read_line()
         finally:
@@ -96,7 +96,7 @@ class TerminalSignIn:
 
 @contextmanager
 def _hidden_input() -> Iterator[None]:
-    """Show nothing of what is typed, and read more than the 4095 bytes that a line of a terminal may have."""
+    """Turn off echo, and line editing, which limits a line to 4095 bytes."""
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     changed = [*before]

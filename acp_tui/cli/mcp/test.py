@@ -25,9 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="the servers")
     parser.add_argument("--all", action="store_true", help="test every server that is enabled")
     parser.add_argument(
-        "--accept", action="store_true", help="agree to the tools as they are now, if they have changed"
+        "--accept", action="store_true", help="agree to the current tools, if they have changed"
     )
-    parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.epilog = "exit codes: 0 if every server can be used, 1 if one cannot, 2 for wrong arguments"
     add_file_option(parser)
 
@@ -65,7 +65,7 @@ def _document(tested: Inspected) -> dict[str, Any]:
 
 
 def _print_untested(here: ServersHere, tested: list[Inspected]) -> None:
-    """Print the servers that `--all` leaves out."""
+    """Print the servers that `--all` leaves out, the problems, and the number of failures."""
     names = {each.server.name for each in tested}
     for server in {each.name: each for each in here.servers}.values():
         if server.name not in names:

@@ -1,4 +1,4 @@
-"""The user's MCP servers: reading them from several file formats, and preparing them for an agent."""
+"""Definitions of MCP servers: reading them from several file formats, and preparing them for an agent."""
 
 from acp_tui.config.mcp.agent_servers import (
     SentServer,

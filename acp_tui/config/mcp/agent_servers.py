@@ -1,4 +1,4 @@
-"""Decides which MCP servers an agent gets, with the reason for each that it does not get."""
+"""The decision which MCP servers an agent gets, with the reason for each server that it does not get."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class SentServer(NamedTuple):
     """A server that the agent gets."""
 
     server: ResolvedServer
-    bridge_reason: str | None = None  # why the agent gets the bridge to it, as a clause; None: it does not
+    bridge_reason: str | None = (
+        None  # why the agent gets a bridge to the server, as a clause; None: no bridge
+    )
 
 
 class UnsentServer(NamedTuple):
@@ -34,7 +36,7 @@ class UnsentServer(NamedTuple):
 
     server: Server
     reason: str  # as a clause
-    intended: bool = False  # whether the user configured it so
+    intended: bool = False  # whether the user's settings exclude the server
 
 
 class _NotWantedError(CannotSendError):
@@ -50,16 +52,16 @@ def servers_for_agent(
     environ: Mapping[str, str] | None = None,
     is_signed_in: Callable[[str], bool] = lambda _url: False,
 ) -> tuple[list[SentServer], list[UnsentServer]]:
-    """Return the servers to send to an agent, and the others with the reason.
+    """Return the servers to send to an agent, and the others with the reasons.
 
     If several servers have the same name, the last one is sent.
 
     Args:
-        servers: The servers, in the order of their definitions.
+        servers: The servers, in ascending order of precedence.
         agent: The name of the agent.
         http: Whether the agent supports http servers.
         sse: Whether the agent supports sse servers.
-        environ: The environment; by default that of this process.
+        environ: The environment variables; by default those of this process.
         is_signed_in: Returns whether the user has signed in at the server with this URL.
     """
     environment = os.environ if environ is None else environ
@@ -86,10 +88,12 @@ def bridge_reason(
     *,
     signed_in: bool = False,
 ) -> str | None:
-    """Return why an agent gets the bridge to a server, as a clause; None if it gets the server itself.
+    """Return why an agent gets a bridge to a server, as a clause; None if the agent gets the server itself.
 
-    `supported` tells for each transport whether the agent supports it; by default it supports all. With
-    `signed_in`, the user has signed in at the server.
+    Args:
+        server: The server.
+        supported: Whether the agent supports each transport; by default the agent supports all.
+        signed_in: Whether the user has signed in at the server.
     """
     if server.connection is not None:
         return "its settings say so" if server.connection == "bridge" else None
@@ -111,8 +115,8 @@ def check_sendable(server: Server, agent: str) -> None:
 def _require_sendable(server: Server, agent: str, last: Server, supported: dict[str, bool]) -> None:
     """Raise `CannotSendError` if the server must not be sent to this agent.
 
-    `last` is the last server with the same name, which replaces the earlier ones. `supported` tells for
-    each transport whether the agent supports it.
+    `last` is the last server with the same name, which replaces the earlier ones. `supported` says for each
+    transport whether the agent supports it.
     """
     if server is not last:
         raise _NotWantedError(f"replaced by the definition in {last.origin}")
@@ -126,7 +130,7 @@ def _require_sendable(server: Server, agent: str, last: Server, supported: dict[
 def reason_off(server: Server, agent: str) -> str | None:
     """Return why a server is off for an agent, as a clause; None if it is on.
 
-    What the user said with `acp-tui mcp enable` or `disable` wins over the definition.
+    `acp-tui mcp enable` and `disable` take precedence over the definition.
     """
     state = server.state
     if agent in state.disabled_for:
@@ -141,9 +145,9 @@ def reason_off(server: Server, agent: str) -> str | None:
 
 
 def switched_state(server: Server, *, enabled: bool, agent: str | None = None) -> ServerState:
-    """Return the state of a server after it is turned on or off, for one agent or for all.
+    """Return the state of a server after it has been turned on or off, for one agent or for all.
 
-    Nothing is kept that the definition says anyway.
+    The state does not repeat what the definition says.
     """
     state = server.state
     if agent is None:
@@ -158,7 +162,7 @@ def switched_state(server: Server, *, enabled: bool, agent: str | None = None) -
 
 
 def with_states(servers: Iterable[Server], states: Mapping[str, ServerState]) -> list[Server]:
-    """Return the servers, each with what the user said about servers of its name."""
+    """Return the servers, each with the state that is saved for its name."""
     return [_with_state(server, states.get(server.name, NO_STATE)) for server in servers]
 
 

@@ -18,7 +18,7 @@ _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],]", re.DOTALL)
 
 
 def without_comments(text: str) -> str:
-    """Return plain JSON: comments and trailing commas become blanks, to keep lines and columns."""
+    """Return plain JSON. Comments and trailing commas become spaces, which keeps lines and columns."""
     text = _COMMENT.sub(_blank, text)
     return _TRAILING_COMMA.sub(_blank, text)
 

@@ -1,4 +1,4 @@
-"""Reads the MCP servers that a project's own files define. They may come from an untrusted repository."""
+"""The MCP servers that a project's own files define. The files may come from an untrusted repository."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PROJECT_FILES = {
     ".vscode/mcp.json": "servers",
     ".gemini/settings.json": "mcpServers",
 }
-"""The files to read, each with the key that contains the servers. The first server of each name is used."""
+"""The files, each with the key that contains the servers. Of servers with one name, the first is used."""
 MAX_SERVERS = 20
-"""The maximum number of servers in a folder: the user is asked about each."""
+"""The maximum number of servers in a folder. The user is asked about each one."""
 MAX_DEFINITION_CHARACTERS = 4_000
-"""The maximum length of a definition: the user must be able to read it before agreeing."""
+"""The maximum length of a definition. The user reads a definition before agreeing to the server."""
 MAX_NAME_CHARACTERS = 100
 
 _GEMINI_VARIABLE = re.compile(r"\$(\w+)")
@@ -33,7 +33,7 @@ _GEMINI_VARIABLE = re.compile(r"\$(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class ProjectServers:
-    """The servers of a project, and the problems because of which others are missing."""
+    """The servers of a project, and the problems that prevented reading others."""
 
     servers: list[Server] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # sentences
@@ -68,7 +68,7 @@ def read_project_servers(cwd: Path) -> ProjectServers:
 def _checked(server: Server, cwd: Path) -> Server:
     """Return the server, marked as defined by the project.
 
-    If the definition cannot be shown to the user in full or clearly, the server gets a fault that says so.
+    The server gets a fault if its definition is too long, or its name too unclear, to be shown to the user.
     """
     if len(server.definition()) > MAX_DEFINITION_CHARACTERS:
         limit = f"{MAX_DEFINITION_CHARACTERS:,}"

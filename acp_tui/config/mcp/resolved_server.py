@@ -1,4 +1,4 @@
-"""An MCP server that can be started or sent: its variables are expanded and its program is found."""
+"""An MCP server that is ready to be started or sent: with expanded variables and the path of its program."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class ResolvedServer:
     url: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     cwd: Path | None = None  # the folder in which the program is started; None: the workspace
-    timeout: float | None = None  # seconds for a call of a tool; None: the default
+    timeout: float | None = None  # seconds for a tool call; None: the default
     include_tools: tuple[str, ...] | None = None  # None: all tools
     exclude_tools: tuple[str, ...] = ()
     sign_in: SignInSettings | None = None
     connection: Connection = "direct"
-    digest: str = ""  # of the definition as the user wrote it
+    digest: str = ""  # of the definition, before variables were expanded
 
     def allows_tool(self, name: str) -> bool:
-        """Return whether the tool filters let a tool pass. Excluding wins over including."""
+        """Return whether the agent may use a tool. `exclude_tools` takes precedence over `include_tools`."""
         if name in self.exclude_tools:
             return False
         return self.include_tools is None or name in self.include_tools
@@ -51,7 +51,7 @@ class ResolvedServer:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ResolvedServer:
-        """Return the server of an object made by `to_json`."""
+        """Return the server of an object that `to_json` has returned."""
         include, cwd, sign_in = data["include_tools"], data["cwd"], data["sign_in"]
         converted = {
             "args": tuple(data["args"]),

@@ -1,4 +1,4 @@
-"""One MCP server as configured, in any of the common notations."""
+"""The definition of an MCP server, read from any of the common notations."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ TRANSPORTS: dict[str, Transport] = {
     "streamablehttp": "http",
     "sse": "sse",
 }
-"""The transports by their usual names, which are in lower case."""
+"""The transports by the names that settings files use, in lower case."""
 NO_WEBSOCKET = "MCP has no WebSocket transport; use http or sse"
 
 
 @dataclass(slots=True)
 class Server:
-    """An MCP server as configured. Variables are expanded when the server is sent to an agent."""
+    """The definition of an MCP server. `resolve_server` expands its variables."""
 
     name: str
     file: Path
@@ -49,18 +49,18 @@ class Server:
     url: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     cwd: str = ""  # the folder in which the program is started; "": the workspace
-    timeout: float | None = None  # seconds for a call of a tool
+    timeout: float | None = None  # seconds for a tool call
     include_tools: list[str] | None = None  # None: all tools
     exclude_tools: list[str] = field(default_factory=list)
     sign_in: SignInSettings | None = None
     connection: Connection | None = None  # None: chosen by `connection_for`
-    enabled: bool = True  # for agents in general; what the user said with `acp-tui mcp enable` counts
+    enabled: bool = True  # for agents in general, after `acp-tui mcp enable` and `disable`
     agents: list[str] | None = None  # None: every agent
-    extra: dict[str, Any] = field(default_factory=dict)  # keys that only other programs use
-    faults: list[tuple[str, str]] = field(default_factory=list)  # a key, or "" for the whole; a sentence
+    extra: dict[str, Any] = field(default_factory=dict)  # unknown keys, which other programs may use
+    faults: list[tuple[str, str]] = field(default_factory=list)  # pairs of a key, "" for all, and a sentence
     project: Path | None = None  # the folder whose file defines it; None: the user's own settings
-    state: ServerState = NO_STATE  # what the user said with `acp-tui mcp enable` or `disable`
-    enabled_by_file: bool | None = None  # `enabled` before the user said something; None: nothing was said
+    state: ServerState = NO_STATE  # saved by `acp-tui mcp enable` and `disable`
+    enabled_by_file: bool | None = None  # `enabled` in the definition; None: as `enabled` above
     lines: dict[str, int] = field(default_factory=dict, compare=False)  # by key, e.g. "command" or "env.KEY"
     program: str = ""  # the absolute path that the user agreed to; "": found when the server is sent
 
@@ -76,16 +76,16 @@ class Server:
 
     @property
     def is_on(self) -> bool:
-        """Whether some agent may get the server."""
+        """Whether any agent may get the server."""
         return self.enabled or bool(self.state.enabled_for)
 
     @property
     def folder(self) -> Path:
-        """The folder in which a relative path of the program is looked up."""
+        """The folder to which relative paths in the definition refer."""
         return self.project or self.file.parent
 
     def definition(self) -> str:
-        """Return the definition as one text, without its location and `enabled`."""
+        """Return the definition as JSON text, without its location and `enabled`."""
         parts = [self.name, self.transport, self.command, self.args, self.env, self.url, self.headers]
         options = {
             "cwd": self.cwd,
@@ -95,9 +95,9 @@ class Server:
             "sign_in": None if self.sign_in is None else asdict(self.sign_in),
             "connection": self.connection,
         }
-        # Options that are not set are left out, so that new ones do not change the digest of old definitions.
+        # Unset options are left out, so that new options do not change the digest of old definitions.
         given = {name: value for name, value in options.items() if value not in (None, "", [])}
-        # TOML has dates
+        # `default`: TOML has dates
         return json.dumps([*parts, self.agents, self.extra | given], sort_keys=True, default=str)
 
     def digest(self) -> str:
@@ -134,7 +134,7 @@ def _milliseconds(value: Any) -> float:
 
 
 def _tool_names(value: Any) -> list[str]:
-    """Validate names of tools. Gemini also accepts `name(…)`, of which it uses the name."""
+    """Validate names of tools. `name(…)`, which Gemini CLI also accepts, stands for `name`."""
     return [name.partition("(")[0] for name in validators.strings(value)]
 
 
@@ -161,7 +161,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "connection": _connection,
 }
 _JSON_CHECKS = _CHECKS | {"timeout": _milliseconds, "oauth": oauth_settings}
-"""In JSON files, `timeout` is in milliseconds and there is `oauth`, as in Gemini CLI and Claude Code."""
+"""In JSON files, as in Gemini CLI and Claude Code, `timeout` is in milliseconds and `oauth` is a key."""
 
 
 def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool = False) -> Server:
@@ -179,7 +179,7 @@ def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool 
             server.extra[key] = value
             continue
         try:
-            # A command with spaces is a single program: other clients do not split it either.
+            # A command with spaces is the path of one program, as in other clients.
             values[key] = [value] if key == "command" and isinstance(value, str) else checks[key](value)
         except InvalidValueError as error:
             server.faults.append((key, str(error)))
@@ -188,7 +188,7 @@ def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool 
 
 
 def set_lines(server: Server, entry: Any, line_of: Callable[..., int | None]) -> None:
-    """Fill in the lines of a server's values. `line_of` returns the line of the keys of a value, if known."""
+    """Set the lines of a server's values. `line_of` returns the line of a path of keys; None if unknown."""
     for key, value in entry.items() if isinstance(entry, dict) else ():
         paths = [(key,), *((key, name) for name in (value if isinstance(value, dict) else ()))]
         for path in paths:
@@ -221,15 +221,15 @@ def _fill(server: Server, values: dict[str, Any]) -> None:
     elif server.url and server.command:
         server.faults.append(("", "it has both a command and a URL; remove one, or set `type`"))
     if server.sign_in is not None and server.transport == "stdio":
-        server.faults.append(("sign_in", "only a server with a URL can ask for a sign-in"))
+        server.faults.append(("sign_in", "only servers with a URL can use sign-in"))
     if not server.faults and not (server.command if server.transport == "stdio" else server.url):
         server.faults.append(("", "no command" if server.transport == "stdio" else "no URL"))
 
 
 def _guess_transport(url: str, is_http: bool) -> Transport:
-    """Return the transport for a URL without a type. By convention, SSE servers are at `…/sse`.
+    """Return the transport for a URL without a type. By convention, the URLs of SSE servers end in `/sse`.
 
-    With `is_http`, the transport is not SSE, whatever the URL.
+    With `is_http`, the transport is "http" whatever the URL.
     """
     ends_in_sse = url.partition("?")[0].rstrip("/").endswith("/sse")
     return "sse" if ends_in_sse and not is_http else "http"

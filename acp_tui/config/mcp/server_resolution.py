@@ -1,4 +1,4 @@
-"""Turns a server as configured into one that can be started or sent: variables, paths, the connection."""
+"""Conversion of a definition into a server that can be started or sent: variables, paths, the connection."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class ProgramNotFoundError(CannotSendError):
     """A server whose program does not exist or cannot be executed."""
 
     search: str | None = None
-    """The PATH on which the program was searched; None if its path is given."""
+    """The PATH on which the program was searched; None if the command is a path."""
 
 
 def environment_names(server: Server) -> list[str]:
-    """Return the names of the environment variables to which a server's definition refers with `${…}`."""
+    """Return the names of the environment variables that a definition refers to with `${…}`."""
     editor_values = _editor_values(server)
     names = [
         parts[1]
@@ -93,10 +93,10 @@ def start_failure(server: Server, error: CannotSendError) -> str:
 
 
 def connection_for(server: Server) -> Connection:
-    """Return how an agent is given a server: as configured, or through the bridge if only that can do it.
+    """Return the configured connection of a server, or the bridge if the definition needs it.
 
-    An agent cannot be told a working directory, a timeout or a choice of tools, and it has no access to
-    acp-tui's sign-in.
+    Agents do not support a working directory, a timeout or a choice of tools, and have no access to acp-tui's
+    sign-in.
     """
     if server.connection is not None:
         return server.connection
@@ -107,7 +107,7 @@ def connection_for(server: Server) -> Connection:
 
 
 def require_valid(server: Server) -> None:
-    """Raise `CannotSendError` if the definition itself is wrong."""
+    """Raise `CannotSendError` if the definition is invalid."""
     if server.problems:
         raise CannotSendError("; ".join(server.problems))
     names = [*server.env, *server.headers]
@@ -134,7 +134,7 @@ def absolute_file(word: str, folder: Path) -> str:
     path = folder / word
     try:
         return str(path.absolute()) if path.is_file() else word
-    except (OSError, ValueError):  # too long for a path, or with a NUL
+    except (OSError, ValueError):  # the word is too long for a path, or contains a NUL
         return word
 
 

@@ -1,4 +1,4 @@
-"""Whether the user has turned servers on or off: `[mcp_state.NAME]` in `mcp.toml`."""
+"""The tables `[mcp_state.NAME]` in `mcp.toml`, which say whether the user has turned servers on or off."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _KEYS = ("enabled", "enabled_for", "disabled_for")
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """What the user said with `acp-tui mcp enable` and `disable` about the servers of one name."""
+    """The saved result of `acp-tui mcp enable` and `disable` for the servers of one name."""
 
     enabled: bool | None = None  # None: as in the definition
-    enabled_for: tuple[str, ...] = ()  # agents that get it whatever else applies
-    disabled_for: tuple[str, ...] = ()  # agents that do not get it
-    origin: str = ""  # file and line
+    enabled_for: tuple[str, ...] = ()  # agents that get the servers even if they are disabled
+    disabled_for: tuple[str, ...] = ()  # agents that do not get the servers
+    origin: str = ""  # the file and line of the table
 
     def to_entry(self) -> dict[str, Any]:
-        """Return the table of `mcp.toml`; empty if nothing was said."""
+        """Return the table for `mcp.toml`; empty if the state is the default."""
         entry = {name: list(getattr(self, name)) for name in ("enabled_for", "disabled_for")}
         given: dict[str, Any] = {name: agents for name, agents in entry.items() if agents}
         return given if self.enabled is None else {"enabled": self.enabled, **given}

@@ -1,4 +1,4 @@
-"""How to sign in at an http server: the settings of OAuth that cannot be discovered."""
+"""The settings for OAuth at an http or sse server that cannot be discovered."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Grant = Literal["authorization_code", "client_credentials"]
 
 @dataclass(frozen=True, slots=True)
 class SignInSettings:
-    """The `sign_in` table of a server. Everything is optional."""
+    """The `sign_in` table of a server. All keys are optional."""
 
-    client_id: str = ""  # of a client that was registered by hand; "": registered automatically
+    client_id: str = ""  # of a client that the user has registered; "": acp-tui registers itself
     client_secret: str = field(default="", repr=False)
-    scope: str = ""  # separated by blanks; "": those that the server asks for
+    scope: str = ""  # scopes separated by spaces; "": those that the server asks for
     grant: Grant = "authorization_code"
-    issuer: str = ""  # the authorization server that knows client_id; "": the one found at the first sign-in
-    client_metadata_url: str = ""  # a web page that describes the client, whose address is the client id
-    redirect_port: int = 0  # of 127.0.0.1, where the browser comes back to; 0: any free one
-    send_token: bool = False  # whether an agent that connects by itself is given the token as a header
+    issuer: str = ""  # the authorization server of client_id; "": the one found at the first sign-in
+    client_metadata_url: str = ""  # the URL of a document that describes the client; used as the client id
+    redirect_port: int = 0  # the port of 127.0.0.1 for the browser's redirect; 0: any free one
+    send_token: bool = False  # whether an agent that connects directly gets the token as a header
 
     def texts(self) -> list[str]:
         """Return the values that may contain references such as `${VAR}`."""
@@ -67,7 +67,7 @@ def sign_in_settings(value: Any) -> SignInSettings | None:
 
 
 def oauth_settings(value: Any) -> SignInSettings | None:
-    """Validate `oauth` as Gemini CLI and Claude Code write it. What acp-tui discovers itself is ignored."""
+    """Validate `oauth` in the notation of Gemini CLI and Claude Code. Discoverable settings are ignored."""
     if not isinstance(value, dict):
         raise validators.invalid_value("a table", value)
     if value.get("enabled") is False:

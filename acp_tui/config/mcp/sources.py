@@ -1,4 +1,4 @@
-"""Reads MCP servers from `[mcp_servers.NAME]` in `config.toml`, and from JSON files of other programs."""
+"""Readers for MCP servers in `[mcp_servers.NAME]` of `config.toml` and in JSON files of other programs."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from acp_tui.config.toml_document import TomlDocument
 
 ROOTS = ("mcpServers", "servers")
-"""The key that contains the servers: the first in most programs, the second in VS Code."""
+"""The keys that may contain the servers: the first in most programs, the second in VS Code."""
 
 OWN_KEYS = (
     *("command", "args", "env", "cwd", "url", "type", "headers", "sign_in"),
     *("enabled", "agents", "timeout", "include_tools", "exclude_tools", "connection"),
 )
-"""The keys of a server in `config.toml`. Those of other programs are accepted as well."""
+"""The documented keys of a server in `config.toml`. Equivalent keys of other programs are accepted, too."""
 
 
 def from_document(config: TomlDocument, *, report_unknown_keys: bool = True) -> list[Server]:
     """Return the servers in a TOML file. Errors are added to the problems of the document.
 
-    Unknown keys are also reported, except those in a file that holds definitions of other programs.
+    `report_unknown_keys` is False for files with imported definitions, which may have other programs' keys.
     """
     entries = config.data.get("mcp_servers", {})
     if not isinstance(entries, dict):
@@ -74,7 +74,7 @@ def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Serv
 
 
 def from_claude_code(raw: bytes, file: Path) -> list[tuple[Server, str]]:
-    """Return the servers in Claude Code's own file, each with the project that it is for; "": for all.
+    """Return the servers in Claude Code's own file, each with the path of its project, "" for all projects.
 
     Raises `UserError` if the content is not valid JSON.
     """

@@ -1,1 +1,1 @@
-"""The MCP side of a conversation: the socket for bridges, permission for calls, and their record."""
+"""The MCP side of a conversation: the socket for bridges, permission for their calls, and records."""

@@ -1,7 +1,7 @@
-"""The socket of a conversation, on which bridges and acp-tui's own MCP server reach it.
+"""The socket through which bridges and acp-tui's own MCP server reach a conversation.
 
-The protocol is JSON-RPC in lines of JSON. Each request names the session's key, so that processes of an
-earlier agent are refused. The methods, each with `session` and further parameters:
+The protocol is JSON-RPC in lines of JSON. Each message names the session's key, so that the processes of an
+earlier agent are refused. The methods, with their parameters besides `session`:
 
     server   {name}                             an MCP server's definition {server, roots, environ, forms}
     call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
@@ -9,7 +9,7 @@ earlier agent are refused. The methods, each with `session` and further paramete
     called   {name, tool, arguments, result, error, seconds}    a call has ended (notification)
     log      {name, kind, text}                 output of the server, for its log (notification)
     tools    {}                                 the tools of acp-tui's own server
-    tool     {name, arguments}                  a call of one of them
+    tool     {name, arguments}                  a call of a tool of acp-tui's own server
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
-"""The maximum length of a message. Results with several images have some megabytes."""
+"""The maximum length of a message. Results with several images have several megabytes."""
 MAX_CONNECTIONS = 64
 MAX_PENDING = 1000
 """The notifications of one connection that wait to be processed. More are dropped."""
 MAX_PATH_BYTES = 100
-"""The length of a socket's path is limited to 104 bytes on macOS and 108 on Linux."""
+"""The maximum length of the socket's path. The system's limit is 104 bytes on macOS and 108 on Linux."""
 
 
 class AppSocket:
-    """A unix socket that only the user can connect to. It is opened when it is first needed."""
+    """A unix socket that only the user can connect to. `open` creates the socket when it is first needed."""
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
-        """`handlers` contains the methods. It may be extended later."""
+        """Create a closed socket. `handlers` maps methods to handlers, and may be extended later."""
         self._handlers = handlers
         self._server: asyncio.Server | None = None
         self._folder: Path | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self.session_key = ""
-        """The key that requests have to name. `renew` replaces it."""
+        """The key that each message has to name. `renew` replaces the key."""
 
     @property
     def path(self) -> Path:
@@ -70,7 +70,7 @@ class AppSocket:
         return self._server is not None
 
     async def open(self) -> Path:
-        """Open the socket, unless it is open, and return its path. Raises `UserError`."""
+        """Open the socket if it is closed, and return its path. Raises `UserError`."""
         async with self._opening:
             if self._server is None:
                 self.session_key = self.session_key or secrets.token_hex(8)
@@ -86,7 +86,7 @@ class AppSocket:
         return self.path
 
     async def renew(self) -> None:
-        """Choose a new key, and end the connections of the processes that have the old one."""
+        """Choose a new key, and close all connections, which use the old key."""
         self.session_key = secrets.token_hex(8)
         await self._end_connections()
 
@@ -122,24 +122,24 @@ class AppSocket:
 
         pending: set[asyncio.Task[None]] = set()
 
-        def notified(method: str, params: Any) -> None:
+        def notify(method: str, params: Any) -> None:
             if len(pending) >= MAX_PENDING:
                 log.debug("A message on the socket for MCP servers was dropped: %s", method)
                 return
-            task = tasks.create_task(self._take(method, params))
+            task = tasks.create_task(self._process_notification(method, params))
             pending.add(task)
             task.add_done_callback(pending.discard)
 
         try:
             async with asyncio.TaskGroup() as tasks:
                 peer = JsonRpcPeer(
-                    stream, on_request=request, on_notification=notified, max_line_bytes=MAX_LINE_BYTES
+                    stream, on_request=request, on_notification=notify, max_line_bytes=MAX_LINE_BYTES
                 )
                 await peer.run()
         finally:
             await stream.close()
 
-    async def _take(self, method: str, params: Any) -> None:
+    async def _process_notification(self, method: str, params: Any) -> None:
         """Process a notification. An invalid one is only logged."""
         try:
             await self._answer(method, params)
@@ -159,18 +159,18 @@ class AppSocket:
 
 
 def _private_folder() -> Path:
-    """Create a folder for the socket that only the user can enter, with a path that is short enough."""
-    places = [os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"]  # noqa: S108
-    for place in filter(None, places):
-        if len(os.fsencode(place)) + len("/acp-tui-12345678/app.sock") > MAX_PATH_BYTES:
+    """Create a folder for the socket that only the user can enter, and whose path is short enough."""
+    parents = [os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"]  # noqa: S108
+    for parent in filter(None, parents):
+        if len(os.fsencode(parent)) + len("/acp-tui-12345678/app.sock") > MAX_PATH_BYTES:
             continue
         with contextlib.suppress(OSError):
-            return Path(tempfile.mkdtemp(prefix="acp-tui-", dir=place))  # mode 0700
-    raise OSError("no folder for it has a path that is short enough and can be written to")
+            return Path(tempfile.mkdtemp(prefix="acp-tui-", dir=parent))  # mode 0700
+    raise OSError("no temporary folder is writable and has a short enough path")
 
 
 def _is_same_user(writer: asyncio.StreamWriter) -> bool:
-    """Return False if another user has connected. The folder's mode already prevents that."""
+    """Return False if another user has connected, although the folder's mode should prevent that."""
     option = getattr(socket, "SO_PEERCRED", None)  # only on Linux
     connection = writer.get_extra_info("socket")
     if option is None or connection is None:

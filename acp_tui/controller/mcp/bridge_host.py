@@ -1,4 +1,4 @@
-"""What a conversation does for its bridges: describes the servers, answers for each call, and records it."""
+"""The conversation's side of its bridges: the servers' definitions, permission for calls, and records."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TURN_STOPPED = "The user stopped the turn."
 
 
 class BridgeHost:
-    """Serves the bridges of one conversation."""
+    """The methods of a conversation that its bridges call."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class BridgeHost:
         }
 
     async def offer(self, servers: Iterable[ResolvedServer], socket: AppSocket) -> list[dict[str, Any]]:
-        """Return the bridges to these servers as objects of ACP, and serve them from now on.
+        """Return bridges to the given servers as objects of ACP, and accept their requests from now on.
 
         Opens the socket if there is any server. Raises `UserError`.
         """
@@ -85,25 +85,25 @@ class BridgeHost:
         ]
 
     def stop_calls(self) -> None:
-        """Refuse the calls that wait for the user, because the turn was stopped."""
+        """Refuse the calls that wait for the user's answer, because the turn was stopped."""
         for task in self._asking:
             task.cancel()
 
     # ----------------------------------------------------------------- requests of a bridge
 
     async def _server(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Describe a server. Agents start bridges with few variables, so it gets those of acp-tui."""
+        """Return the definition of a server, with acp-tui's environment, of which agents pass on little."""
         server = self._named(params)
         roots = [str(root) for root in self._roots]
         forms = self.fill_form is not None
         return {"server": server.to_json(), "roots": roots, "environ": dict(os.environ), "forms": forms}
 
     async def _call(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Answer whether a tool may be called."""
+        """Return whether a tool may be called, and why not."""
         server, tool, arguments = self._named(params), _text(params, "tool"), params.get("arguments")
         digest = params.get("digest") if isinstance(params.get("digest"), str) else None
         records = self._records[server.name]
-        # In a thread: it reads a file, and analysing a crafted command may take some hundred milliseconds.
+        # In a thread: `_subject` reads a file, and analysing a crafted command can take 0.1 s and more.
         subject = await asyncio.to_thread(self._subject, records, tool, arguments, digest)
         verdict = await self._ask(server, tool, arguments, subject)
         if verdict is None or not verdict.allowed:
@@ -121,7 +121,7 @@ class BridgeHost:
     async def _ask(
         self, server: ResolvedServer, tool: str, arguments: Any, subject: Subject
     ) -> Verdict | None:
-        """Return the verdict on a call; None if the turn was stopped before there was one."""
+        """Return the verdict on a call; None if the turn was stopped first."""
         seconds = _seconds_to_ask(server)
         question = bridge_question(
             McpTool(server.name, tool, "name", is_title=True), arguments, subject, seconds
@@ -184,7 +184,7 @@ class BridgeHost:
 
 
 def bridge_question(tool: McpTool, arguments: Any, subject: Subject, seconds: float) -> Question:
-    """Return the question whether a call may pass the bridge, which is withdrawn after some seconds."""
+    """Return the question whether to allow a call. `seconds` is its time limit, which the question shows."""
     call = ToolCall(id=0, at=0.0, call_id="", title=tool.label, mcp_tool=tool, raw_input=arguments)
     options = [one for one in GUARD_OPTIONS if one.kind != "allow_always" or subject.always_ask is None]
     question = Question(None, "mcp", subject, options, why="", call=call)

@@ -1,4 +1,4 @@
-"""Turns the MCP servers for an agent into objects of ACP: themselves, or bridges to them."""
+"""The MCP servers that ACP sends to an agent: the servers themselves, or bridges to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class BridgeOffer:
-    """Offers bridges to those servers that an agent cannot be given directly."""
+    """The conversion of servers to objects of ACP, with bridges where they are needed."""
 
     def __init__(self, host: BridgeHost, socket: AppSocket, note: Callable[[Event], None]) -> None:
         self._host = host
@@ -25,9 +25,9 @@ class BridgeOffer:
         self._note = note
 
     async def objects(self, servers: Sequence[SentServer]) -> list[dict[str, Any]]:
-        """Return the servers as objects of ACP, in their order.
+        """Return the servers as objects of ACP, in the given order.
 
-        Without the socket there are no bridges: then these servers are left out, and a notice says so.
+        If the socket cannot be opened, servers that need a bridge are left out, and a notice says so.
         """
         wanted = [one.server for one in servers if one.bridge_reason is not None]
         try:

@@ -1,4 +1,4 @@
-"""Records calls that pass a bridge, in the session and in the server's log, and the tools agreed to."""
+"""The records of calls through a bridge, in the session and in the server's log, and of agreed tools."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS: dict[str, RecordKind] = {"stderr": "stderr", "noise": "stdout"}
 
 
 class CallRecords:
-    """The records about one server in one conversation. Files are written in threads."""
+    """The records about one server in one conversation. Calls and output are written in threads."""
 
     def __init__(self, server: ResolvedServer, note: Callable[[Event], None]) -> None:
         self._server = server

@@ -1,4 +1,4 @@
-"""Reads resources and gets prompts of a conversation's MCP servers, for prompts that the user writes."""
+"""Access to the resources and prompts of a conversation's MCP servers, for the user's prompts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class ServerAccess:
-    """Connects to a server for one request. The connection and the server's process end with it."""
+    """Requests to servers, each on a connection of its own. A server's process ends with the connection."""
 
     def __init__(self, servers: Sequence[Server], cwd: Path) -> None:
-        """`servers` may be started. Of several with the same name, the last one is used."""
+        """Store the servers that may be started. Of several with the same name, the last one is used."""
         self._servers = servers
         self._cwd = cwd
 

@@ -1,6 +1,7 @@
-"""Tokens of sign-ins for agents that connect to an MCP server by themselves.
+"""Tokens of sign-ins for agents that connect to an MCP server directly.
 
-A token is sent only if the server's settings say so (`send_token`): the agent sees it, and cannot renew it.
+A token is sent only with `send_token` in the server's settings, because the agent can read the token and
+cannot renew it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 
 async def add_tokens(sent: list[dict[str, Any]], servers: Iterable[Server]) -> list[Noticed]:
-    """Add the token to each server to be sent whose settings want it. Return a notice about each.
+    """Add the token to each server with `send_token`. Return a notice about each of these servers.
 
-    `sent` contains servers in the protocol's form, `servers` their definitions.
+    `sent` contains the servers as objects of ACP, `servers` their definitions.
     """
-    wanting = {server.name: server for server in servers if server.sign_in and server.sign_in.send_token}
-    targets = [target for target in sent if target["name"] in wanting and "url" in target]
-    return [await _add_token(target, wanting[target["name"]]) for target in targets]
+    definitions = {server.name: server for server in servers if server.sign_in and server.sign_in.send_token}
+    targets = [target for target in sent if target["name"] in definitions and "url" in target]
+    return [await _add_token(target, definitions[target["name"]]) for target in targets]
 
 
 async def _add_token(target: dict[str, Any], server: Server) -> Noticed:

@@ -1,4 +1,4 @@
-"""Saves when an MCP server was given to an agent, and when the agent called one of its tools."""
+"""The record of when an MCP server was given to an agent, and when the agent called one of its tools."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ EVIDENCE = {"name": "the agent's name of the tool", "title": "the agent's title 
 
 
 class UsageFacts:
-    """Follows one conversation, and saves what it shows about the user's servers."""
+    """An observer of one conversation that saves facts about the use of the servers."""
 
     def __init__(self, servers: Sequence[Server], agent: str, session_id: str) -> None:
-        """Follow a conversation.
+        """Create an observer.
 
         Args:
-            servers: The definitions, which are read when a server is sent or used.
+            servers: The definitions. The caller may change the list later.
             agent: The name of the agent.
             session_id: The id of the recorded session; empty if it is not recorded.
         """
@@ -37,11 +37,11 @@ class UsageFacts:
         self._agent = agent
         self._session_id = session_id
         self._opening: list[str] = []  # the names of the servers that are being sent
-        self._seen: set[int] = set()  # ids of tool calls
+        self._seen: set[int] = set()  # ids of tool calls that have been saved
         self._saving: set[asyncio.Future[None]] = set()
 
     def see(self, events: Sequence[Event], changes: Sequence[Change], *, history: bool) -> None:
-        """Save what events and their changes say. Tool calls of the `history` were made earlier."""
+        """Save facts from events and their changes. Tool calls in the `history` are ignored."""
         for event in events:
             if isinstance(event, SessionOpening):
                 self._opening = event.mcp_servers
@@ -80,7 +80,7 @@ class UsageFacts:
 
     def _save(self, save: Callable[[McpFacts], None]) -> None:
         def run() -> None:
-            with contextlib.suppress(OSError):  # only the list of servers shows it
+            with contextlib.suppress(OSError):  # only the list of servers shows the facts
                 save(McpFacts(paths().state))
 
         saving = asyncio.get_running_loop().run_in_executor(None, run)

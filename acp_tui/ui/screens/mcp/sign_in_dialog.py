@@ -65,7 +65,7 @@ class SignInScreen(Dialog[None]):
             with VerticalScroll():
                 yield Static(address.url, markup=False, id="address")
             if address.warnings:
-                warnings = "\n".join(f"Careful: {warning}" for warning in address.warnings)
+                warnings = "\n".join(f"Warning: {warning}" for warning in address.warnings)
                 yield Static(warnings, markup=False, id="warnings")
             yield InputLine(placeholder="paste the address or the code")
             yield Static("", markup=False, id="report")
