@@ -32,6 +32,7 @@ class StartQuestion:
     warnings: tuple[str, ...] = field(default=())
     position: tuple[int, int] = (1, 1)  # its number and their count
     main_fact: str = ""  # the label of the value to highlight
+    close_label: str = "no"
 
 
 def workspace_question(cwd: Path) -> StartQuestion | None:

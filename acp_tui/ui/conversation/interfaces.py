@@ -60,6 +60,10 @@ class GuardedQuestion(Protocol):
         """The label of the value to highlight; empty if there is none."""
 
     @property
+    def close_label(self) -> str:
+        """What closing the dialog means, for the key's hint."""
+
+    @property
     def warnings(self) -> Sequence[str]:
         """Reasons for caution, as clauses."""
 

@@ -127,7 +127,7 @@ async def test_a_page_is_opened_after_consent_only(open_ui: Open, opened: list[s
             f"address      {URL}",
             "may imitate",
         )
-        await accepts_keys(ui, "Decline")
+        await accepts_keys(ui, "Decline", "Esc close")
         assert opened == []
         await ui.press("down", "enter")
         await ui.ready()

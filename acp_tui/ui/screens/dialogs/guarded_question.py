@@ -135,7 +135,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
         )
         if self._unread_notice and self._is_unread:
             return [(page, "read to the end first")]
-        hints = [(f"↑↓ {take}", "choose"), (close, "no")]
+        hints = [(f"↑↓ {take}", "choose"), (close, self._question.close_label)]
         return [(page, "more of the text"), *hints] if self._is_unread else hints
 
     # ------------------------------------------------------------------------- reading

@@ -44,6 +44,7 @@ class PageQuestion:
     url: str  # what is opened or copied
     position: tuple[int, int] = (1, 1)
     main_fact: str = "host"
+    close_label: str = "close"  # unlike declining
 
 
 def page_question(asked_by: str, message: str, url: str) -> PageQuestion:
