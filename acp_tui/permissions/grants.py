@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def covers(allowed: Subject, asked: Subject) -> bool:
     """Return True if the request `asked` is for exactly the action that the permission `allowed` is for."""
     if asked.mcp_call is not None:  # the agent has asked about a call before it reached the bridge
-        return asked.always_ask is None and _same_mcp_call(allowed, asked)
+        return asked.always_ask is None and asked.mcp_call == allowed.mcp_call
     if not (allowed.certain and asked.certain and asked.served):
         return False
     if asked.kind == "execute":
@@ -28,14 +28,6 @@ def covers(allowed: Subject, asked: Subject) -> bool:
     if asked.kind == "read":
         return allowed.kind == "read" and bool(asked.paths) and set(asked.paths) <= set(allowed.paths)
     return asked.kind == "edit" and allowed.kind in {"edit", "move"} and _same_contents(allowed, asked)
-
-
-def _same_mcp_call(allowed: Subject, asked: Subject) -> bool:
-    call, same = allowed.mcp_call, asked.mcp_call == allowed.mcp_call
-    if same or call is None or asked.mcp_call is None or call.arguments is not None:
-        return same
-    # The agent has not said the arguments. Those that need care are asked about when they are known.
-    return call[:2] == asked.mcp_call[:2] and asked.kind == "mcp" and not asked.concerns
 
 
 def _same_command(allowed: Subject, asked: Subject) -> bool:

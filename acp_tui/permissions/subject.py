@@ -91,7 +91,7 @@ class McpCallKey(NamedTuple):
 
     server: str
     tool: str
-    arguments: str | None  # JSON with sorted keys; None if the agent has not said them
+    arguments: str  # JSON with sorted keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,11 +183,9 @@ def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
     server, name = (tool.server, tool.name) if named is None else (named.server, named.name)
     if tool.doubt or server is None or name is None:
         return None
-    if call.raw_input is None:  # Kimi says the arguments only after the answer
-        return McpCallKey(server, name, None)
-    if not isinstance(call.raw_input, dict):
+    if not isinstance(call.raw_input, dict | None):
         return None
-    return mcp_call_key(server, name, _mcp_arguments(call.raw_input))
+    return mcp_call_key(server, name, _mcp_arguments(call.raw_input or {}))
 
 
 def mcp_call_key(server: str, tool: str, arguments: Any) -> McpCallKey:

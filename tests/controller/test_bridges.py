@@ -90,10 +90,10 @@ async def test_what_the_agent_has_just_asked_is_not_asked_again(converse: Conver
     assert [question.kind for question in user.asked] == ["permission", "mcp", "mcp"]
 
 
-async def test_a_question_that_only_names_the_tool_counts_for_one_call(
+async def test_a_call_is_asked_about_again_with_arguments_that_the_agent_did_not_name(
     converse: Converse, tmp_path: Path
 ) -> None:
-    user = ScriptedUser("allow_once", "reject_once")
+    user = ScriptedUser("allow_once", "allow_once", "reject_once")
     chat = converse(servers=[bridged(tmp_path)], question_handler=user)
     await chat.open()
     tool_call = ["call_tool", "echo", ECHO, "script"]
@@ -102,6 +102,8 @@ async def test_a_question_that_only_names_the_tool_counts_for_one_call(
     subject = user.asked[0].subject
     assert subject.description == "use `echo` of the MCP server script"
     assert subject.doubt == "only its title names the server and the tool"
+    assert user.asked[1].call is not None
+    assert user.asked[1].call.raw_input == ECHO
 
 
 async def test_a_reject_rule_applies_although_the_question_was_unclear(

@@ -176,7 +176,7 @@ def test_grants_end_with_their_call_or_turn() -> None:
         ),
         ({"name": "mcp__docs__find", "kind": "read", "rawInput": {"text": "x", "all": True}}, True),
         ({"name": "mcp__docs__find", "rawInput": {"text": "y", "all": True}}, False),
-        ({"name": "mcp__docs__find"}, True),  # without arguments, which Kimi does not say
+        ({"name": "mcp__docs__find"}, False),  # Kimi does not say the arguments
         ({"name": "mcp__docs__delete", "rawInput": {"text": "x", "all": True}}, False),
         ({"name": "mcp__other__find", "rawInput": {"text": "x", "all": True}}, False),
         ({"rawInput": {"text": "x", "all": True}}, False),

@@ -38,9 +38,9 @@ def test_the_calls_are_titled_by_server_and_tool(name: str, source: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "certain", "arguments"), [("claude-code", True, ARGUMENTS), ("kimi-code", False, None)]
+    ("name", "certain", "arguments"), [("claude-code", True, ARGUMENTS), ("kimi-code", False, "{}")]
 )
-def test_the_permission_request_is_about_the_tool(name: str, certain: bool, arguments: str | None) -> None:
+def test_the_permission_request_is_about_the_tool(name: str, certain: bool, arguments: str) -> None:
     state = Fold()
     for record in recorded(name):
         state.apply(record)

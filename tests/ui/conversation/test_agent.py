@@ -379,7 +379,7 @@ async def test_a_session_unknown_to_the_agent_is_reported_once_and_f5_starts_a_n
     async with open_ui("script", refuses, options=("--resume", known), wait=False) as again:
         await again.until(lambda: "session not resumed · F5 starts a new one" in again.status())
         assert again.toasts() == []
-        assert again.text().count("The setting is locked") == 1
+        await again.until(lambda: again.text().count("The setting is locked") == 1)
         await again.press("f5")
         await again.ready()
         await again.sees("the agent cannot see the conversation above")
