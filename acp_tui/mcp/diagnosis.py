@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_QUOTE = 300
 STDERR_LINES = 3
+HANDSHAKE_ADVICE = "check that it is an MCP server and up to date"
 DOWNLOADERS = ("npx", "uvx", "uv", "pnpm", "bunx", "pipx", "docker")
 """Programs that may download the server before they start it."""
 
@@ -280,11 +281,11 @@ def _of_errors(leaves: list[BaseException], *, connecting: bool) -> tuple[Failur
             what = f"does not follow the protocol: {visible_line(place)}: {first['msg']}"
             if connecting:
                 clause = f"did not complete the MCP handshake: its answer {what}"
-                return FailureCause.HANDSHAKE, clause
+                return FailureCause.HANDSHAKE, f"{clause}; {HANDSHAKE_ADVICE}"
             return FailureCause.INVALID_ANSWER, f"sent an answer that {what}"
     if connecting:
         reason = _quote(str(leaves[0])) if leaves else "the connection was closed"
-        return FailureCause.HANDSHAKE, f"did not complete the MCP handshake: {reason}"
+        return FailureCause.HANDSHAKE, f"did not complete the MCP handshake: {reason}; {HANDSHAKE_ADVICE}"
     if leaves:
         return FailureCause.INVALID_ANSWER, f"sent an answer that cannot be used: {_quote(str(leaves[0]))}"
     return FailureCause.CLOSED, "closed the connection; test it, then try again"
@@ -347,10 +348,8 @@ def _of_answer(error: MCPError, *, connecting: bool) -> tuple[FailureCause, str]
     if message == "Sampling not supported":
         message = SAMPLING_DECLINED
     if connecting:
-        return FailureCause.HANDSHAKE, (
-            f"refused the MCP handshake: {_quote(message)} ({code}); "
-            "check that it is an MCP server and up to date"
-        )
+        refusal = f"refused the MCP handshake: {_quote(message)} ({code}); {HANDSHAKE_ADVICE}"
+        return FailureCause.HANDSHAKE, refusal
     return FailureCause.ANSWER, f"answered with an error: {_quote(message)} ({code})"
 
 
