@@ -210,3 +210,8 @@ async def test_a_server_asks_the_user_with_a_form(converse: Converse, tmp_path: 
     await chat.open()
     await call(chat, {}, "ask")
     assert json.loads(chat.said()) == {"action": "accept", "content": {"name": "Ada"}}
+    await call(chat, {"text": "a line"}, "log")
+    log = McpLog(paths().state, "script")
+    await until(lambda: [record for record in log.read() if record["kind"] == "log"])
+    [logged] = [record for record in log.read() if record["kind"] == "log"]
+    assert (logged["level"], logged["logger"], logged["data"]) == ("info", "test", "a line")

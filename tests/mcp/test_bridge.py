@@ -192,17 +192,29 @@ async def test_questions_of_the_server_go_to_an_agent_that_can_answer(agent: Fak
     assert agent.requests[0][0] == "elicitation/create"
 
 
-@pytest.mark.parametrize("protocol", ["2025-06-18", "2026-07-28"])
-async def test_the_app_shows_the_questions_of_a_server_if_the_agent_cannot(
-    protocol: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("protocol", "capabilities"),
+    [("2025-06-18", {}), ("2026-07-28", {}), ("2025-06-18", {"elicitation": {}})],
+)
+async def test_the_app_shows_the_questions_of_a_server(
+    protocol: str, capabilities: dict[str, Any], tmp_path: Path
 ) -> None:
     async with bridged(stdio_server("--protocol", protocol), tmp_path) as agent:
         agent.guard.forms = True
-        await agent.start()
+        agent.answer = {"action": "decline"}
+        await agent.start(**capabilities)
         answer = {"action": "accept", "content": {"asked": "Who are you?"}}
         assert json.loads(await agent.text("ask")) == answer
-        assert json.loads(await agent.text("open"))["action"] == "decline"
         assert agent.requests == []
+        assert json.loads(await agent.text("open"))["action"] == "decline"  # a page: the agent may open it
+        assert [method for method, _ in agent.requests] == ["elicitation/create"] * len(capabilities)
+
+
+async def test_log_messages_are_kept(agent: FakeAgent) -> None:
+    await agent.start()
+    await agent.text("log", text="a line")
+    assert 'message: {"level": "info", "logger": "test", "data": "a line"}' in agent.guard.output
+    assert agent.notifications[-1][0] == "notifications/message"
 
 
 async def test_a_server_that_has_ended_is_answered_with_one_sentence(agent: FakeAgent) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.store.mcp_log import RecordKind
 
+_MESSAGE_KEYS = ("level", "logger", "data")
 _KINDS: dict[str, RecordKind] = {"stderr": "stderr", "noise": "stdout"}
 
 
@@ -80,11 +82,25 @@ class CallRecords:
         await asyncio.to_thread(self._write, tool, arguments, result, error, seconds)
 
     async def log(self, kind: str, text: str) -> None:
-        """Add what the server has written to its log."""
+        """Add what the server has written to its log: `stderr`, `noise`, or a log `message` as JSON."""
+        if kind == "message":
+            await asyncio.to_thread(self._write_messages, text)
+            return
         record = _KINDS.get(kind)
         lines = [mask_secrets(line, self._secrets) for line in text.splitlines() if line.strip()]
         if record is not None:
             await asyncio.to_thread(self._write_lines, record, lines)
+
+    def _write_messages(self, text: str) -> None:
+        for line in text.splitlines():
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                message = None
+            if not isinstance(message, dict):
+                message = {"data": line}  # it was cut, or says how many are missing
+            fields = {key: recordable(message.get(key, ""), self._secrets) for key in _MESSAGE_KEYS}
+            self._log_file.add("log", source="bridge", **fields)
 
     def _write_lines(self, kind: RecordKind, lines: list[str]) -> None:
         for line in lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from acp_tui.mcp.json_rpc_peer import (
     JsonRpcPeer,
     RpcError,
 )
+from acp_tui.session.nesting import limit_depth
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
@@ -212,21 +214,27 @@ class Bridge:
     # ----------------------------------------------------------------- from the server
 
     async def _from_server(self, method: str, params: Any) -> Any:
-        """Pass a request of the server on to the agent if the agent supports it; otherwise answer it here."""
+        """Pass a request of the server on to the agent if the agent supports it; otherwise answer it here.
+
+        Forms are always answered here if they can be: agents would only decline, or ask acp-tui in turn.
+        """
+        is_question = method == "elicitation/create" and isinstance(params, dict)
+        if is_question and self._guard.forms and params.get("mode", "form") == "form":
+            return await self._guard.form(str(params.get("message", "")), params.get("requestedSchema"))
         capability = _CAPABILITY_FOR.get(method)
         if capability is None or self._capabilities.get(capability) is not None:
             return await self._agent.request(method, params)
         if capability == "roots":
             return {"roots": [{"uri": root.as_uri(), "name": root.name} for root in self._roots]}
-        if capability == "elicitation" and self._guard.forms and isinstance(params, dict):
-            if params.get("mode", "form") == "form":
-                return await self._guard.form(str(params.get("message", "")), params.get("requestedSchema"))
+        if capability == "elicitation" and self._guard.forms:
             return {"action": "decline"}
         raise RpcError(INVALID_REQUEST, _DECLINED[capability])
 
     def _notify(self, method: str, params: Any) -> None:
         if method == "notifications/tools/list_changed":
             self._digests.forget()
+        elif method == "notifications/message":
+            self._guard.log("message", json.dumps(limit_depth(params)))
         self._agent.notify(method, params)
 
 
