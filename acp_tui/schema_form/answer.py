@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class FormAnswer:
-    """The user's answer, in the words of `elicitation/create` of both MCP and ACP.
+    """The user's answer, with the actions of `elicitation/create` in MCP and ACP.
 
-    `accept` comes with the content. `decline` is an explicit no. `cancel` means closed without an answer.
+    Only `accept` has content. `decline` is an explicit no. `cancel` means that the form was closed.
     """
 
     action: Literal["accept", "decline", "cancel"]
@@ -22,7 +22,7 @@ class SchemaFault:
     """A part of a value that does not match the schema."""
 
     path: tuple[str | int, ...]
-    """Where the part is: keys of objects and indexes of arrays, from the outside in."""
+    """The path to the part: keys of objects and indexes of arrays, the outermost first."""
     problem: str
     """What is wrong with it, such as "must be a number"."""
 

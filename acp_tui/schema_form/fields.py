@@ -9,8 +9,8 @@ from typing import Any, Literal
 FieldKind = Literal["text", "integer", "number", "choice", "choices", "list", "json"]
 """How a field is filled in.
 
-`choice` is one of several values, also yes or no. `choices` is an array with any of several values. `list` is
-an array of texts or numbers, one a line. `json` is every other value.
+`choice` is one of several values, also for booleans. `choices` is an array with any of several values.
+`list` is an array of texts or numbers, one per line. `json` is every other value.
 """
 
 
@@ -25,7 +25,7 @@ NO_VALUE = Missing.NO_VALUE
 
 @dataclass(frozen=True, slots=True)
 class FieldChoice:
-    """A value to choose, and what the user sees. The title comes from the schema and may hold anything."""
+    """A value to choose. The title and the description come from the schema and are not safe to display."""
 
     value: Any  # a text, number, boolean or null
     title: str
@@ -49,12 +49,12 @@ class Limits:
     multiple_of: float | None = None
     min_items: int = 0
     max_items: int | None = None
-    unique: bool = False  # no item twice
+    unique: bool = False  # whether all items must differ
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A property of the object that the form makes. Texts come from the schema and may hold anything."""
+    """A property of the object that the form makes. Texts come from the schema: not safe to display."""
 
     name: str
     kind: FieldKind

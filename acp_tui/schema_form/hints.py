@@ -1,4 +1,4 @@
-"""What a field expects, in a few words, and whether it seems to ask for a secret."""
+"""Short hints about a field: what it expects, and whether it seems to ask for a secret."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from acp_tui.schema_form.fields import Field, Limits
 
 _KINDS = {"integer": "whole number", "number": "number", "json": "JSON", "choices": "any of these"}
-_ITEMS = {"text": "one a line", "integer": "whole numbers, one a line", "number": "numbers, one a line"}
+_ITEMS = {"text": "one per line", "integer": "whole numbers, one per line", "number": "numbers, one per line"}
 _FORMATS = {
     "email": "email address",
     "uri": "URL",

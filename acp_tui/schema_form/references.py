@@ -1,11 +1,11 @@
-"""Resolves references inside one schema, and merges a schema with the only part of an `allOf`."""
+"""Resolves references inside one schema, and merges a schema with its `allOf` of one part."""
 
 from __future__ import annotations
 
 from typing import Any
 
 MAX_HOPS = 16
-"""The maximum number of references from one schema to the next. A longer chain may be a circle."""
+"""The maximum number of references that are followed in a row. A longer chain may be a cycle."""
 
 Schema = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Checks a value against the limits of its field. Each problem is one sentence; "" means that it is fine."""
+"""Checks a value against the limits of its field. A problem is returned as one sentence; "" means none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from acp_tui.schema_form.fields import Limits
 
     PatternSearch = Callable[[str, str], bool | None]
-"""Returns whether a pattern is found in a text; None if that cannot be told, or not in reasonable time."""
+"""Returns whether a pattern is found in a text; None if the pattern is unusable or too slow."""
 
 MAX_SHOWN_PATTERN = 60
 """The maximum length of a pattern that is quoted in a sentence."""
@@ -26,7 +26,7 @@ _MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def text_problem(text: str, limits: Limits, search: PatternSearch) -> str:
-    """Check a text."""
+    """Return the problem with a text."""
     length = len(text)
     if length < limits.min_length:
         return f"At least {_count(limits.min_length, 'character')}, now {length:,}."
@@ -44,7 +44,7 @@ def text_problem(text: str, limits: Limits, search: PatternSearch) -> str:
 
 
 def number_problem(number: float, limits: Limits) -> str:
-    """Check a number."""
+    """Return the problem with a number."""
     if limits.minimum is not None and number < limits.minimum:
         return f"Must be at least {limits.minimum}."
     if limits.maximum is not None and number > limits.maximum:
@@ -59,19 +59,19 @@ def number_problem(number: float, limits: Limits) -> str:
 
 
 def items_problem(items: Sequence[Any], limits: Limits) -> str:
-    """Check the number of items of an array, and whether one is there twice."""
+    """Return the problem with the number of items of an array, or with repeated items."""
     count = len(items)
     if count < limits.min_items:
         return f"At least {_count(limits.min_items, 'item')}, now {count:,}."
     if limits.max_items is not None and count > limits.max_items:
         return f"At most {_count(limits.max_items, 'item')}, now {count:,}."
     if limits.unique and len(set(items)) < count:
-        return "No item can be there twice."
+        return "Each item can appear only once."
     return ""
 
 
 def _is_multiple(number: float, unit: float) -> bool:
-    """Return True if a number is a multiple of another. 0.3 is one of 0.1, in spite of binary fractions."""
+    """Return True if a number is a multiple of `unit`. Tolerates rounding: 0.3 is a multiple of 0.1."""
     if isinstance(number, int) and isinstance(unit, int):
         return number % unit == 0
     try:

@@ -19,7 +19,7 @@ MAX_FIELDS = 100
 MAX_CHOICES = 1000
 """The maximum number of values to choose from. If there are more, the value is typed."""
 MAX_ANY_OF = 8
-"""The maximum number of alternatives that are looked at for "this or null"."""
+"""The maximum number of alternatives in an `anyOf` or `oneOf` that are searched for null."""
 
 YES_OR_NO = (FieldChoice(True, "Yes"), FieldChoice(False, "No"))
 
@@ -32,8 +32,8 @@ _UNUSUAL = {
     **dict.fromkeys(("patternProperties", "propertyNames"), "lets you choose the names of the fields"),
 }
 """What a schema does with a keyword that a form cannot show."""
-_SCALARS: dict[object, FieldKind] = {"string": "text", "integer": "integer", "number": "number"}
-"""Kinds of fields by the type of the value. Looked up with whatever a schema has as its type."""
+_SCALARS: dict[str, FieldKind] = {"string": "text", "integer": "integer", "number": "number"}
+"""Kinds of fields by the `type` in the schema."""
 
 
 def read_form(schema: object) -> Form:
@@ -156,7 +156,7 @@ def _kind(schema: Schema) -> FieldKind:
 
 
 def _choices(schema: Schema) -> tuple[tuple[FieldChoice, ...], bool]:
-    """Return the values of `enum`, `const`, or a `oneOf` or `anyOf` of constants; and whether null is one."""
+    """Return the choices in `const`, `enum`, `oneOf` or `anyOf`, and whether null is one of the constants."""
     values, parts = _list(schema.get("enum")), _list(schema.get("oneOf")) or _list(schema.get("anyOf"))
     if max(len(values), len(parts)) > MAX_CHOICES:
         return (), False

@@ -1,4 +1,4 @@
-"""The JSON that the user starts with if a value is edited as JSON."""
+"""The initial text when an object is edited as JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_PROPERTIES = 100
-"""The maximum number of properties that are written down for the user."""
+"""The maximum number of properties in the initial object."""
 
 
 def starting_object(schema: object, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with the given values, the defaults, and null for what else is required.
+    """Return an object with the given values, the defaults, and null for other required properties.
 
-    Null does not match most schemas, so that nothing is sent that the user has not filled in.
+    Most schemas do not allow null, so the user has to replace it.
     """
     top = (resolved(schema, schema) if isinstance(schema, dict) else None) or {}
     properties, required = top.get("properties"), top.get("required")

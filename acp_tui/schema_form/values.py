@@ -1,7 +1,7 @@
-"""Turns what the user entered into values, and values into what a field starts with.
+"""Converts entries of the user to JSON values, and JSON values to initial entries.
 
-An empty field is left out. If it is required, it is an empty list or null where the schema allows that, and
-otherwise a problem.
+An empty field is left out. If the field is required, its value is an empty list or null if the schema allows
+it; otherwise the empty field is a problem.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ Entry = str | tuple[int, ...]
 """What the user entered: a text, or the indexes of the chosen values for `choice` and `choices`."""
 
 MAX_DIGITS = 300
-"""The maximum length of a number that is typed. Python converts no more than 4300 digits."""
+"""The maximum length of a typed number. Python converts at most 4300 digits."""
 MAX_NUMBER = 10**MAX_DIGITS
 MAX_TEXT = 50_000
-"""The maximum length of a text that a field starts with. Wrapping a longer one takes noticeable time."""
+"""The maximum length of the initial text of a field. Wrapping a longer text takes noticeable time."""
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 class EntryError(Exception):
-    """What the user entered is not a valid value. The text is one sentence."""
+    """An entry that is not a valid value. The message is one sentence for the user."""
 
 
 class NotEnterable(Exception):  # noqa: N818  # such values are edited as JSON
-    """A value cannot be shown in the fields of the form. The text is one sentence."""
+    """A value that the fields of the form cannot show. The message is one sentence for the user."""
 
 
 @dataclass(slots=True)
@@ -81,11 +81,11 @@ def read_value(field: Field, entry: Entry, search: PatternSearch) -> Any:
         chosen = [field.choices[index].value for index in entry]
         if field.kind == "choice":
             return chosen[0]
-        _fail(items_problem(entry, field.limits))
+        _raise_problem(items_problem(entry, field.limits))
         return chosen
     if field.kind == "list":
         items = [_scalar(field.item_kind, line, field, search) for line in entry.split("\n") if line]
-        _fail(items_problem(items, field.limits))
+        _raise_problem(items_problem(items, field.limits))
         return items
     if field.kind == "json":
         return read_json(entry)
@@ -95,10 +95,10 @@ def read_value(field: Field, entry: Entry, search: PatternSearch) -> Any:
 def _scalar(kind: FieldKind, text: str, field: Field, search: PatternSearch) -> Any:
     """Return a text or number within the field's limits."""
     if kind == "text":
-        _fail(text_problem(text, field.limits, search))
+        _raise_problem(text_problem(text, field.limits, search))
         return text
     number = _integer(text.strip()) if kind == "integer" else _number(text.strip())
-    _fail(number_problem(number, field.limits))
+    _raise_problem(number_problem(number, field.limits))
     return number
 
 
@@ -135,7 +135,7 @@ def read_json(text: str) -> Any:
     except (ValueError, RecursionError):
         raise EntryError("Not JSON: a number is too large, or the nesting too deep.") from None
     if exceeds_depth(value):
-        raise EntryError("This is nested too deeply.")
+        raise EntryError("The JSON is nested too deeply.")
     return value
 
 
@@ -143,7 +143,7 @@ def _reject_constant(name: str) -> None:
     raise ValueError(name)  # NaN and Infinity are not JSON
 
 
-def _fail(problem: str) -> None:
+def _raise_problem(problem: str) -> None:
     if problem:
         raise EntryError(problem)
 
@@ -152,7 +152,7 @@ def _fail(problem: str) -> None:
 
 
 def initial_entries(form: Form, values: Mapping[str, Any]) -> dict[str, Entry]:
-    """Return what the fields start with: the given values, else the defaults of the schema that fit."""
+    """Return the initial entries: from the given values, else from defaults that the fields can show."""
     entries = {}
     for one in form.fields:
         try:
@@ -163,7 +163,7 @@ def initial_entries(form: Form, values: Mapping[str, Any]) -> dict[str, Entry]:
 
 
 def entries_for(form: Form, content: Mapping[str, Any]) -> dict[str, Entry]:
-    """Return what the fields show for an object.
+    """Return the entries that show an object.
 
     Raises:
         NotEnterable: if the fields cannot show all of it.
@@ -175,10 +175,10 @@ def entries_for(form: Form, content: Mapping[str, Any]) -> dict[str, Entry]:
 
 
 def entry_for(field: Field, value: Any) -> Entry:
-    """Return what a field shows for a value.
+    """Return the entry that shows a value in a field.
 
     Raises:
-        NotEnterable: if it cannot show this value.
+        NotEnterable: if the field cannot show this value.
     """
     entry = _entry_for(field, value, NotEnterable(f"The field {field.label} cannot show this value."))
     if isinstance(entry, str) and len(entry) > MAX_TEXT:

@@ -108,15 +108,17 @@ async def test_an_agent_lists_and_calls_the_tools(offers: str, config: Path, con
     assert calls(chat) == [entry for entry in chat.replayed().entries if isinstance(entry, OwnToolCall)]
 
 
-async def test_nobody_is_there_without_a_screen(chat: ScriptedConversation, tmp_path: Path) -> None:
+async def test_without_a_screen_the_user_cannot_be_reached(
+    chat: ScriptedConversation, tmp_path: Path
+) -> None:
     (tmp_path / "project" / "a.txt").write_text("x")
     await chat.prompt(
         ["call_tool", "show_file", {"path": "a.txt"}],
         ["call_tool", "ask_user", {"question": "Which?"}],
         ["call_tool", "open_url", {"url": "https://example.org"}],
     )
-    nobody = "✘ Nobody is there: acp-tui runs without a screen."
-    assert chat.said().splitlines() == [nobody] * 3
+    unreachable = "✘ The user cannot be reached: acp-tui runs without a screen."
+    assert chat.said().splitlines() == [unreachable] * 3
     assert [entry.call.status for entry in calls(chat)] == ["failed"] * 3
 
 
@@ -126,7 +128,7 @@ async def test_a_file_is_shown_from_the_line_that_the_agent_names(
     (tmp_path / "project" / "a.txt").write_text("one\ntwo\n")
     screen = with_screen(chat)
     await chat.prompt(["call_tool", "show_file", {"path": "a.txt", "line": 2}])
-    assert chat.said() == "It is on the user's screen.\n"
+    assert chat.said() == "Opened on the user's screen.\n"
     assert [text for _, text in screen.shown] == ["one\ntwo\n"]
     (entry,) = calls(chat)
     assert entry.call.locations[0].line == 2
@@ -144,9 +146,9 @@ async def test_a_diff_is_shown_from_two_texts_or_from_the_changes_of_a_file(
         ["call_tool", "show_diff", {"path": "a.txt"}],
     )
     assert chat.said().splitlines() == [
-        "It is on the user's screen.",
+        "Opened on the user's screen.",
         "✘ The file has not changed since the session began.",
-        "It is on the user's screen.",
+        "Opened on the user's screen.",
     ]
     shown = [entry.call.content[0] for entry in calls(chat) if entry.call.status == "completed"]
     assert [(diff.old, diff.new) for diff in shown] == [("x\n", "y\n"), (None, "new\n")]  # type: ignore[union-attr]
@@ -155,11 +157,11 @@ async def test_a_diff_is_shown_from_two_texts_or_from_the_changes_of_a_file(
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("show_file", {}, "path must be a text that is not empty."),
-    ("show_file", {"path": "a\0b"}, "path contains a character that no file name can contain."),
-    ("show_file", {"path": "\ud800"}, "path contains a character that no file name can contain."),
+    ("show_file", {}, "path must be a non-empty string."),
+    ("show_file", {"path": "a\0b"}, "path contains a character that is not allowed in file names."),
+    ("show_file", {"path": "\ud800"}, "path contains a character that is not allowed in file names."),
     ("show_file", {"path": "."}, "cannot be read: it is a directory."),
-    ("show_file", {"path": "a.txt", "line": True}, "line must be a whole number above 0."),
+    ("show_file", {"path": "a.txt", "line": True}, "line must be a positive integer."),
     ("show_diff", {"path": "a.txt", "old": "x", "new": "x"}, "The old and the new text are the same."),
     ("show_diff", {"path": ".env"}, "so its changes are shown only in acp-tui's review."),
     ("ask_user", {"question": "?", "schema": {"type": "array"}}, "must be a JSON Schema of type object."),
@@ -334,7 +336,9 @@ BROKEN = "import sys; print('half'); sys.exit('broken')"
     [
         pytest.param(HELLO, "HELLO project\n\n", id="succeeds"),
         pytest.param(BROKEN, "✘ half\n\nbroken\nThe tool ended with exit code 1.\n", id="fails"),
-        pytest.param("import os; os.kill(os.getpid(), 9)", "✘ Ended by SIGKILL.\n", id="is killed"),
+        pytest.param(
+            "import os; os.kill(os.getpid(), 9)", "✘ The tool was killed by SIGKILL.\n", id="is killed"
+        ),
     ],
 )
 async def test_a_tool_of_the_user_gets_its_arguments_on_stdin(

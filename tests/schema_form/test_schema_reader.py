@@ -138,7 +138,7 @@ def test_unusual_schemas_are_edited_as_json(schema: Any) -> None:
         ({"type": "string", "format": "email"}, "email address"),
         ({"type": "integer", "minimum": 1, "maximum": 10}, "whole number, 1 to 10"),
         ({"type": "number", "exclusiveMinimum": 0}, "number, more than 0"),
-        ({"type": "array", "items": {"type": "string"}, "maxItems": 3}, "one a line, up to 3 items"),
+        ({"type": "array", "items": {"type": "string"}, "maxItems": 3}, "one per line, up to 3 items"),
         ({"type": "string"}, ""),
     ],
 )

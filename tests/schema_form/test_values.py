@@ -81,11 +81,11 @@ def entered(schema: Any, entry: Any, *, required: bool = False) -> Any:
         ({"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 1}, (0, 1), "At most 1 item, now 2."),
         ({"type": "array", "items": TEXT}, "a\n\nb", ["a", "b"]),
         ({"type": "array", "items": {"type": "integer"}}, "1\nx", "Must be a whole number."),
-        ({"type": "array", "items": TEXT, "uniqueItems": True}, "a\na", "No item can be there twice."),
+        ({"type": "array", "items": TEXT, "uniqueItems": True}, "a\na", "Each item can appear only once."),
         ({"type": "object"}, '{"a": 1}', {"a": 1}),
         ({"type": "object"}, "[1", "Not JSON: expecting ',' delimiter (line 1, column 3)."),
         ({}, "NaN", "Not JSON: a number is too large, or the nesting too deep."),
-        ({}, "[" * 100 + "]" * 100, "This is nested too deeply."),
+        ({}, "[" * 100 + "]" * 100, "The JSON is nested too deeply."),
         ({}, "[" * 100_000, "Not JSON: a number is too large, or the nesting too deep."),
     ],
 )  # fmt: skip

@@ -31,11 +31,11 @@ class AcpChannel:
         """`notify` sends a notification to the agent."""
         self._messages = McpMessages(source)
         self._notify = notify
-        self._server_id: str | None = None  # None: the agent was not given the server
+        self._server_id: str | None = None  # None while the agent is not given the server
         self._running: set[str] = set()  # ids of MCP requests
 
     def declare(self) -> dict[str, Any]:
-        """Return the server as an object of ACP. From now on the agent can reach it by the id in there."""
+        """Return the server as an ACP object. From now on the agent can reach it by the new `serverId`."""
         self._server_id = f"{OWN_SERVER}-{secrets.token_hex(8)}"
         return {"type": "acp", "name": OWN_SERVER, "serverId": self._server_id}
 

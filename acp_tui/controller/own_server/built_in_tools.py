@@ -1,4 +1,4 @@
-"""The tools of acp-tui's own MCP server that reach the user."""
+"""The built-in tools of acp-tui's own MCP server, which reach the user."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_SCHEMA = 50_000
 MAX_URL = 2_000
 MAX_FILE_BYTES = 5_000_000
 MAX_SELECTION = 200_000
-NOBODY = "Nobody is there: acp-tui runs without a screen."
+NO_SCREEN = "The user cannot be reached: acp-tui runs without a screen."
 
 _ANSWER_SCHEMA = {
     "type": "object",
@@ -40,7 +40,7 @@ _ANSWER_SCHEMA = {
 
 
 class BuiltInTools:
-    """Prepares and runs the calls."""
+    """The built-in tools of one conversation: checks the arguments of calls and prepares the calls."""
 
     def __init__(self, files: FileAccess, baseline: BaselineTracker) -> None:
         self.interface: UserInterface | None = None
@@ -66,7 +66,7 @@ class BuiltInTools:
     async def _show_file(self, arguments: dict[str, Any]) -> PreparedCall:
         path, line = self._path(arguments), arguments.get("line")
         if line is not None and (isinstance(line, bool) or not isinstance(line, int) or line < 1):
-            raise InvalidCallError("line must be a whole number above 0.")
+            raise InvalidCallError("line must be a positive integer.")
         try:
             reading = await asyncio.to_thread(self._files.open_for_reading, path)
         except Refusal as refusal:
@@ -105,7 +105,7 @@ class BuiltInTools:
         return PreparedCall(show, path=path, diffs=diffs, target=target)
 
     async def _change_of(self, real: str) -> tuple[str | None, str | None]:
-        """Return the text of a file when the session began, and now."""
+        """Return the text of a file when the session began, and its text now."""
         for change in await self._baseline.changes():
             if str(change.path) == real:
                 versions = await self._baseline.versions(change)
@@ -116,10 +116,10 @@ class BuiltInTools:
 
     def _show(self, call_id: str, text: str | None) -> ToolResult:
         if self.interface is None:
-            return failure(NOBODY)
+            return failure(NO_SCREEN)
         if self.interface.show(call_id, text):
-            return ToolResult("It is on the user's screen.")
-        return ToolResult("It stands in the transcript. The user is busy with something else.")
+            return ToolResult("Opened on the user's screen.")
+        return ToolResult("Added to the transcript, but not opened, because the user is busy.")
 
     def _path(self, arguments: dict[str, Any]) -> str:
         path = _required_text(arguments, "path", 4096)
@@ -128,7 +128,7 @@ class BuiltInTools:
         except UnicodeEncodeError:  # JSON can contain half of a surrogate pair
             invalid = True
         if invalid:
-            raise InvalidCallError("path contains a character that no file name can contain.")
+            raise InvalidCallError("path contains a character that is not allowed in file names.")
         return posixpath.join(str(self._files.roots.cwd), path)
 
     # ----------------------------------------------------------------- questions and messages
@@ -143,7 +143,7 @@ class BuiltInTools:
 
         async def ask(_call_id: str) -> ToolResult:
             if self.interface is None:
-                return failure(NOBODY)
+                return failure(NO_SCREEN)
             answer = await self.interface.ask(question, {"type": "object", **(schema or _ANSWER_SCHEMA)})
             if answer.action != "accept" or answer.content is None:
                 declined = answer.action == "decline"
@@ -173,7 +173,7 @@ class BuiltInTools:
 
         async def open_url(_call_id: str) -> ToolResult:
             if self.interface is None:
-                return failure(NOBODY)
+                return failure(NO_SCREEN)
             if not await asyncio.to_thread(self.interface.open_url, url):
                 return failure("The page could not be opened: no browser was found.")
             return ToolResult("The page was opened in the user's browser.")
@@ -187,7 +187,7 @@ class BuiltInTools:
 
     async def _read_selection(self, _arguments: dict[str, Any]) -> PreparedCall:
         if self.interface is None:
-            raise InvalidCallError(NOBODY)
+            raise InvalidCallError(NO_SCREEN)
         text = self.interface.selection()
         if not text.strip():
             raise InvalidCallError("Nothing is selected.")
@@ -203,14 +203,14 @@ class BuiltInTools:
 def _required_text(arguments: dict[str, Any], name: str, maximum: int) -> str:
     text = _optional_text(arguments, name, maximum)
     if text is None or not text.strip():
-        raise InvalidCallError(f"{name} must be a text that is not empty.")
+        raise InvalidCallError(f"{name} must be a non-empty string.")
     return text
 
 
 def _optional_text(arguments: dict[str, Any], name: str, maximum: int) -> str | None:
     text = arguments.get(name)
     if text is not None and not isinstance(text, str):
-        raise InvalidCallError(f"{name} must be a text.")
+        raise InvalidCallError(f"{name} must be a string.")
     if text is not None and len(text) > maximum:
         raise InvalidCallError(f"{name} has more than {maximum:,} characters.")
     return text
@@ -227,7 +227,7 @@ def _host(url: str) -> str:
     if parts is None or parts.scheme not in ("http", "https") or not host:
         raise InvalidCallError("url must begin with http:// or https:// and name a host.")
     if any(character.isspace() or not character.isprintable() for character in url) or "\\" in url:
-        raise InvalidCallError("url contains blanks, backslashes or invisible characters.")
+        raise InvalidCallError("url contains spaces, backslashes or invisible characters.")
     if parts.username is not None:
         raise InvalidCallError("url contains a user name, which can hide the host.")
     return host

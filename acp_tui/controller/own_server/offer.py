@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class OwnServerOffer:
-    """Offers the server inside the ACP connection to agents that support this, and as a process to others."""
+    """The offer of the server: inside the ACP connection if the agent supports this, else as a process."""
 
     def __init__(self, is_on: Callable[[], bool], channel: AcpChannel, socket: AppSocket) -> None:
         self._is_on = is_on
@@ -24,7 +24,7 @@ class OwnServerOffer:
         self._socket = socket
 
     async def server(self, agent: Agent) -> dict[str, Any] | None:
-        """Return the server as an object of ACP; None if the agent does not get it. Raises `UserError`."""
+        """Return the server as an ACP object; None if the agent does not get it. Raises `UserError`."""
         self._channel.withdraw()
         if not self._is_on():
             return None

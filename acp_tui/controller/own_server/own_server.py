@@ -1,4 +1,4 @@
-"""acp-tui's own MCP server: lists its tools, and runs a call once it is allowed."""
+"""acp-tui's own MCP server: lists its tools, and runs calls that are allowed."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.file_access import FileAccess
 
 MAX_RECORDED = 20_000
-"""The number of characters of a result that the transcript shows."""
+"""The maximum number of characters of a result in the transcript."""
 STOPPED = "The user stopped the turn."
 
 
 class OwnServer:
-    """The tools of one conversation."""
+    """The MCP server of one conversation. Implements `ToolSource`."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class OwnServer:
         self._running: set[asyncio.Task[ToolResult]] = set()
 
     def connect_screen(self, interface: UserInterface) -> None:
-        """Let the tools reach the user. Without this they answer that nobody is there."""
+        """Set the screen through which the tools reach the user. Without it, calls that show or ask fail."""
         self._built_in.interface = interface
 
     async def tools(self) -> list[dict[str, Any]]:
@@ -69,7 +69,7 @@ class OwnServer:
         return [*BUILT_IN, *own]
 
     def socket_handlers(self) -> dict[str, Handler]:
-        """Return the methods of the app's socket for `acp-tui mcp serve`."""
+        """Return the handlers of the app's socket for requests of `acp-tui mcp serve`."""
 
         async def tools(_params: dict[str, Any]) -> list[dict[str, Any]]:
             return await self.tools()
@@ -83,13 +83,13 @@ class OwnServer:
         return {"tools": tools, "tool": tool}
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call a tool, and return a `CallToolResult` of MCP. The call is recorded."""
+        """Call a tool, record the call, and return a `CallToolResult` of MCP."""
         task = asyncio.create_task(self._call(name, arguments))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         try:
             await asyncio.wait([task])
-        except asyncio.CancelledError:  # the agent does not wait any more
+        except asyncio.CancelledError:  # the agent no longer waits
             task.cancel()
             await asyncio.wait([task])
             raise

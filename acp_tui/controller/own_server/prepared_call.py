@@ -1,4 +1,4 @@
-"""A call of a tool whose arguments were checked and whose files were found, before the user is asked."""
+"""A call of a tool after its arguments were checked, and before the user is asked to allow it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class PreparedCall:
     """A call that can be shown, allowed, and run."""
 
     run: Callable[[str], Awaitable[ToolResult]]  # called with the id of the call
-    text: str = ""  # what it is about, in the words of the agent
+    text: str = ""  # the question, message or address from the agent
     path: str | None = None
     line: int | None = None
     diffs: list[dict[str, Any]] = field(default_factory=list)  # each with `path`, `old` and `new`
     target: Target | None = None  # the file, for the permission
     facts: tuple[tuple[str, str], ...] = ()  # labels and values to show with the question
-    hands_over_text: bool = False  # then the user is asked even if the agent has just asked about the call
+    hands_over_text: bool = False  # a permission that the agent has asked for itself does not cover the call
     always_ask: str | None = None  # why no rule and no policy may allow it, as a clause about "it"
 
 

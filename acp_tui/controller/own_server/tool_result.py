@@ -8,13 +8,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What the agent is told."""
+    """The result that the agent gets."""
 
     text: str
     failed: bool = False
     structured: dict[str, Any] | None = None
     recorded: str | None = None
-    """What the transcript says instead of `text`; None if that may be shown and stored."""
+    """The text for the transcript if `text` must not be shown and stored there; otherwise None."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the `CallToolResult` of MCP."""

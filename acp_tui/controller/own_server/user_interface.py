@@ -1,4 +1,4 @@
-"""What the tools of acp-tui's own MCP server need from the screen."""
+"""The interface through which acp-tui's own MCP server reaches the screen."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ class UserInterface(Protocol):
     """The screen of a conversation."""
 
     def show(self, call_id: str, text: str | None) -> bool:
-        """Open the file of a call, which has this text, or without a text its diff.
+        """Open the file of a call, whose content is `text`; with None, open the diff of the call.
 
         Return False if the user is busy with something else.
         """
 
     def alert(self, message: str) -> None:
-        """Tell the user something, wherever they look."""
+        """Show a message, and send a notification if the terminal is not focused."""
 
     async def ask(self, message: str, schema: dict[str, Any]) -> FormAnswer:
         """Ask the user to fill in a form made from a JSON schema."""

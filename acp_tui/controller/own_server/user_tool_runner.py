@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from acp_tui.config.user_tools import UserTool
 
 MAX_OUTPUT_BYTES = 200_000
-"""The bytes of stdout that the agent gets."""
+"""The maximum number of bytes of stdout that the agent gets."""
 STDERR_LINES = 50
 
 
 class UserToolRunner:
-    """Prepares and runs the calls."""
+    """The user's own tools: checks the arguments of calls and runs the commands."""
 
     def __init__(self, tools: dict[str, UserTool], cwd: Path) -> None:
         self.tools = tools
@@ -72,7 +72,7 @@ class UserToolRunner:
         if is_cut:
             text += f"\n… the output is longer than {MAX_OUTPUT_BYTES:,} bytes"
         if process.returncode == 0:
-            return ToolResult(text or "The tool has ended without output.")
+            return ToolResult(text or "The tool ended without output.")
         return failure("\n".join(filter(None, (text, *process.stderr_tail(STDERR_LINES), _ending(process)))))
 
 
@@ -90,5 +90,9 @@ async def _read(process: PipedProcess) -> tuple[bytes, bool]:
 def _ending(process: PipedProcess) -> str:
     code = process.returncode
     if code is None:
-        return "The tool was ended."
-    return f"The tool ended with exit code {code}." if code > 0 else f"Ended by {signal_name(-code)}."
+        return "The tool was stopped."
+    return (
+        f"The tool ended with exit code {code}."
+        if code > 0
+        else f"The tool was killed by {signal_name(-code)}."
+    )

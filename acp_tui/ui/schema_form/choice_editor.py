@@ -1,4 +1,4 @@
-"""The values to choose from in a field: a list with marks, or a row that opens a dialog if there are many."""
+"""The editors of fields with choices: a list with marks, or a row that opens a dialog if there are many."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_ROWS = 8
-"""The maximum height of a list of choices. With more choices of which one counts, a dialog shows them."""
+"""The maximum height of a list of choices. A field that takes one of more choices opens a dialog instead."""
 MAX_TITLE_WIDTH = 200
 """The maximum width of the title of a choice, and of its description."""
 
 
 class EntryChanged(Message):
-    """The user chose another value."""
+    """The user changed which values are chosen."""
 
 
 def _line(text: str) -> str:
@@ -39,7 +39,7 @@ def _line(text: str) -> str:
 
 
 class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
-    """Shows all choices of a field with a mark for those that are chosen."""
+    """All choices of a field, with a mark at each chosen one."""
 
     BINDINGS: ClassVar = keys.bindings("form_choice")
 
@@ -98,7 +98,7 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
         self.selected = index
 
     def action_choose(self) -> None:
-        """Choose the row that the cursor is on, or take the choice back."""
+        """Choose the row under the cursor, or unselect it if it is chosen."""
         index = self._cursor
         if index in self.chosen:
             self._choose(tuple(other for other in self.chosen if other != index))
@@ -108,7 +108,7 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
             self._choose((index,))
 
     def take_current(self) -> None:
-        """Choose the row that the cursor is on if there can be only one choice."""
+        """Choose the row under the cursor if the field takes only one value."""
         if self._field.kind == "choice" and self._cursor not in self.chosen:
             self._choose((self._cursor,))
 
@@ -126,7 +126,7 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
 
 
 class ChoicePicker(Widget, can_focus=True):
-    """Shows the chosen one of many values. A key opens a dialog with all of them and a filter."""
+    """A row with the chosen value. A key opens a dialog with all values and a filter."""
 
     BINDINGS: ClassVar = keys.bindings("form_choice")
 
@@ -135,7 +135,7 @@ class ChoicePicker(Widget, can_focus=True):
         self._field = field
         self._palette = palette
         self.chosen = chosen
-        """The index of the chosen value, if there is one."""
+        """The index of the chosen value, in a tuple; empty if no value is chosen."""
 
     def render_line(self, _: int) -> Strip:
         return draw_row(self._spans(), self.size.width, self.rich_style)
@@ -158,7 +158,7 @@ class ChoicePicker(Widget, can_focus=True):
         self.action_choose()
 
     def action_choose(self) -> None:
-        """Open the dialog with all values. The chosen one can be taken back there."""
+        """Open the dialog with all values. In an optional field, the chosen value can be removed there."""
         from acp_tui.session.state import Choice
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 
@@ -167,7 +167,7 @@ class ChoicePicker(Widget, can_focus=True):
             for index, choice in enumerate(self._field.choices)
         ]
         if self.chosen and not self._field.required:
-            rows.insert(0, Choice("", "(nothing)"))
+            rows.insert(0, Choice("", "(none)"))
         title = shorten(_line(self._field.label), 60)
         current = str(self.chosen[0]) if self.chosen else None
         self.app.push_screen(ChooseScreen(title, rows, self._palette, current=current), self._choose)

@@ -57,13 +57,13 @@ def _no_faults(_: object) -> Sequence[SchemaFault]:
 
 
 class _Scroller(VerticalScroll, can_focus=False, inherit_bindings=False):
-    """Scrolls the note and the fields. The dialog binds the keys."""
+    """The scrolling area with the note and the fields. The dialog binds the keys."""
 
 
 class SchemaFormDialog(Dialog[FormAnswer]):
-    """Lets the user fill in a form, shows the result for review, and returns the answer.
+    """A form to fill in and review. Returns the user's answer.
 
-    A schema that is no form is edited as JSON, and any form can be.
+    If a schema cannot be shown as a form, the value is edited as JSON. The user can also choose to do so.
     """
 
     CSS = """
@@ -99,13 +99,14 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             title: What the form is for, such as `Call read_file`. May come from a server.
             schema: The JSON schema of the object to make, as it was received.
             palette: The colours of the current theme.
-            asked_by: Who gets the answer, such as `MCP server "files"`.
+            asked_by: The recipient of the answer, such as `MCP server "files"`.
             message: A text above the fields. May come from a server.
-            values: What the fields start with, by name; else the defaults of the schema.
+            values: Initial values by name of the field. Other fields start with the default of the schema.
             validate: Returns what is wrong with a whole object, the most important fault first.
-            allow_decline: Whether whoever asks distinguishes declining from closing the form. Such forms were
-                not asked for by the user, so fields that ask for secrets are marked.
-            interrupts: Whether the dialog comes up by itself, so that keys are ignored until typing pauses.
+            allow_decline: Whether the recipient distinguishes declining from closing the form. The user did
+                not ask for such a form, so fields that seem to ask for a secret are marked.
+            interrupts: Whether the dialog opens without an action of the user. Keys are then ignored until
+                typing pauses.
             clock: Returns the time in seconds.
         """
         super().__init__()
@@ -128,7 +129,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         try:
             self._form = read_form(schema)
         except NotAForm as reason:
-            self._why_json = f"This is edited as JSON, because {reason}."
+            self._why_json = f"Edited as JSON because {reason}."
 
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog"):
@@ -282,7 +283,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         self._page_changed()
 
     def _drop(self, page: FieldsPage | JsonPage | None) -> None:
-        """Hide a page, and remove it once the screen is drawn without it. Until then Textual may draw it."""
+        """Hide a page, and remove it after the next refresh, because Textual may draw it until then."""
         if page is not None:
             page.display = False
             self.call_after_refresh(page.remove)
@@ -306,7 +307,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     def action_json(self) -> None:
         """Edit the value as JSON, or go back to the fields if they can show it."""
-        # Later, because the text area that handles this key cannot be removed until it has done so.
+        # Deferred, because a text area cannot be removed while it handles the key.
         self.call_later(self._switch_page)
 
     async def _switch_page(self) -> None:
@@ -316,7 +317,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         elif self._form is None:
             self.app.bell()
         elif not self._json.has_changed and self._fields is not None:
-            self._close_json()  # with what was entered, also where it is not valid
+            self._close_json()  # keeps all entries, even invalid ones
         elif (content := self._json.read_object()) is not None:
             try:
                 entries = entries_for(self._form, content)
@@ -328,7 +329,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
     # ------------------------------------------------------------------------- keys
 
     def on_key(self, event: events.Key) -> None:
-        """Ignore keys that were meant for something else."""
+        """Ignore type-ahead: keys pressed before the user has seen the dialog."""
         if self._interrupts:
             self._typing_guard.filter_key(event)
 
@@ -338,7 +339,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             self._typing_guard.restart()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Disable declining where nobody would understand it."""
+        """Disable declining if the recipient does not distinguish it from closing the form."""
         return self._allow_decline if action == "decline" else True
 
     def action_move(self, step: int) -> None:
@@ -347,7 +348,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             self._page.move(step)
 
     def action_rows(self, step: int) -> None:
-        """Move a row down (1) or up (-1), within a field or to the next one."""
+        """Move a row down (1) or up (-1), within a field or to the neighbouring field."""
         if isinstance(self._page, FieldsPage):
             self._page.move_rows(step)
         else:
@@ -392,19 +393,19 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         title = f"Send this to {shorten(reveal_line(self._asked_by), MAX_ASKER_WIDTH)}?"
         shown = content | dict.fromkeys(self._masked & content.keys(), MASK)
         dialog = FormReviewDialog(title, shown, self._palette, clock=self._clock)
-        self.app.push_screen(dialog, lambda send: self._reviewed(content, send=bool(send)))
+        self.app.push_screen(dialog, lambda send: self._finish_review(content, send=bool(send)))
 
     @property
     def _masked(self) -> set[str]:
         fields = self._form.fields if self._form is not None else ()
         return {field.name for field in fields if field.limits.format == "password"}
 
-    def _reviewed(self, content: dict[str, Any], *, send: bool) -> None:
+    def _finish_review(self, content: dict[str, Any], *, send: bool) -> None:
         if send:
             self.dismiss(FormAnswer("accept", content))
 
     def action_decline(self) -> None:
-        """Answer with an explicit no."""
+        """Close the form and answer that the user declines."""
         self.dismiss(FormAnswer("decline"))
 
     def action_close(self) -> None:
@@ -415,10 +416,10 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             return
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
-        question = "Close the form? What you filled in will be lost."
+        question = "Close the form? Your entries will be lost."
         dialog = ConfirmScreen(question, self._palette, yes="Close the form", no="Go back")
-        self.app.push_screen(dialog, lambda closes: self._close_confirmed(closes=bool(closes)))
+        self.app.push_screen(dialog, lambda closes: self._finish_close(closes=bool(closes)))
 
-    def _close_confirmed(self, *, closes: bool) -> None:
+    def _finish_close(self, *, closes: bool) -> None:
         if closes:
             self.dismiss(FormAnswer("cancel"))

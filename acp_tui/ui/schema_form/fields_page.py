@@ -1,4 +1,4 @@
-"""The fields of the form, one below the other, with the movements between them."""
+"""The page with the fields of the form, one below the other."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class FieldsPage(Vertical):
-    """The fields. Problems with single fields are shown there, others by `show_problem`."""
+    """A column of fields. A problem with one field is shown below the field, others with `show_problem`."""
 
     DEFAULT_CSS = "FieldsPage { height: auto; }"
 
@@ -69,11 +69,11 @@ class FieldsPage(Vertical):
 
     @property
     def is_at_end(self) -> bool:
-        """True if the last field has the focus, or none."""
+        """True if the last field or no field has the focus."""
         return self._current in (None, len(self._fields) - 1)
 
     def take_focus(self) -> None:
-        """Focus the first field. What stands above the fields stays in view."""
+        """Focus the first field without scrolling, so that the text above the fields stays in view."""
         if self._fields:
             self.screen.set_focus(self._fields[0].editor, scroll_visible=False)
 
@@ -103,7 +103,7 @@ class FieldsPage(Vertical):
         field.scroll_visible(animate=False, force=True)
 
     def take_choice(self) -> None:
-        """Choose the row under the cursor if the field has one that counts."""
+        """Choose the row under the cursor if the field with the focus takes only one value."""
         current = self._current
         editor = self._fields[current].editor if current is not None else None
         if isinstance(editor, ChoiceList):
@@ -114,13 +114,13 @@ class FieldsPage(Vertical):
     @property
     def has_changed(self) -> bool:
         """True if the user has changed an entry."""
-        return any(field.changed for field in self._fields)
+        return any(field.has_changed for field in self._fields)
 
     def _entries(self) -> dict[str, Entry]:
         return {field.field.name: field.entry for field in self._fields}
 
     def on_form_field_changed(self, event: FormField.Changed) -> None:
-        """Say what is wrong with the entry, or that nothing is."""
+        """Update the problem of the changed field, and clear the problem of the form."""
         event.stop()
         event.field.show_problem(self._problem_of(event.field))
         self._show_problem("")
@@ -136,7 +136,7 @@ class FieldsPage(Vertical):
         return next((f"{fault.sentence}." for fault in faults if fault.path[:1] == (field.field.name,)), "")
 
     def value(self) -> dict[str, Any] | None:
-        """Return the object that the fields make; None after showing what is wrong and where."""
+        """Return the object that the fields make. If it is invalid, show the problems and return None."""
         values = read_values(self._form, self._entries(), pattern_found)
         problems = dict(values.problems)
         faults = [] if problems else self._validate(values.content)
@@ -154,7 +154,7 @@ class FieldsPage(Vertical):
         return None if values.problems or faults else values.content
 
     def draft(self) -> dict[str, Any]:
-        """Return the values of the fields, with the texts of those that are not valid yet."""
+        """Return the values of the fields. For an invalid field, this is the text as typed."""
         entries = self._entries()
         values = read_values(self._form, entries, pattern_found)
         texts = {name: entries[name] for name in values.problems if isinstance(entries[name], str)}

@@ -1,4 +1,4 @@
-"""One field of the form: its label, what it expects, the editor, and below it what is wrong."""
+"""One field of the form: its label, hint and description, the editor, and the problem with the entry."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 MAX_LABEL_WIDTH = 60
 MAX_DESCRIPTION = 600
-"""The maximum number of characters of a description; the schema shows all of it."""
+"""The maximum number of characters of a description. The view of the schema shows the full text."""
 MIN_MULTILINE_LENGTH = 100
-"""A text that must be shorter than this has one line only."""
+"""A text field whose `maxLength` is lower has only one line."""
 
 
 class FormField(Vertical):
-    """A field. Its editor takes the focus; problems are shown once the user has changed the entry."""
+    """A field. `FieldsPage` shows its problem after a change of the entry, and when the user reviews."""
 
     DEFAULT_CSS = """
     FormField { height: auto; }
@@ -62,8 +62,8 @@ class FormField(Vertical):
         self._warns = warn_of_secrets and asks_for_secret(field)
         self._problem = ""
         self._last_entry = entry
-        self.changed = False
-        """Whether the user changed the entry, so that it may be said to be wrong."""
+        self.has_changed = False
+        """Whether the user changed the entry."""
         self.editor = self._make_editor(entry)
         """The widget that takes the focus."""
         self.editor.add_class("editor")
@@ -98,12 +98,12 @@ class FormField(Vertical):
             cut = "…" if len(field.description) > MAX_DESCRIPTION else ""
             text.append(f"\n{' '.join(shown.split())}{cut}", palette.dim)
         if self._warns:
-            warning = "! Seems to ask for a secret. Forms must not do that: decline if in doubt."
+            warning = "! Seems to ask for a secret, which forms must not do. Decline if in doubt."
             text.append(f"\n{warning}", palette.warning)
         return text
 
     def show_problem(self, problem: str) -> None:
-        """Show what is wrong with the entry; "" if nothing is."""
+        """Show a problem with the entry; "" removes it."""
         if problem != self._problem:
             self._problem = problem
             self._update_problem()
@@ -151,7 +151,7 @@ class FormField(Vertical):
         self._entry_changed()
 
     def _entry_changed(self) -> None:
-        if self.entry != self._last_entry:  # not the first text of an input
+        if self.entry != self._last_entry:  # an input also reports its initial text
             self._last_entry = self.entry
-            self.changed = True
+            self.has_changed = True
             self.post_message(self.Changed(self))

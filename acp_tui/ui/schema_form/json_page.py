@@ -1,4 +1,4 @@
-"""A whole object edited as JSON."""
+"""The page on which the whole object is edited as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class JsonPage(Vertical):
-    """A text area with an object as JSON. `show_problem` gets what is wrong with it, at every change."""
+    """A text area with an object as JSON. After each change, `show_problem` gets the problem, or ""."""
 
     DEFAULT_CSS = """
     JsonPage { height: auto; }
@@ -66,12 +66,12 @@ class JsonPage(Vertical):
         return self.editor.text != self._first_text
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Say what is wrong with the JSON."""
+        """Update the problem."""
         event.stop()
         self.value()
 
     def value(self) -> dict[str, Any] | None:
-        """Return the object; None after showing what is wrong with it."""
+        """Return the object. If it is invalid, show the problem and return None."""
         found = self.read_object()
         faults = self._validate(found) if found is not None else ()
         if found is not None:
@@ -79,13 +79,13 @@ class JsonPage(Vertical):
         return None if faults else found
 
     def read_object(self) -> dict[str, Any] | None:
-        """Return the object, which may not match the schema; None after showing why it is no object."""
+        """Return the object, not validated. If the text is not a JSON object, show why and return None."""
         try:
             value = read_json(self.editor.text)
         except EntryError as error:
             self._show_problem(str(error))
             return None
         if not isinstance(value, dict):
-            self._show_problem("This must be an object, as in {…}.")
+            self._show_problem("Must be a JSON object, such as {…}.")
             return None
         return cast("dict[str, Any]", value)

@@ -1,4 +1,4 @@
-"""Keeps the keys of a form in the order in which they were typed, also when one of them moves the focus."""
+"""Handles the keys of a form in the order in which they were typed, even if one of them moves the focus."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 async def handle_key(widget: Widget, event: events.Key, *, inserts_text: bool) -> None:
-    """Run the binding of a key now, or pass the key to the widget that has the focus meanwhile.
+    """Run the binding of a key now, or forward the key if another widget has got the focus in the meantime.
 
-    Textual runs bindings after the key has passed the message queues of all parents, and characters typed
-    meanwhile would overtake it. If `inserts_text` is true, characters are left to the widget.
+    Textual runs bindings only after the key has passed the message queues of all parents. Characters typed in
+    the meantime would overtake it. If `inserts_text` is true, characters are left to the widget.
     """
     if forward_typeahead(widget, event) or (inserts_text and event.is_printable):
         return

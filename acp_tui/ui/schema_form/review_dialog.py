@@ -1,4 +1,4 @@
-"""Shows what a form is about to send, and asks for one more key."""
+"""The dialog that shows the values of a form before they are sent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WIDTH = 92
 
 
 class FormReviewDialog(Dialog[bool]):
-    """Returns True if the values are to be sent. Keys are ignored until typing has paused."""
+    """The values to confirm. Returns True to send them. Keys are ignored until typing has paused."""
 
     CSS = """
     FormReviewDialog { align: center middle; background: transparent; }

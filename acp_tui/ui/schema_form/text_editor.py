@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class TextEditor(TextArea, inherit_bindings=False):
-    """A text area for the value of one field. Enter and the arrow keys that leave it belong to the dialog."""
+    """A text area for the value of one field. The dialog handles Enter, Up and Down."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("edit")
 
@@ -49,7 +49,7 @@ class TextEditor(TextArea, inherit_bindings=False):
         self._insert(event.text)
 
     def action_paste(self) -> None:
-        """Insert what was copied last in acp-tui."""
+        """Insert the text that was last copied in acp-tui."""
         self._insert(self.app.clipboard)
 
     def action_copy(self) -> None:
@@ -88,7 +88,7 @@ class JsonEditor(TextEditor):
         super().__init__(text, multiline=True)
 
     async def on_key(self, event: events.Key) -> None:
-        """Insert a line break with Enter; else as in every text of the form."""
+        """Insert a line break for Enter; handle other keys as in the other text areas of the form."""
         if event.key == "enter" and self.has_focus:
             event.prevent_default()
             event.stop()

@@ -6,13 +6,13 @@ It prints one line of JSON, `{"port": …, "tls_port": …}`, and serves on loop
 
     /mcp                     streamable HTTP, every protocol version
     /sse                     HTTP with server-sent events, the old transport
-    /key/mcp                 wants the header `X-Key: open sesame`, answers 401 without it
+    /key/mcp                 requires the header `X-Key: open sesame`, answers 401 without it
     /status/CODE             answers every request with this status
     /page                    answers with an HTML page
     /away                    redirects to /mcp of another origin, `localhost` instead of `127.0.0.1`
     /moved                   redirects to /mcp of the same origin
     /mute                    never answers
-    /guarded/OPTIONS/mcp     (and /sse) wants a token of the authorization server /as/OPTIONS, see `oauth.py`
+    /guarded/OPTIONS/mcp     (and /sse) requires a token of the server /as/OPTIONS, see `oauth.py`
 
 The second port serves the same with TLS and a self-signed certificate. If MCP_SERVER_LOG names a file,
 requests are appended to it as `stdio_server.py` does.
@@ -67,7 +67,7 @@ def record(method: str, params: Any) -> None:
 
 
 async def record_request(ctx: Any, call_next: Any) -> Any:
-    """Record a message before it is handled."""
+    """Append a message to the log before the server handles it."""
     record(ctx.method, dict(ctx.params) if ctx.params else None)
     return await call_next(ctx)
 
@@ -123,7 +123,7 @@ class Person(BaseModel):
 
 
 def who() -> Elicit[Person]:
-    """Ask in the way that the client's protocol version knows."""
+    """Return a question, which the SDK asks in the way of the client's protocol version."""
     return Elicit("Who are you?", Person)
 
 
@@ -167,13 +167,13 @@ def note(name: str) -> str:
 
 
 async def status(request: Request) -> Response:
-    """Answer with any status."""
+    """Answer with the status in the path."""
     record("http/status", request.path_params["code"])
     return PlainTextResponse("no", status_code=request.path_params["code"])
 
 
 async def page(request: Request) -> Response:
-    """Answer with a page for people."""
+    """Answer with an HTML page."""
     return HTMLResponse("<html><body>Please log in to the hotel network</body></html>")
 
 
@@ -188,15 +188,15 @@ async def moved(request: Request) -> Response:
 
 
 async def mute(request: Request) -> Response:
-    """Wait until the client goes."""
+    """Wait until the client disconnects, without an answer."""
     record("http/mute", None)
     while (await request.receive())["type"] != "http.disconnect":
         pass
     return Response()
 
 
-class WithPath:
-    """Passes requests on under another path, if they have the header, if one is given."""
+class HeaderGuard:
+    """ASGI middleware that forwards requests with a certain header to another path, and refuses others."""
 
     def __init__(self, app: ASGIApp, path: str, header: tuple[bytes, bytes]) -> None:
         self.app, self.path, self.header = app, path, header
@@ -210,11 +210,11 @@ class WithPath:
 
 
 def application() -> Starlette:
-    """Return everything as one application."""
+    """Return the application with all URLs."""
     http, sse = server.streamable_http_app(), server.sse_app()
     authorization = AuthorizationServers(http, sse, record)
     any_method = ["GET", "POST", "DELETE"]
-    key = WithPath(http, "/mcp", (b"x-key", b"open sesame"))
+    key = HeaderGuard(http, "/mcp", (b"x-key", b"open sesame"))
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -239,7 +239,7 @@ def application() -> Starlette:
 
 
 def certificate(folder: Path) -> Path:
-    """Write a self-signed certificate for this machine with its key, and return the file."""
+    """Write a self-signed certificate for `localhost` and its key into one file, and return the file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "acp-tui test")])
     now = dt.datetime.now(dt.UTC)

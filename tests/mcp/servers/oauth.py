@@ -1,24 +1,24 @@
-"""OAuth authorization servers, and an MCP server that wants their tokens, on the URLs of `http_server.py`.
+"""OAuth authorization servers and the MCP servers that they protect, part of `http_server.py`.
 
-Each path /as/OPTIONS is an authorization server of its own, and /guarded/OPTIONS/mcp or …/sse the MCP server
-that it protects. OPTIONS is `default`, any other word, or several of these, joined with commas:
+Each path /as/OPTIONS is a separate authorization server. It protects the MCP server /guarded/OPTIONS/mcp or
+…/sse. OPTIONS is `default`, any other word, or a list of these, separated by commas:
 
     expires=SECONDS          the lifetime that token answers name; 3600 by default
     no-refresh               no refresh tokens
     no-registration          clients cannot register
-    no-resource-metadata     the MCP server does not say where its authorization server is
+    no-resource-metadata     the MCP server has no metadata that names its authorization server
     no-issuer                the redirect does not name the issuer
     wrong-issuer             the redirect names another issuer
     wrong-state              the redirect has another state
     denied                   the user refuses
     exact-redirect           the port of a loopback redirect must be the registered one
-    post, basic, none        the only way in which clients authenticate themselves
+    post, basic, none        how clients may authenticate themselves; by default in all three ways
     step-up                  calling a tool needs the scope `call`, which the first token does not have
                              (protocol 2026-07-28 only)
     open-handshake           connecting needs no token, listing and calling do (protocol 2026-07-28 only)
     modern                   the MCP server refuses requests of protocols before 2026-07-28
 
-/authorize redirects at once with a code. The client PREREGISTERED is known everywhere, and may use client
+/authorize redirects at once with a code. All servers know the client PREREGISTERED, which may use client
 credentials. POST /as/OPTIONS/expire makes every access token of this server invalid and keeps the refresh
 tokens; POST /as/OPTIONS/expire?all makes both invalid.
 """
@@ -56,7 +56,7 @@ class OAuthError(Exception):
 
 @dataclass(slots=True)
 class Grant:
-    """What a code or a token stands for."""
+    """What a code or a token grants, and to which client."""
 
     client_id: str
     scope: str
@@ -237,7 +237,7 @@ class AuthorizationServers:
         self._servers: dict[str, AuthorizationServer] = {}
 
     def routes(self) -> list[Route | Mount]:
-        """Return the routes of all of them."""
+        """Return the routes of all authorization servers and protected MCP servers."""
         well_known = "/.well-known/oauth-"
         return [
             Route(well_known + "protected-resource/guarded/{options}/{name}", self._resource_metadata),

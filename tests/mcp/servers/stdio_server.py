@@ -33,7 +33,7 @@ LISTS = {**KINDS, "resources/templates/list": "resourceTemplates"}
 
 
 class RequestError(Exception):
-    """Answers a request with an error."""
+    """Makes the server answer a request with an error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -353,11 +353,15 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(allow_abbrev=False)
     add = parser.add_argument
     add("--name", default="script", help="the name in the server's information and in the log")
-    add("--protocol", default="2025-11-25", help=f"the version it speaks; {MODERN} is spoken alone")
+    add(
+        "--protocol",
+        default="2025-11-25",
+        help=f"the protocol version; a server of {MODERN} supports no other",
+    )
     add("--instructions", default="Use these tools in tests.")
     add("--page-size", type=int, default=0, help="split lists into pages of this size")
     add("--tools", type=int, default=0, metavar="COUNT", help="additional tools")
-    add("--changed", action="store_true", help="start with the lists as the tool `change` leaves them")
+    add("--changed", action="store_true", help="start with the lists that the tool `change` switches to")
     add("--hostile", action="store_true", help="control characters and markup in titles and descriptions")
     add("--noise", action="append", default=[], metavar="LINE", help="print this on stdout at start")
     add("--stderr", action="append", default=[], metavar="LINE", help="print this on stderr at start")
@@ -365,7 +369,7 @@ def parse_options() -> argparse.Namespace:
     add("--start-when", type=Path, metavar="FILE", help="start once this file exists")
     add("--mute", nargs="*", metavar="METHOD", help="never answer these methods; without METHOD, none at all")
     add("--error", nargs="*", default=[], metavar="METHOD", help="answer these methods with an error")
-    add("--bad-handshake", action="store_true", help="answer `initialize` with something else")
+    add("--bad-handshake", action="store_true", help="answer `initialize` with an invalid result")
     add("--stay", action="store_true", help="survive the end of stdin and SIGTERM")
     return parser.parse_args()
 

@@ -46,9 +46,9 @@ async def test_nothing_covers_a_prompt_that_is_being_written(open_ui: Open, tmp_
         await ui.press(*"draft")
         go.touch()
         await ui.until(ui.said)
-        assert ui.said() == ["It stands in the transcript. The user is busy with something else.\n"]
+        assert ui.said() == ["Added to the transcript, but not opened, because the user is busy.\n"]
         assert ui.prompt.text == "draft"
-        assert ui.toasts() == ["scripted shows something: it is in the transcript."]
+        assert ui.toasts() == ["scripted wants to show you a file. See the transcript."]
 
 
 async def test_a_diff_is_drawn_in_the_view_and_in_the_transcript(open_ui: Open) -> None:
@@ -116,7 +116,7 @@ async def test_a_key_turns_the_tools_off_from_the_next_session_on(open_ui: Open)
     async with open_ui("script", INSIDE_ACP) as ui:
         await ui.press("shift+f5")
         (toast,) = ui.toasts()
-        assert toast.startswith("scripted no longer gets acp-tui's own tools from its next session on")
+        assert toast.startswith("scripted no longer gets acp-tui's own tools, from its next session on")
         await ui.press("f5")
         await ui.until(lambda: ui.session.phase == "idle" and ui.session.mcp_servers == [])
         await ui.press("shift+f5")

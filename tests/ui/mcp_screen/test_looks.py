@@ -72,7 +72,7 @@ def sample_screen(palette: Palette) -> McpScreen:
     ]
     known = servers()
     screen = McpScreen(palette, McpContext(lambda: known, PROJECT, session, "Claude Agent", print, print))
-    files, docs = screen.live.of(known[0]), screen.live.of(known[1])
+    files, docs = screen.live.get(known[0]), screen.live.get(known[1])
     files.status, docs.status = "connected", "failed"
     files.inspection = Inspection("files", AT, protocol_version="2025-11-25", tools=TOOLS)
     docs.note = "docs answered with the status 503 (Service Unavailable); try again later."

@@ -73,7 +73,7 @@ async def test_a_changed_tool_is_marked_until_it_is_accepted(open_ui: Open, add_
         await ui.sees("echo")
         known = screen.state.chosen
         assert known is not None
-        connection = screen.live.of(known).connection
+        connection = screen.live.get(known).connection
         assert connection is not None
         await connection.client.call_tool("change", {})
         await ui.sees("changed since you agreed")
@@ -96,7 +96,7 @@ async def test_a_server_that_ends_is_shown_as_failed(open_ui: Open, add_server: 
         await ui.sees("echo")
         known = screen.state.chosen
         assert known is not None
-        connection = screen.live.of(known).connection
+        connection = screen.live.get(known).connection
         assert connection is not None
         with pytest.raises(MCPError):
             await connection.client.call_tool("crash", {})

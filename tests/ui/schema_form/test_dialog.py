@@ -171,7 +171,7 @@ async def test_json_that_the_fields_cannot_show_stays_json() -> None:
 
 async def test_an_unusual_schema_is_edited_as_json() -> None:
     async with shown(NESTED) as pilot:
-        assert "edited as JSON, because its schema combines several schemas" in screen_text(pilot)
+        assert "Edited as JSON because its schema combines several schemas" in screen_text(pilot)
         await pilot.press("f7")
         await paste(pilot, '{"path": 1')
         await pilot.press("enter", "}")

@@ -1,4 +1,4 @@
-"""The screen's part of the tools that acp-tui offers to agents: views, notices, questions, the selection."""
+"""The user interface of acp-tui's own tools: views, messages, questions, the selection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_NOTICE_WIDTH = 300
 
 
 class OwnTools:
-    """Shows the user what an agent asked acp-tui to show. Implements `UserInterface` of the controller."""
+    """The user interface of acp-tui's own tools in a conversation. Implements `UserInterface`."""
 
     def __init__(
         self,
@@ -42,23 +42,24 @@ class OwnTools:
         self._attention = attention
 
     def toggle(self, launch: Launch, settings: Settings) -> None:
-        """Turn the tools on or off for an agent, from its next session on."""
+        """Turn the tools on or off for the next sessions of an agent, until acp-tui exits."""
         is_on = settings.own_server.toggle(launch.name)
         verb = "gets" if is_on else "no longer gets"
         restart = keys.bound_keys(self._screen, "agent.restart")
         sentence = (
-            f"{launch.title} {verb} acp-tui's own tools from its next session on, in this run of acp-tui. "
-            f"{restart} restarts it and reopens this session."
+            f"{launch.title} {verb} acp-tui's own tools, from its next session on and until acp-tui exits. "
+            f"{restart} restarts the agent and reopens this session."
         )
         self._screen.notify(sentence, timeout=NOTICE_SECONDS, markup=False)
 
     def show(self, call_id: str, text: str | None) -> bool:
-        """Open a view of the file or the diff. Return False if the user is busy with something else."""
+        """Open a view of the file or the diff of a call. Return False if the user is busy."""
         entry = self._context.session.own_tool_calls.get(call_id)
         if entry is None:
             return False
         if self._is_busy:
-            self._toast(f"{self._prompt.agent_title} shows something: it is in the transcript.")
+            what = "a diff" if text is None else "a file"
+            self._toast(f"{self._prompt.agent_title} wants to show you {what}. See the transcript.")
             return False
         if text is None:
             from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
@@ -77,12 +78,12 @@ class OwnTools:
 
     @property
     def _is_busy(self) -> bool:
-        """Whether a view would cover what the user does: a dialog, a prompt, another conversation."""
+        """Whether the user is in a dialog, in another conversation, or writing a prompt."""
         is_top = self._screen.app.screen is self._screen
         return not is_top or bool(self._prompt.text.strip())
 
     def alert(self, message: str) -> None:
-        """Show a message, and notify the user if the window is unfocused."""
+        """Show a message, and send a notification if the terminal is not focused."""
         self._toast(f"{self._prompt.agent_title}: {message}")
         self._attention.send_message(self._prompt.agent_title, message)
 
@@ -92,7 +93,7 @@ class OwnTools:
         )
 
     async def ask(self, message: str, schema: dict[str, Any]) -> FormAnswer:
-        """Show a form made from a JSON schema, and return the answer."""
+        """Ask the user to fill in a form made from a JSON schema, and return the answer."""
         from acp_tui.controller import FormRequest
 
         return await self._questions.fill_form(FormRequest(message, schema))
@@ -102,5 +103,5 @@ class OwnTools:
         return browser.open_page(url)
 
     def selection(self) -> str:
-        """Return the text that is selected in the conversation or else in the prompt."""
+        """Return the text that is selected in the conversation, or else in the prompt."""
         return self._screen.get_selected_text() or self._prompt.selected_text

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 LABEL_CELLS = 13
-"""The width of a fact's mark and label."""
+"""The width of the column with a fact's mark and label."""
 MIN_TEXT_CELLS = 16
 MIN_ROWS_TO_WRAP = 30
-"""The height of the terminal from which on all texts are wrapped instead of shortened."""
+"""In a terminal with fewer rows, each fact is shortened to one line, except for problems."""
 
 
 class FactLines(Widget):
-    """Shows facts, each with its mark, evidence and time. It is as high as the wrapped texts."""
+    """A block of facts, each with its mark, evidence and time. Its height is that of the wrapped texts."""
 
     DEFAULT_CSS = """
     FactLines { height: auto; max-height: 50%; background: transparent; color: $foreground; }
@@ -46,7 +46,7 @@ class FactLines(Widget):
         self._short = False
 
     def show(self, facts: Sequence[Fact]) -> None:
-        """Replace the facts. In a low terminal, only problems are wrapped."""
+        """Replace the facts. See `MIN_ROWS_TO_WRAP` for when they are wrapped."""
         self._facts = facts
         self._short = self.app.size.height < MIN_ROWS_TO_WRAP
         self._width = 0

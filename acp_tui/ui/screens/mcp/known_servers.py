@@ -1,4 +1,4 @@
-"""Collects what is saved about the MCP servers that a conversation knows."""
+"""Reads what is saved about the MCP servers of a conversation or of the launcher."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def known_servers(
         statuses: Which servers were sent to the agent; empty if no session was opened.
     """
     states: dict[str, mcp.ServerState] = {}
-    with suppress(UserError):  # reported when the settings are read
+    with suppress(UserError):  # reported already when the settings were read
         states = read_own_servers().states
     servers = mcp.with_states(servers, states)
     last = {server.name: server for server in servers}

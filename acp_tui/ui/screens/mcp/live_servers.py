@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.server_recorder import ServerRecorder
     from acp_tui.schema_form.answer import FormAnswer
     from acp_tui.ui.screens.mcp.mcp_context import KnownServer
-    from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialog
+    from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialogs
 
 ServerStatus = Literal["disabled", "disconnected", "connecting", "connected", "failed", "needs sign-in"]
 
@@ -34,57 +34,57 @@ SOURCE = "screen"
 
 @dataclass(slots=True)
 class LiveServer:
-    """The connection to one server, or why there is none."""
+    """The connection to one server, or the reason why there is none."""
 
     status: ServerStatus = "disconnected"
     connection: McpConnection | None = None
-    inspection: Inspection | None = None  # the last successful one
-    note: str = ""  # what it waits for, or why it failed; safe to display
-    task: asyncio.Task[None] | None = None  # holds the connection
+    inspection: Inspection | None = None  # the last successful inspection
+    note: str = ""  # what the connection waits for, or why it failed; safe to display
+    task: asyncio.Task[None] | None = None  # keeps the connection open
     lists_changed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class LiveServers:
-    """Connects to servers, lists what they offer, and follows changes of their lists.
+    """The connections to servers, with lists of what each server offers that follow its changes.
 
-    Each connection is held by a task of its own. `close` ends them all.
+    A separate task keeps each connection open. `close` ends all of them.
     """
 
     def __init__(
         self,
         cwd: Path,
-        changed: Callable[[], None],
+        on_change: Callable[[], None],
         ask: Callable[[ElicitationRequest], Awaitable[FormAnswer]],
     ) -> None:
-        """`changed` is called after each change, `ask` with each question of a server."""
+        """`on_change` is called after each change, `ask` with each question of a server."""
         self._cwd = cwd
-        self._changed = changed
+        self._on_change = on_change
         self._ask = ask
         self._live: dict[str, LiveServer] = {}
 
-    def of(self, known: KnownServer) -> LiveServer:
-        """Return the state of the connection to a server."""
+    def get(self, known: KnownServer) -> LiveServer:
+        """Return the connection to a server and its state."""
         return self._live.setdefault(known.key, LiveServer())
 
     def status(self, known: KnownServer) -> ServerStatus:
         """Return the status of a server."""
-        return self.of(known).status if known.can_start else "disabled"
+        return self.get(known).status if known.can_start else "disabled"
 
     # ------------------------------------------------------------------------- connecting
 
-    def connect(self, known: KnownServer, dialog: SignInDialog | None = None) -> None:
-        """Connect to a server, again if it is connected already, and list what it offers.
+    def connect(self, known: KnownServer, dialogs: SignInDialogs | None = None) -> None:
+        """Connect to a server, or reconnect, and list what the server offers.
 
-        With a `dialog`, the user signs in if the server asks for it.
+        With `dialogs`, the user can sign in if the server requires it.
         """
-        live = self.of(known)
+        live = self.get(known)
         live.status, live.note = "connecting", ""
-        live.task = asyncio.create_task(self._hold(known, live, live.task, dialog))
-        self._changed()
+        live.task = asyncio.create_task(self._hold(known, live, live.task, dialogs))
+        self._on_change()
 
     def disconnect(self, known: KnownServer) -> None:
         """End the connection to a server, or stop connecting."""
-        live = self.of(known)
+        live = self.get(known)
         if live.task is not None:
             live.task.cancel()
 
@@ -99,34 +99,34 @@ class LiveServers:
         self,
         known: KnownServer,
         live: LiveServer,
-        before: asyncio.Task[None] | None,
-        dialog: SignInDialog | None,
+        previous: asyncio.Task[None] | None,
+        dialogs: SignInDialogs | None,
     ) -> None:
-        """Connect, and stay connected until the task is cancelled or the server ends the connection."""
-        if before is not None:
-            before.cancel()
-            await asyncio.wait([before])
+        """Connect after ending the `previous` task, and stay connected until cancelled or disconnected."""
+        if previous is not None:
+            previous.cancel()
+            await asyncio.wait([previous])
         try:
-            await self._stay_connected(known, live, dialog)
+            await self._stay_connected(known, live, dialogs)
         except asyncio.CancelledError:
-            self._ended(live, "disconnected", "")
+            self._set_ended(live, "disconnected", "")
             McpLog(paths().state, known.server.name).add("ended", source=SOURCE)
             raise
-        except Exception as error:  # reported by the event loop, too
-            self._ended(live, "failed", f"Internal error: {error}")
+        except Exception as error:  # raised again, so that the event loop reports it
+            self._set_ended(live, "failed", f"Internal error: {error}")
             raise
         finally:
-            if dialog is not None:
-                dialog.close()
+            if dialogs is not None:
+                dialogs.close()
 
-    def _ended(self, live: LiveServer, status: ServerStatus, note: str) -> None:
+    def _set_ended(self, live: LiveServer, status: ServerStatus, note: str) -> None:
         live.connection = None
-        if live.task is asyncio.current_task():  # else another task connects again
+        if live.task is asyncio.current_task():  # otherwise a newer task owns the connection
             live.status, live.note = status, visible_line(note)
-            self._changed()
+            self._on_change()
 
     async def _stay_connected(
-        self, known: KnownServer, live: LiveServer, dialog: SignInDialog | None
+        self, known: KnownServer, live: LiveServer, dialogs: SignInDialogs | None
     ) -> None:
         from acp_tui.mcp.failures import ServerFailure
         from acp_tui.mcp.inspection import FailureInfo, Inspection
@@ -135,70 +135,70 @@ class LiveServers:
         try:
             server = config.resolve_server(known.server)
         except config.CannotSendError as error:
-            self._ended(live, "failed", config.start_failure(known.server, error))
+            self._set_ended(live, "failed", config.start_failure(known.server, error))
             return
         recorder = ServerRecorder(server, SOURCE)
         found = Inspection(server.name, time.time())
         try:
-            await self._follow(server, live, recorder, dialog)
+            await self._follow(server, live, recorder, dialogs)
         except ServerFailure as failure:
             recorder.failed(failure)
             found.failure = FailureInfo(failure.cause, failure.sentence)
             found.status = "needs sign-in" if failure.needs_sign_in else "failed"
             await _save(server.digest, found)
-            self._ended(live, found.status, failure.sentence)
+            self._set_ended(live, found.status, failure.sentence)
         except UserError as error:
-            self._ended(live, "failed", str(error))
+            self._set_ended(live, "failed", str(error))
 
     async def _follow(
         self,
         server: ResolvedServer,
         live: LiveServer,
         recorder: ServerRecorder,
-        dialog: SignInDialog | None,
+        dialogs: SignInDialogs | None,
     ) -> None:
-        """Connect, and list what the server offers, again after each change. Raises `ServerFailure`."""
+        """Connect, and list what the server offers now and after each change. Raises `ServerFailure`."""
         from acp_tui.mcp.connection import connect
         from acp_tui.mcp.inspection import Inspection, describe
         from acp_tui.mcp.sign_in.actions import provider_for
 
         at, began = time.time(), time.monotonic()
         handlers = recorder.handlers(self._handlers(live))
-        auth = provider_for(server, dialog.interaction() if dialog is not None else None)
+        auth = provider_for(server, dialogs.interaction() if dialogs is not None else None)
         async with connect(server, roots=[self._cwd], auth=auth, handlers=handlers) as connection:
             is_first = True
             while True:
                 live.lists_changed.clear()
                 found = Inspection(server.name, at)
                 await describe(connection, found)
-                if dialog is not None:
-                    dialog.close()
+                if dialogs is not None:
+                    dialogs.close()
                 found.seconds = round(time.monotonic() - began, 3)
                 if is_first:
                     recorder.connected(found.protocol_version, found.server_version)
                 await _save(server.digest, found)
                 live.connection, live.inspection = connection, found
                 live.status, live.note = "connected", ""
-                self._changed()
+                self._on_change()
                 await _wait_for_change(connection, live.lists_changed)
                 at, began, is_first = time.time(), time.monotonic(), False
 
     def _handlers(self, live: LiveServer) -> ServerHandlers:
         from acp_tui.mcp.handlers import ServerHandlers
 
-        def waiting(sentence: str) -> None:
+        def show_wait(sentence: str) -> None:
             live.note = visible_line(sentence)
-            self._changed()
+            self._on_change()
 
         return ServerHandlers(
             on_elicitation=self._ask,
             on_list_changed=lambda _: live.lists_changed.set(),
-            on_waiting=waiting,
+            on_waiting=show_wait,
         )
 
 
 async def _wait_for_change(connection: McpConnection, lists_changed: asyncio.Event) -> None:
-    """Wait until a list has changed. Raises `ServerFailure` if the server ends the connection."""
+    """Wait until one of the server's lists changes. Raises `ServerFailure` if the server disconnects."""
     changed = asyncio.create_task(lists_changed.wait())
     ended = asyncio.create_task(connection.wait_ended())
     try:
@@ -211,7 +211,7 @@ async def _wait_for_change(connection: McpConnection, lists_changed: asyncio.Eve
 
 
 async def _save(digest: str, found: Inspection) -> None:
-    """Save the result of a test."""
+    """Save the result of an inspection."""
     from acp_tui.mcp.inspection_record import save_inspection
 
     await asyncio.to_thread(save_inspection, digest, found)

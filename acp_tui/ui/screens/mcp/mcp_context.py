@@ -1,4 +1,4 @@
-"""What the MCP screen is given by a conversation or by the launcher."""
+"""The data and callbacks that a conversation or the launcher passes to the MCP screen."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ class KnownServer:
 
     server: Server
     withheld: str = ""
-    """Why it may not be started, as a clause; empty if it may."""
+    """Why the server may not be started, as a clause; empty if it may."""
     not_sent: str = ""
-    """Why the agent did not get it, as a clause; empty if it did, or if no session is open."""
+    """Why the agent was not sent the server, as a clause; empty if it was sent, or if no session is open."""
     is_bridged: bool = False
-    """Whether agents are given the bridge to it."""
+    """Whether agents are sent the bridge instead of the server itself."""
     file_changed_at: float | None = None
-    """When the file that defines it was changed, in seconds since the epoch; None if unknown."""
+    """When the file with the definition was changed, in seconds since the epoch; None if unknown."""
     agreed_at: float | None = None
-    """When the user answered about a server of a project; None if unknown."""
+    """When the user allowed or denied this definition of a project; None for other servers or if unknown."""
     saved: ServerFacts = field(default_factory=ServerFacts)
     signed_in: bool = False
-    """Whether tokens for it are stored."""
+    """Whether tokens for the server are stored."""
     agreed_tools: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The tools as the user agreed to them, by name; see `acp_tui.mcp.inspection_record.tool_parts`."""
+    """The definitions of the tools that the user agreed to, by name; see `inspection_record.tool_parts`."""
 
     @property
     def key(self) -> str:
@@ -43,7 +43,7 @@ class KnownServer:
         return f"{self.server.name}\n{self.server.origin}"
 
     def offers_tool(self, name: str) -> bool:
-        """Return whether agents are offered a tool, as far as the definition says."""
+        """Return whether `include_tools` and `exclude_tools` let agents use a tool."""
         server = self.server
         included = server.include_tools is None or name in server.include_tools
         return included and name not in server.exclude_tools
@@ -56,7 +56,7 @@ class KnownServer:
 
 @dataclass(frozen=True, slots=True)
 class McpContext:
-    """What the screen shows and changes besides the servers themselves."""
+    """Where the screen gets the servers, and what it shows and changes besides them."""
 
     load_servers: Callable[[], Sequence[KnownServer]]
     """Reads the servers; blocks."""

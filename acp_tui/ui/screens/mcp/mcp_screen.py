@@ -15,7 +15,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.panes.pane_list import PaneList
 from acp_tui.ui.screens.dialogs.dialog import Dialog
-from acp_tui.ui.screens.mcp.asking import Asking
+from acp_tui.ui.screens.mcp.elicitation_dialogs import ElicitationDialogs
 from acp_tui.ui.screens.mcp.fact_lines import FactLines
 from acp_tui.ui.screens.mcp.live_servers import LiveServers
 from acp_tui.ui.screens.mcp.mcp_state import TABS, McpState
@@ -43,9 +43,9 @@ class OfferList(PaneList, inherit_bindings=False):
 
 
 class McpScreen(Dialog[None]):
-    """Shows the servers on the left; on the right what is known about the chosen one, and what it offers.
+    """The servers on the left; on the right the facts about the chosen server, and what it offers.
 
-    It connects only to servers that the user tests, and ends the connections when it is closed.
+    The screen connects to a server only when the user tests it or signs in. Closing ends all connections.
     """
 
     CSS = """
@@ -67,7 +67,9 @@ class McpScreen(Dialog[None]):
         super().__init__()
         self.palette = palette
         self.context = context
-        self.live = LiveServers(context.cwd, self._live_changed, Asking(self, lambda: self.palette).ask)
+        self.live = LiveServers(
+            context.cwd, self._update_live, ElicitationDialogs(self, lambda: self.palette).ask
+        )
         self.state = McpState(context, self.live, first, partial(keys.bound_keys, self, "mcp.test"))
         parts = ScreenParts(
             self, context, self.live, self.state, lambda: self.palette, self.reload, self.show_error
@@ -123,7 +125,7 @@ class McpScreen(Dialog[None]):
 
     @property
     def in_tab(self) -> bool:
-        """Whether the tab has the focus, and not the list of servers."""
+        """Whether the tab has the focus; otherwise the list of servers has it."""
         return self.focused is self.offers
 
     @property
@@ -134,7 +136,7 @@ class McpScreen(Dialog[None]):
     # ------------------------------------------------------------------------- what is shown
 
     def reload(self) -> None:
-        """Read the servers, what is saved about them, and the log again soon."""
+        """Schedule another read of the servers, the facts saved about them, and the log."""
         self._loading.request()
 
     async def _load(self) -> None:
@@ -144,8 +146,8 @@ class McpScreen(Dialog[None]):
             self.state.log = await asyncio.to_thread(McpLog(paths().state, known.server.name).read)
         self.update()
 
-    def _live_changed(self) -> None:
-        """Show a changed connection, and read what was saved about it."""
+    def _update_live(self) -> None:
+        """Show a changed connection, and read the facts that were saved with it."""
         if self.is_attached:
             self.update()
             self.reload()
@@ -153,7 +155,7 @@ class McpScreen(Dialog[None]):
     def update(self) -> None:
         """Show the current state of the servers."""
         if not self.is_attached or not self.query(OfferList):
-            return  # before it is composed, or after it was closed
+            return  # the screen is not composed yet, or already closed
         state = self.state
         state.refresh()
         self.servers.show_servers(state.rows(), loaded=state.loaded)
@@ -284,7 +286,7 @@ class McpScreen(Dialog[None]):
         self.run_worker(self.item_actions.accept(self._item), group="accept")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether an action has an effect now. The footer omits the keys of others."""
+        """Return whether an action has an effect now. The footer omits keys without effect."""
         if not self.is_attached or not self.query(OfferList):
             return False
         enabled = self.actions.is_enabled(action)

@@ -1,4 +1,4 @@
-"""What the MCP screen shows: the servers, the chosen one, and the items of its tabs."""
+"""What the MCP screen shows: the servers, the chosen server, and the items of its tabs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ TABS: tuple[TabName, ...] = ("tools", "prompts", "resources", "calls", "log")
 
 
 class McpState:
-    """The servers and the chosen one. Makes what the screen shows of them."""
+    """The servers, the chosen server and tab, and the texts and items that show them."""
 
     def __init__(
         self, context: McpContext, live: LiveServers, name: str | None, test_key: Callable[[], str]
     ) -> None:
-        """`name` is that of the server to choose first; `test_key` returns the key that tests a server."""
+        """`name` is the server to choose first; `test_key` returns the key that tests a server."""
         self._context = context
         self._live = live
         self._first = name
@@ -49,10 +49,12 @@ class McpState:
         """The index of the chosen tab."""
         self.log: Sequence[dict[str, Any]] = ()
         """The last records in the log of the chosen server."""
-        self._named: Mapping[str, Sequence[ToolCall]] = {}  # calls that name a tool, by the server
+        self._named: Mapping[
+            str, Sequence[ToolCall]
+        ] = {}  # calls that name a tool of a server, by the server's name
 
     def use_servers(self, servers: Sequence[KnownServer]) -> None:
-        """Replace the servers. The chosen one stays chosen if it still exists."""
+        """Replace the servers. The chosen server stays chosen if it still exists."""
         self.servers, self.loaded = servers, True
         keys = [known.key for known in servers]
         if self.key not in keys:
@@ -97,7 +99,7 @@ class McpState:
         if known is None:
             return [], []
         left = [Segment(reveal_line(known.server.name), palette.strong)]
-        live = self._live.of(known)
+        live = self._live.get(known)
         status = self._live.status(known)
         right = [Segment(f"  {status}", palette.dim)]
         if live.inspection is not None and live.status == "connected":
@@ -108,7 +110,7 @@ class McpState:
     def tab_titles(self) -> list[str]:
         """Return the titles of the tabs, with the number of items if it is known."""
         known = self.chosen
-        inspection = self._live.of(known).inspection if known is not None else None
+        inspection = self._live.get(known).inspection if known is not None else None
         counts: dict[TabName, int] = {}
         if known is not None:
             counts["calls"] = len(self.calls(known))
@@ -128,7 +130,7 @@ class McpState:
         return found or [text_item(self._empty_text(known), palette.dim)]
 
     def _items(self, known: KnownServer, palette: Palette) -> list[PaneItem]:
-        inspection = self._live.of(known).inspection
+        inspection = self._live.get(known).inspection
         match self.tab_name:
             case "calls":
                 return call_items(self.calls(known), palette)
@@ -144,7 +146,7 @@ class McpState:
 
     def tool_changes(self, known: KnownServer) -> ToolChanges:
         """Return how the tools of a connected server differ from those that the user agreed to."""
-        inspection = self._live.of(known).inspection
+        inspection = self._live.get(known).inspection
         return known.saved.tool_changes(inspection.tool_digests) if inspection is not None else ToolChanges()
 
     def calls(self, known: KnownServer) -> list[ListedCall]:
@@ -154,11 +156,11 @@ class McpState:
 
     def _empty_text(self, known: KnownServer) -> str:
         """Return why the chosen tab is empty, and what to do."""
-        live, status = self._live.of(known), self._live.status(known)
+        live, status = self._live.get(known), self._live.status(known)
         if self.tab_name == "calls":
-            return "No call of this server's tools in this session."
+            return "No calls of this server's tools in this session."
         if self.tab_name == "log":
-            return "Nothing logged yet."
+            return "The log is empty."
         if status == "disabled":
             return "The server is disabled." if not known.withheld else f"Not used: {known.withheld}."
         if status == "connecting":

@@ -1,4 +1,4 @@
-"""What the actions of the MCP screen share."""
+"""The parts of the MCP screen that its actions use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScreenParts:
-    """The screen, what it shows, and how it is updated."""
+    """The screen, its state, and the callbacks that update it."""
 
     screen: Screen[None]
     context: McpContext
@@ -27,5 +27,5 @@ class ScreenParts:
     state: McpState
     palette: Callable[[], Palette]
     reload: Callable[[], None]
-    """Reads the servers and what is saved about them again soon."""
+    """Schedules another read of the servers and the facts saved about them."""
     show_error: Callable[[UserError], None]

@@ -1,4 +1,4 @@
-"""What the keys of the MCP screen do with the chosen server."""
+"""The actions of the MCP screen on the chosen server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from acp_tui.config.paths import mcp_file
 from acp_tui.errors import UserError
 from acp_tui.session.invisible import reveal_line
 from acp_tui.store.own_mcp_servers import change_own_servers, switch_server
-from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialog
+from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialogs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.mcp.mcp_context import KnownServer
     from acp_tui.ui.screens.mcp.screen_parts import ScreenParts
 
-_OTHER: dict[Connection, Connection] = {"direct": "bridge", "bridge": "direct"}
+_OTHER_CONNECTION: dict[Connection, Connection] = {"direct": "bridge", "bridge": "direct"}
 
 
 class ServerActions:
-    """Runs the actions on servers."""
+    """The actions on servers, and when each has an effect."""
 
     def __init__(self, parts: ScreenParts) -> None:
         self._screen = parts.screen
@@ -38,7 +38,7 @@ class ServerActions:
     # ------------------------------------------------------------------------- which keys act
 
     def is_enabled(self, action: str) -> bool | None:
-        """Return whether an action has an effect now; None for actions that are no concern of this class."""
+        """Return whether an action has an effect now; None for actions of other classes."""
         if action == "test_all":
             return any(one.can_start for one in self._state.servers)
         checks: dict[str, Callable[[KnownServer], bool]] = {
@@ -62,7 +62,7 @@ class ServerActions:
             case "mcp.enable":
                 return "disable" if known.server.is_on else "enable"
             case "mcp.connection":
-                return _OTHER[connection_for(known.server)]
+                return _OTHER_CONNECTION[connection_for(known.server)]
             case "mcp.test" if self._live.status(known) == "connected":
                 return "test again"
         return None
@@ -93,7 +93,7 @@ class ServerActions:
             self._reload()
 
     async def switch(self) -> None:
-        """Turn the chosen server on or off, from the next session on."""
+        """Enable or disable the chosen server for new sessions."""
         known = self._state.chosen
         if known is None:
             return
@@ -106,7 +106,7 @@ class ServerActions:
         if not on:
             self._live.disconnect(known)
         name = reveal_line(known.server.name)
-        self._screen.notify(f"{name} is {'on' if on else 'off'}. This applies to new sessions.", timeout=4)
+        self._screen.notify(f"{name} is {'enabled' if on else 'disabled'} for new sessions.", timeout=4)
         self._reload()
 
     async def choose_connection(self) -> None:
@@ -114,7 +114,7 @@ class ServerActions:
         known = self._state.chosen
         if known is None:
             return
-        name, other = known.server.name, _OTHER[connection_for(known.server)]
+        name, other = known.server.name, _OTHER_CONNECTION[connection_for(known.server)]
 
         def change(own: OwnMcpServers) -> None:
             own.servers[name]["connection"] = other
@@ -124,7 +124,8 @@ class ServerActions:
         except (UserError, KeyError) as error:
             self._show_error(UserError(str(error)))
             return
-        self._screen.notify(f"{reveal_line(name)}: {other}. This applies to new sessions.", timeout=4)
+        way = "the bridge" if other == "bridge" else "a direct connection"
+        self._screen.notify(f"New sessions use {way} to {reveal_line(name)}.", timeout=4)
         self._reload()
 
     # ------------------------------------------------------------------------- signing in
@@ -135,11 +136,10 @@ class ServerActions:
         return known.can_start and uses_sign_in(known.server)
 
     def sign_in(self) -> None:
-        """Connect to the chosen server, and let the user sign in if the server asks for it."""
+        """Connect to the chosen server, and let the user sign in if the server requires it."""
         known = self._state.chosen
         if known is not None and self._may_sign_in(known):
-            dialog = SignInDialog(self._screen, self._palette())
-            self._live.connect(known, dialog)
+            self._live.connect(known, SignInDialogs(self._screen, self._palette()))
 
     async def sign_out(self) -> None:
         """Delete the tokens for the chosen server, and disconnect."""
@@ -149,13 +149,13 @@ class ServerActions:
         if known is None:
             return
         try:
-            done = await sign_out(known.server.url)
+            was_signed_in = await sign_out(known.server.url)
         except UserError as error:
             self._show_error(error)
             return
         self._live.disconnect(known)
         name = reveal_line(known.server.name)
         self._screen.notify(
-            f"Signed out of {name}." if done else f"You were not signed in to {name}.", timeout=4
+            f"Signed out of {name}." if was_signed_in else f"You were not signed in to {name}.", timeout=4
         )
         self._reload()

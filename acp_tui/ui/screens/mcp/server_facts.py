@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FactState = Literal["yes", "no", "problem", "unknown"]
 SOURCES = {"name": "the agent's name of the tool", "title": "the agent's title of the call"}
-"""Where an agent says which tool it calls."""
+"""The field of a tool call in which an agent names the MCP tool, as the evidence says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _used(name: str, session: Session, saved: ServerFacts, named: Sequence[ToolC
 
 
 def calls_by_server(session: Session) -> dict[str, list[ToolCall]]:
-    """Return the agent's tool calls that name a tool of a server, the oldest first, by the server."""
+    """Return the agent's tool calls that name an MCP tool, the oldest first, by the name of the server."""
     found: dict[str, list[ToolCall]] = {}
     for entry in session.entries if session.mcp_servers else ():
         if isinstance(entry, ToolCall) and entry.mcp_tool is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MARKS: dict[FactState, str] = {"yes": "●", "no": "○", "problem": "✘", "unknown": "·"}
-"""The marks of the facts. The list shows those of all five in a row."""
+"""The marks of the facts. The list shows the marks of all five facts in a row."""
 
 
 def mark_style(state: FactState, palette: Palette) -> Style:
@@ -43,11 +43,11 @@ class ServerList(PaneList, inherit_bindings=False):
         """The user chose another server with the mouse."""
 
     def show_servers(self, rows: Sequence[tuple[KnownServer, str, Sequence[Fact]]], *, loaded: bool) -> None:
-        """Show servers, each with its status and its facts. `loaded`: they have been read."""
+        """Show servers, each with its status and facts. `loaded` is false before the first read."""
         items = [heading_item("Servers", self.palette, f"{len(rows):,}", first=True)]
         items += [self._item(*row) for row in rows]
         if loaded and not rows:
-            items.append(text_item("\nNone. `acp-tui mcp add` adds one.", self.palette.dim))
+            items.append(text_item("\nNo servers. Add one with `acp-tui mcp add`.", self.palette.dim))
         self.show(items)
 
     def _item(self, known: KnownServer, status: str, facts: Sequence[Fact]) -> PaneItem:

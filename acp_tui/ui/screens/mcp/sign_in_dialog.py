@@ -1,4 +1,4 @@
-"""The dialog in which the user signs in to an MCP server."""
+"""The dialogs in which the user signs in to an MCP server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textual.widgets import Static
 from acp_tui.ui import keys
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.dialogs.dialog import Dialog
-from acp_tui.ui.screens.mcp.asking import close_if_open
+from acp_tui.ui.screens.mcp.elicitation_dialogs import close_if_open
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.input_line import InputLine
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 HELP = (
-    "Sign in at this address in a browser. If the browser runs on another computer, paste here the address at"
-    " which it ends, or the code."
+    "Open this address in a browser and sign in. If the browser runs on another computer, paste the address"
+    " of the last page or the code here."
 )
 
 
 class SignInScreen(Dialog[None]):
-    """Shows the whole address and reads what the user pastes."""
+    """The full address of the sign-in page, and an input for what the user pastes."""
 
     CSS = """
     SignInScreen { align: center middle; background: transparent; }
@@ -54,7 +54,7 @@ class SignInScreen(Dialog[None]):
         self._address = address
         self._palette = palette
         self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        """What the user pastes; cancelled if they give up."""
+        """What the user pastes; cancelled if the user cancels."""
 
     def compose(self) -> ComposeResult:
         address, palette = self._address, self._palette
@@ -78,13 +78,13 @@ class SignInScreen(Dialog[None]):
             self.query_one("#report", Static).update(sentence)
 
     async def read(self) -> str:
-        """Return what the user pastes next. Raises `CancelledError` if they give up."""
+        """Return what the user pastes next. Raises `CancelledError` if the user cancels."""
         if self.answer.done() and not self.answer.cancelled():
             self.answer = asyncio.get_running_loop().create_future()
         return await asyncio.shield(self.answer)
 
     def action_send(self) -> None:
-        """Use what was pasted."""
+        """Send what was pasted."""
         line = self.query_one(InputLine)
         if line.value.strip() and not self.answer.done():
             self.answer.set_result(line.value.strip())
@@ -95,13 +95,13 @@ class SignInScreen(Dialog[None]):
         self.app.copy_to_clipboard(self._address.url)
 
     def action_close(self) -> None:
-        """Give up signing in."""
+        """Cancel the sign-in."""
         self.answer.cancel()
         self.dismiss(None)
 
 
-class SignInDialog:
-    """Talks to the user during one sign-in: shows the address, asks to open it, reads what is pasted."""
+class SignInDialogs:
+    """The dialogs of one sign-in: one asks whether to open the browser, one shows the address."""
 
     def __init__(self, below: Screen[None], palette: Palette) -> None:
         """`below` is the screen above which the dialogs open."""
@@ -110,13 +110,13 @@ class SignInDialog:
         self._screen: SignInScreen | None = None
 
     def interaction(self) -> SignInInteraction:
-        """Return the callables for the sign-in."""
+        """Return the callbacks with which a sign-in talks to the user."""
         from acp_tui.mcp.sign_in.interaction import SignInInteraction
 
         return SignInInteraction(self._show, self._confirm_open, self._read_answer, self._report)
 
     def close(self) -> None:
-        """Close the dialog, because the sign-in has ended."""
+        """Close the dialog with the address after the sign-in has ended."""
         if self._screen is not None:
             close_if_open(self._screen)
         self._screen = None
@@ -128,16 +128,16 @@ class SignInDialog:
     async def _confirm_open(self, address: AuthorizationUrl) -> bool:
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
-        def closed(result: bool | None) -> None:
+        def set_answer(result: bool | None) -> None:
             if not answer.done():
                 answer.set_result(bool(result))
 
         question = f"Open {address.host} in your browser to sign in to {address.server}?"
-        dialog = ConfirmScreen(question, self._palette, yes="Open the browser", no="Not here")
-        self._below.app.push_screen(dialog, closed)
+        dialog = ConfirmScreen(question, self._palette, yes="Open the browser", no="Not on this computer")
+        self._below.app.push_screen(dialog, set_answer)
         try:
             return await answer
-        finally:  # the browser's answer may have come first
+        finally:  # cancelled if the browser's redirect arrives first
             close_if_open(dialog)
 
     async def _read_answer(self) -> str:

@@ -1,4 +1,4 @@
-"""The items of the tabs with the calls and the log of a server."""
+"""The items of the tab with the calls of a server's tools."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListedCall:
-    """A call of a tool: one that acp-tui carried, or one that only the agent reports."""
+    """A call of a tool: a call that acp-tui carried, or a tool call that only the agent reports."""
 
     key: str
     call: McpCall | ToolCall
 
     @property
     def at(self) -> float:
-        """When it ended, or began if only the agent reports it."""
+        """When the call ended; when it began if only the agent reports it."""
         return self.call.at
 
     @property
@@ -46,22 +46,22 @@ class ListedCall:
 
     @property
     def status(self) -> str:
-        """The status, as of a tool call."""
+        """The status, with the words of ACP tool calls."""
         if isinstance(self.call, McpCall):
             return "failed" if self.call.failed else "completed"
         return self.call.status
 
     @property
     def source(self) -> str:
-        """Who called, or who says so."""
+        """Who made the call; for a call that only the agent reports, the field that names the tool."""
         if isinstance(self.call, McpCall):
             return "you" if self.call.by == "you" else "agent"
         source = self.call.mcp_tool.source if self.call.mcp_tool is not None else ""
-        return f"by the agent's {source}"
+        return f"agent (by {source})"
 
 
 def listed_calls(server: str, session: Session, named: Sequence[ToolCall]) -> list[ListedCall]:
-    """Return the calls of a server's tools, the newest first. `named` are those that only the agent reports.
+    """Return the calls of a server's tools, the newest first. `named` are tool calls of the agent.
 
     Calls that only the agent reports are left out if acp-tui carried calls of the agent to this server.
     """

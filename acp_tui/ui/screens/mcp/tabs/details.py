@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.screens.mcp.server_facts import Fact
 
-SAMPLING = "acp-tui declines sampling: a server may not use a model through it."
+SAMPLING = "acp-tui declines sampling requests: a server cannot use a model through acp-tui."
 
 
 def server_page(
@@ -41,7 +41,7 @@ def server_page(
                 _heading("Instructions for the model", context),
                 _text(inspection.instructions, context),
             ]
-        notes = [*inspection.notes, *(f"not a message on stdout: {line}" for line in inspection.noise)]
+        notes = [*inspection.notes, *(f"not an MCP message on stdout: {line}" for line in inspection.noise)]
         bodies += [_text(note, context, dim=True) for note in notes]
     return [*bodies, _text(f"\n{SAMPLING}", context, dim=True)]
 
@@ -89,7 +89,7 @@ def prompt_page(prompt: PromptInfo, context: DrawContext) -> list[Body]:
 
 
 def tool_difference(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> Diff:
-    """Return the difference between a tool as the user agreed to it and as it is now; None: it is new."""
+    """Return how a tool differs from `before`, which the user agreed to. `before` is None for a new tool."""
     return Diff(name, _tool_text(before) if before is not None else None, _tool_text(now))
 
 
@@ -99,8 +99,8 @@ def _tool_text(parts: Mapping[str, Any]) -> str:
     return "\n\n".join([*(visible(text) for text in texts if text), visible_json(schemas)]) + "\n"
 
 
-def recorded_call(call: McpCall) -> ToolCall:
-    """Return a call that acp-tui carried as an entry, to draw it like the calls in the transcript."""
+def call_entry(call: McpCall) -> ToolCall:
+    """Return the transcript entry of a call that acp-tui carried, so that it is drawn like other calls."""
     result = call.raw_result if isinstance(call.raw_result, dict) else {}
     content = read_blocks(result.get("content") or [])
     if call.error is not None:

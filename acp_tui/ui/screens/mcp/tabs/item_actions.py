@@ -1,4 +1,4 @@
-"""What the keys of the MCP screen do with an item of a tab: a tool, a prompt, a resource, a call."""
+"""The actions of the MCP screen on an item of a tab: a tool, a prompt, a resource, or a call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.errors import UserError
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import McpCall, Session
-from acp_tui.ui.screens.mcp.asking import server_title
+from acp_tui.ui.screens.mcp.elicitation_dialogs import server_title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ItemActions:
-    """Runs the actions on items. `item` is the key of the chosen item."""
+    """The actions on items, and when each has an effect. `item` is the key of the chosen item."""
 
     def __init__(self, parts: ScreenParts) -> None:
         self._screen = parts.screen
@@ -31,10 +31,12 @@ class ItemActions:
         self._palette = parts.palette
         self._reload = parts.reload
         self._show_error = parts.show_error
-        self._arguments: dict[tuple[str, str], dict[str, Any]] = {}  # of the last call of each tool
+        self._arguments: dict[
+            tuple[str, str], dict[str, Any]
+        ] = {}  # of the user's last call, by server and tool
 
     def is_enabled(self, action: str, item: str | None, *, in_tab: bool) -> bool | None:
-        """Return whether an action has an effect now; None for actions that are no concern of this class."""
+        """Return whether an action has an effect now; None for actions of other classes."""
         match action:
             case "open":
                 return not in_tab or item is not None
@@ -71,7 +73,7 @@ class ItemActions:
         known = self._state.chosen
         if known is None:
             return
-        live, name = self._live.of(known), known.server.name
+        live, name = self._live.get(known), known.server.name
         inspection = live.inspection
         if item is None:
             facts = self._state.facts(known)
@@ -96,7 +98,7 @@ class ItemActions:
         if not isinstance(call, McpCall):
             self._show("Call", lambda drawing: [make_body(call, drawing)], session=self._context.session)
             return
-        entry = details.recorded_call(call)
+        entry = details.call_entry(call)
         arguments = call.raw_arguments
         self._show(
             entry.title,
@@ -118,11 +120,11 @@ class ItemActions:
 
     def _tool(self, item: str | None) -> ToolInfo | None:
         known = self._state.chosen
-        inspection = self._live.of(known).inspection if known is not None else None
+        inspection = self._live.get(known).inspection if known is not None else None
         tools = inspection.tools if inspection is not None else []
         return next((tool for tool in tools if tool.name == item), None)
 
-    # ------------------------------------------------------------------------- calls by hand
+    # ------------------------------------------------------------------------- calls by the user
 
     async def _call_tool(self, item: str | None) -> None:
         from acp_tui.mcp.schema_validation import SchemaValidator
@@ -132,7 +134,7 @@ class ItemActions:
         known, tool = self._state.chosen, self._tool(item)
         if known is None or tool is None:
             return
-        connection = self._live.of(known).connection
+        connection = self._live.get(known).connection
         if connection is None:
             self._screen.notify("The server is not connected. Test it first.", timeout=4)
             return
@@ -148,10 +150,10 @@ class ItemActions:
         answer = await self._screen.app.push_screen_wait(dialog)
         if answer.action == "accept":
             arguments = self._arguments[known.key, tool.name] = answer.content or {}
-            page = ToolCallScreen(connection, tool.name, arguments, self._palette(), self._call_ended)
+            page = ToolCallScreen(connection, tool.name, arguments, self._palette(), self._record_call)
             self._screen.app.push_screen(page)
 
-    def _call_ended(self, call: McpCalled) -> None:
+    def _record_call(self, call: McpCalled) -> None:
         if self._context.note is not None:
             self._context.note(call)
         self._reload()
@@ -162,7 +164,7 @@ class ItemActions:
         from acp_tui.ui.entries import content as content_entry
 
         known = self._state.chosen
-        connection = self._live.of(known).connection if known is not None else None
+        connection = self._live.get(known).connection if known is not None else None
         if connection is None or uri is None:
             self._screen.notify("The server is not connected. Test it first.", timeout=4)
             return
@@ -204,7 +206,7 @@ class ItemActions:
         from acp_tui.mcp.inspection_record import agree_to_tools
 
         known = self._state.chosen
-        inspection = self._live.of(known).inspection if known is not None else None
+        inspection = self._live.get(known).inspection if known is not None else None
         if known is None or inspection is None:
             return
         try:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_RECORDS = 200
-"""The last records that are shown."""
+"""The maximum number of records shown, counted from the newest."""
 MAX_CHARACTERS = 1000
 MAX_ARGUMENTS = 200
-WORDS = {"ended": "connection ended", "connected": "connected", "changed": "its lists changed"}
+_KIND_TEXTS = {"ended": "connection ended", "connected": "connected", "changed": "its lists changed"}
 
 
 def log_items(records: Sequence[Mapping[str, Any]], palette: Palette) -> list[PaneItem]:
@@ -58,7 +58,7 @@ def _text(record: Mapping[str, Any]) -> str:
         return visible_line(f"{record.get('tool')} {arguments} → {outcome}")
     values = {key: value for key, value in record.items() if key not in ("at", "kind", "source")}
     if not values:
-        return WORDS.get(str(record.get("kind")), "")
+        return _KIND_TEXTS.get(str(record.get("kind")), "")
     return visible_excerpt(values, MAX_CHARACTERS)
 
 

@@ -1,4 +1,4 @@
-"""The items of the tabs that show what a server offers: tools, prompts, resources."""
+"""The items of the tabs with a server's tools, prompts and resources."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ MIN_NAME_CELLS = 12
 
 
 def tool_items(
-    inspection: Inspection, changes: ToolChanges, allows: Callable[[str], bool], palette: Palette
+    inspection: Inspection, changes: ToolChanges, is_offered: Callable[[str], bool], palette: Palette
 ) -> Iterator[PaneItem]:
-    """Yield an item for each tool. Tools that are not as the user agreed to them are marked.
+    """Yield an item for each tool. Tools that are new or changed since the user agreed are marked.
 
-    `allows` returns whether agents are offered the tool with this name.
+    `is_offered` returns whether agents are offered the tool with this name.
     """
     if any(tool.claims for tool in inspection.tools):
-        yield text_item("The server says what a tool does; nobody has checked it.", palette.faint)
+        yield text_item('Claims of the server, such as "only reads", are not verified.', palette.faint)
     for tool in inspection.tools:
         change = ""
         if tool.name in changes.changed:
             change = "changed since you agreed"
         elif tool.name in changes.added:
             change = "new since you agreed"
-        excluded = [] if allows(tool.name) else ["not offered to agents"]
+        excluded = [] if is_offered(tool.name) else ["not offered to agents"]
         right = change or ", ".join([*tool.claims, *excluded])
         style = palette.error if change else palette.text
         note_style = palette.error if change else palette.dim
         yield _item(tool.name, tool.name, right, tool.description or tool.title, (style, note_style), palette)
     if changes.removed:
         names = reveal_line(", ".join(changes.removed))
-        yield text_item(f"Gone since you agreed: {names}", palette.error)
+        yield text_item(f"Removed since you agreed: {names}", palette.error)
 
 
 def prompt_items(inspection: Inspection, palette: Palette) -> Iterator[PaneItem]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TabBar(Widget):
-    """Shows the titles of tabs and marks the current one."""
+    """The titles of the tabs, with the current tab marked."""
 
     DEFAULT_CSS = """
     TabBar { height: 1; background: $panel; color: $foreground; }

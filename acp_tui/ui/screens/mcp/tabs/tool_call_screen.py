@@ -1,4 +1,4 @@
-"""The full-screen view of a call by hand: its progress, then its result."""
+"""The full-screen view of a tool call that the user makes: its progress, then its result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MAX_PROGRESS_CHARACTERS = 500
 
 
 class ToolCallScreen(DetailScreen):
-    """Calls a tool and shows what comes of it. Closing it while the tool runs cancels the call."""
+    """A tool call with its arguments, progress and result. Closing cancels a running call first."""
 
     def __init__(
         self,
@@ -44,15 +44,15 @@ class ToolCallScreen(DetailScreen):
         tool: str,
         arguments: dict[str, Any],
         palette: Palette,
-        ended: Callable[[McpCalled], None],
+        on_end: Callable[[McpCalled], None],
     ) -> None:
-        """`ended` is called with the call when it has ended."""
+        """`on_end` is called with the call when the call has ended."""
         title = reveal_line(f"{connection.server.name} › {tool}")
         super().__init__(title, self._draw, palette, session=Session())
         self._connection = connection
         self._tool = tool
         self._arguments = arguments
-        self._ended = ended
+        self._on_end = on_end
         self._progress = ""
         self._structured: Any = None
         self._call = ToolCall(id=0, at=time.time(), call_id="", title=title, status="in_progress")
@@ -87,7 +87,7 @@ class ToolCallScreen(DetailScreen):
             call.ended_at = time.time()
             event.seconds = round(call.ended_at - call.at, 3)
             self._progress = ""
-            self._ended(event)
+            self._on_end(event)
             self._update()
 
     async def _call_tool(self, event: McpCalled) -> None:
@@ -150,7 +150,7 @@ class ToolCallScreen(DetailScreen):
         return [(close, "cancel the call")]
 
     def action_close(self) -> None:
-        """Cancel the call while it runs, and stay open; then close."""
+        """Cancel the call if it is running; otherwise close the view."""
         if self._calling is not None and not self._call.done:
             self._calling.cancel()
         else:
@@ -158,7 +158,7 @@ class ToolCallScreen(DetailScreen):
 
 
 def _result_object(result: CallResult) -> dict[str, Any]:
-    """Return a result as the object that a server sends."""
+    """Return a result as a `CallToolResult` object of MCP."""
     found: dict[str, Any] = {"content": result.content}
     if result.structured is not None:
         found["structuredContent"] = result.structured

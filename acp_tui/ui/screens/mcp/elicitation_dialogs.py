@@ -1,4 +1,4 @@
-"""Asks the user what an MCP server wants to know."""
+"""The dialogs for elicitation: questions that an MCP server asks the user."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 MAX_LINE = 300
 
 
-class Asking:
-    """Shows the questions of servers in dialogs above a screen."""
+class ElicitationDialogs:
+    """The dialogs for the questions of MCP servers, opened above one screen."""
 
     def __init__(self, screen: Screen[Any], palette: Callable[[], Palette]) -> None:
         self._screen = screen
         self._palette = palette
 
     async def ask(self, request: ElicitationRequest) -> FormAnswer:
-        """Return the user's answer to a question of a server."""
+        """Return the user's answer to a server's question; "cancel" if the screen is closed."""
         if not self._screen.is_attached:
             return FormAnswer("cancel")
         return await (self._ask_url(request) if request.mode == "url" else self._ask_form(request))
@@ -50,7 +50,7 @@ class Asking:
         return answer if isinstance(answer, FormAnswer) else FormAnswer("cancel")
 
     async def _ask_url(self, request: ElicitationRequest) -> FormAnswer:
-        """Ask whether to open the page at which the answer is given."""
+        """Ask whether to open the web page on which the user answers the server."""
         from acp_tui.console.web_address import check_web_address
         from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
         from acp_tui.ui.screens.dialogs.page_question import answer_page_question, page_question
@@ -67,22 +67,22 @@ class Asking:
         return answer_page_question(self._screen, question, index)
 
     async def _open(self, dialog: Screen[Any]) -> Any:
-        """Open a dialog above the screen and return its result. Needs no worker, unlike Textual's own way."""
+        """Open a dialog and return its result. Needs no worker, unlike `push_screen_wait`."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
-        def closed(result: Any) -> None:
+        def set_answer(result: Any) -> None:
             if not answer.done():
                 answer.set_result(result)
 
-        self._screen.app.push_screen(dialog, closed)
+        self._screen.app.push_screen(dialog, set_answer)
         try:
             return await answer
-        finally:  # the server may have ended
+        finally:  # cancelled if the server ends
             close_if_open(dialog)
 
 
 def close_if_open(dialog: Screen[Any]) -> None:
-    """Close a dialog and those above it, unless it was closed already."""
+    """Close a dialog and the screens above it. Does nothing if the dialog is already closed."""
     if dialog in dialog.app.screen_stack:
         while dialog.app.screen is not dialog:
             dialog.app.pop_screen()
@@ -90,5 +90,5 @@ def close_if_open(dialog: Screen[Any]) -> None:
 
 
 def server_title(name: str) -> str:
-    """Return a server's name as the one who asks, for dialogs."""
+    """Return the name of a server as dialogs show it."""
     return f'MCP server "{reveal_line(name)}"'
