@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acp_tui.mcp.handlers import ElicitationRequest
-from acp_tui.ui.screens.mcp.asking import Asking
+from acp_tui.ui.screens.mcp.elicitation_dialogs import ElicitationDialogs
 from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
 from tests.ui.mcp_screen.conftest import open_screen
 
@@ -68,15 +68,15 @@ async def test_a_page_that_a_server_wants_to_open_is_shown_with_its_host(
     add_server("files")
     async with open_ui() as ui:
         screen = await open_screen(ui)
-        asking = Asking(screen, lambda: screen.palette)
+        dialogs = ElicitationDialogs(screen, lambda: screen.palette)
         text = "Trust me.\n" * 50
         request = ElicitationRequest("files", text, "url", url="https://bank.example@evil.example/x")
-        answer = asyncio.create_task(asking.ask(request))
+        answer = asyncio.create_task(dialogs.ask(request))
         await ui.sees("host         evil.example", "https://bank.example@evil.example/x", "is not the host")
         await ui.until(lambda: "keys work once" not in ui.text())
         await ui.press("escape")
         assert (await answer).action == "cancel"
-        answer = asyncio.create_task(asking.ask(replace(request, url="javascript:alert(1)")))
+        answer = asyncio.create_task(dialogs.ask(replace(request, url="javascript:alert(1)")))
         await ui.sees("javascript:alert(1), which was declined")
         assert (await answer).action == "decline"
 
