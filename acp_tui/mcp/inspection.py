@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.connection import McpConnection
 
+MAX_ITEMS = 2000
+"""The items of a list that are taken. All of them are shown, and the digests of all tools are saved."""
 MAX_PAGES = 50
 """The maximum number of pages that are read of one list. A server with more is broken or hostile."""
 MAX_TEXT = 20_000
@@ -254,6 +256,11 @@ async def _all_pages(
                 return []  # e.g. resources without templates
             raise await connection.failure(error, f"list its {kind}") from error
         items += getattr(page, attribute)
+        if len(items) > MAX_ITEMS:
+            inspection.notes.append(
+                f"Its list of {kind} has more than {MAX_ITEMS:,} items; the rest is left out."
+            )
+            return items[:MAX_ITEMS]
         cursor = page.next_cursor
         if cursor is None:
             return items

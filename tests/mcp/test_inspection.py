@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui.config.paths import paths
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.failures import FailureCause
-from acp_tui.mcp.inspection import MAX_PAGES, inspect
+from acp_tui.mcp.inspection import MAX_ITEMS, MAX_PAGES, inspect
 from acp_tui.store.mcp_facts import McpFacts
 from tests.support.mcp_servers import stdio_server
 
@@ -43,6 +43,9 @@ async def test_a_list_without_end_is_cut_with_a_note() -> None:
     found = await inspect(stdio_server("--page-size", "1", "--tools", str(MAX_PAGES)))
     assert len(found.tools) == MAX_PAGES
     assert found.notes == [f"Its list of tools has more than {MAX_PAGES} pages; the rest is left out."]
+    found = await inspect(stdio_server("--tools", str(MAX_ITEMS + 1)))
+    assert len(found.tools) == MAX_ITEMS
+    assert found.notes == [f"Its list of tools has more than {MAX_ITEMS:,} items; the rest is left out."]
 
 
 async def test_the_first_lines_of_noise_are_kept_and_the_others_counted() -> None:
