@@ -1,4 +1,4 @@
-"""The demo's MCP server, a program of its own: `python -m acp_tui.demo.mcp_server`.
+"""The demo's MCP server, run as `python -m acp_tui.demo.mcp_server`.
 
 It needs no network and shows what a server can offer: tools with structured results, with progress and with a
 question to the user, a prompt and resources.

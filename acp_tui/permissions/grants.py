@@ -2,7 +2,7 @@
 
 Some agents ask for permission to run a command, change a file or call an MCP tool, and then have the client
 do it. That is one action, so the user is asked once. A grant covers a request for exactly what was allowed,
-and covers it once.
+and covers it once. If the agent asked about an MCP call without its arguments, any harmless arguments match.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def covers(allowed: Subject, asked: Subject) -> bool:
     """Return True if the request `asked` is for exactly the action that the permission `allowed` is for."""
-    if asked.mcp_call is not None:  # the agent has asked about a call before it reached the bridge
+    if asked.mcp_call is not None:  # the agent may have asked about the call before it called the bridge
         return asked.always_ask is None and asked.mcp_call == allowed.mcp_call
     if not (allowed.certain and asked.certain and asked.served):
         return False

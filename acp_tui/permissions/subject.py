@@ -87,7 +87,7 @@ class PathContext:
 
 
 class McpCallKey(NamedTuple):
-    """What identifies a call of an MCP tool, to recognise that two requests are about the same call."""
+    """The identity of a call of an MCP tool: equal keys mean that two requests are about the same call."""
 
     server: str
     tool: str

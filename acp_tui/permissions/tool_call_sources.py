@@ -166,7 +166,7 @@ _UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's nam
 
 
 def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
-    """Return the tool of a known server that the call's names mean, without `mcp__`."""
+    """Return the tool that names without `mcp__` refer to: `named`, if all of them agree with it."""
     if named is None:
         return FoundTool()
     if not all(name.endswith(named.name) for name in names):

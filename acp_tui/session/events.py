@@ -92,7 +92,9 @@ class SessionOpening(Event):
     cwd: str
     directories: list[str] = field(default_factory=list)
     session_id: str | None = None  # the session to load, resume or fork
-    mcp_servers: list[str] = field(default_factory=list)  # the names of those that the agent is given
+    mcp_servers: list[str] = field(
+        default_factory=list
+    )  # the names of the MCP servers that the agent is sent
 
 
 @dataclass(slots=True)

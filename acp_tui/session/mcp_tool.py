@@ -24,8 +24,8 @@ class McpTool:
 
     server: str
     name: str
-    source: Literal["name", "title"]  # what of the tool call the agent put it into
-    is_title: bool = False  # the title says nothing else
+    source: Literal["name", "title"]  # the field of the tool call that contains the name
+    is_title: bool = False  # whether the title is only this name
     is_ambiguous: bool = False  # whether the name could also mean another tool, or one of another server
 
     @property
@@ -35,7 +35,7 @@ class McpTool:
 
 
 def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence[str]) -> McpTool | None:
-    """Return the tool of one of these servers that a tool call names; None if it names none.
+    """Return the tool of an MCP server that a tool call names; None if the call names no such tool.
 
     Args:
         names: The names of the tool, from fields that contain nothing else.
@@ -59,7 +59,7 @@ def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence
 
 
 def fold_mcp_name(name: str) -> str:
-    """Return the name of a server or tool without what agents may change in it, and in lower case."""
+    """Return the name of a server or tool in the form that stays the same when agents rewrite it."""
     return _UNSAFE.sub("_", unicodedata.normalize("NFC", name)).casefold()
 
 

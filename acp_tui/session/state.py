@@ -574,7 +574,9 @@ class Session:
     session_id: str | None = None
     cwd: str | None = None
     directories: list[str] = field(default_factory=list)
-    mcp_servers: list[str] = field(default_factory=list)  # the names of those that the agent was given
+    mcp_servers: list[str] = field(
+        default_factory=list
+    )  # the names of the MCP servers that the agent was sent
     agent: Agent | None = None
     process: Process | None = None
     dialect: Literal["v1", "0.1.0"] = "v1"

@@ -156,7 +156,7 @@ _SHAPES = (
     ('"auth": "', r'"auth": "(?P<bare>[A-Za-z0-9+/=]{12,})"'),
     ("AccountKey=", r"AccountKey=(?P<bare>[A-Za-z0-9+/=]{40,})"),
     ("AccessKey=", r"AccessKey=(?P<bare>[A-Za-z0-9+/=]{30,})"),
-    # OAuth: codes in redirects and token requests, and what proves who sends them
+    # OAuth: codes in redirects and token requests, PKCE verifiers, and client assertions
     ("code=", r"(?:(?<=[?&\s])|\A)code=(?=[\w%.~+/-]*\d)(?P<bare>[\w%.~+/-]{8,})(?=[&#\s'\"]|\Z)"),
     ("code_verifier", r"code_verifier['\"]?\s?[=:]\s?['\"]?(?P<bare>[\w.~-]{43,128})"),
     ("client_assertion=", r"client_assertion=(?P<bare>[\w.-]{8,})"),

@@ -104,7 +104,8 @@ class PermissionGate:
 
     async def _answer(self, question: Question) -> tuple[str, Verdict]:
         decision = self._decide(question.subject)
-        rejected = decision.answer == "reject" and decision.by == "rule"  # what the agent asked was unclear
+        # A rule can reject an action that its own permission request did not describe clearly.
+        rejected = decision.answer == "reject" and decision.by == "rule"
         if question.kind != "permission" and not rejected and self.grants.use(question.subject):
             return "covered", Verdict(True, question.options[0], "covered by a permission just granted")
         if decision.answer != "ask":

@@ -33,7 +33,7 @@ class RuleOffer:
 class Question:
     """A permission request of the agent, or acp-tui's question before it does something for the agent.
 
-    The kind "tool" is a call of acp-tui's own MCP server, "mcp" one that passes the bridge to another server.
+    "tool" is a call of acp-tui's own MCP server. "mcp" is a call of another server through the bridge.
     """
 
     request_id: RequestId

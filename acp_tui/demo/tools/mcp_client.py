@@ -1,4 +1,4 @@
-"""The demo as an MCP client: it connects to the servers that it was given when they are first used.
+"""The demo as an MCP client: it connects to a server of the session when the server is first used.
 
 Importing the MCP SDK takes a second, so this module is imported inside functions.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mcp.shared.dispatcher import ProgressFnT
 
     AskUser = Callable[[str, ElicitRequestParams], Awaitable[ElicitResult]]
-    """Passes a question of a server, which is given by its name, on to the user."""
+    """Asks the user a question of the server with this name."""
 
 McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
@@ -45,7 +45,7 @@ class McpConnectionError(Exception):
 
 
 class McpConnection:
-    """The connection to one server. A task of its own keeps it open until `close`."""
+    """The connection to one server. A separate task keeps it open until `close`."""
 
     def __init__(self, server: McpServer) -> None:
         self.server = server

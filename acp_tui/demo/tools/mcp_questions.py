@@ -1,4 +1,4 @@
-"""Passes the questions of MCP servers on to the client. Imports the MCP SDK, like `mcp_client`."""
+"""Forwards the questions of MCP servers to the client. Imports the MCP SDK, like `mcp_client`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def ask_client(turn: Turn, server: str, question: ElicitRequestParams) -> ElicitResult:
-    """Ask the user in the name of a server. Decline if the client cannot ask in this way."""
+    """Ask the user a question of a server. Decline if the client does not support this kind of question."""
     offered = turn.capabilities.elicitation
     is_form = isinstance(question, ElicitRequestFormParams)
     if offered is None or (offered.form if is_form else offered.url) is None:

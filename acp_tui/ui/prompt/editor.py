@@ -318,7 +318,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
             raise SkipAction
         self.action_menu_complete(final=True)
         if menu is self._menu and menu.server_prompt(self.text) is not None:
-            raise SkipAction  # it is used at once: what will be sent is still to come
+            raise SkipAction  # the normal action of the key uses the prompt
 
     def action_menu_close(self) -> None:
         """Close the open menu."""

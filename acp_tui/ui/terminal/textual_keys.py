@@ -29,9 +29,9 @@ def key_name_of(character: str) -> str:
 
 
 def move_queued_keys(source: Widget, target: Widget) -> None:
-    """Give the keys that wait to be handled by one widget to another, which has just got the focus.
+    """Move the queued keys of one widget to another widget, which has just got the focus.
 
-    Later keys go to that widget directly, and would otherwise overtake them.
+    Later keys go directly to the other widget and would otherwise overtake the queued ones.
     """
     # Textual 8.2.8: the queue, and the message that is looked at in advance, are private.
     queue: Queue[Message | None] = source._message_queue

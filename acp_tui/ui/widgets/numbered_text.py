@@ -22,12 +22,12 @@ GUTTER = 3
 
 
 class NumberedText:
-    """Wraps lines at the width, even inside words. The text may contain any character."""
+    """A text whose lines are wrapped at the width, even inside words. Any character is safe."""
 
     def __init__(
         self, text: str, path: str, palette: Palette, width: int, *, marked: int | None = None
     ) -> None:
-        """`path` decides about the syntax; the line `marked`, counted from 1, gets a mark."""
+        """`path` determines the syntax. `marked` is the line to mark, counted from 1."""
         self._text = text
         self._palette = palette
         self._marked = marked

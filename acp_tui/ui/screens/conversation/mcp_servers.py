@@ -1,4 +1,4 @@
-"""The MCP servers of a conversation: their screen, and their prompts and resources in the input."""
+"""The MCP servers in a conversation: their screen, and their prompts and resources in the input."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN_FACTS = frozenset({"mcp_servers", "mcp_calls", "session_id"})
 
 
 class ConversationMcp:
-    """Owns the MCP screen while it is open, and offers what the servers offer in the input."""
+    """The MCP screen while it is open, and the prompts and resources of servers in the input."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class ConversationMcp:
         self._screen.run_worker(self._prompts.use(name, argument), group="server prompt", exclusive=True)
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Update the open screen, and after the agent was given servers, what the input offers."""
+        """Update the open screen. If the agent was sent other servers, also update what the input offers."""
         if any(change.fact == "mcp_servers" for change in changes):
             self._load_prompts()
         if self._open is not None and any(

@@ -61,7 +61,7 @@ class OfferedPrompt:
 
 
 class ServerPrompts:
-    """Offers what the servers of a conversation offered when they were last tested.
+    """The prompts and resources that the servers of a conversation offered when they were last tested.
 
     A server is started only when the user takes one of its prompts, or sends a mention of its resource.
     """

@@ -20,7 +20,7 @@ CONTEXT_ROWS = 3
 
 
 class FileViewScreen(DetailScreen):
-    """Shows a file from a certain line on, which is marked."""
+    """A text file, scrolled to a marked line."""
 
     def __init__(self, title: str, path: str, text: str, palette: Palette, *, line: int | None) -> None:
         """`title` and `path` may contain any character."""
