@@ -2,7 +2,7 @@
 
 Some agents ask for permission to run a command, change a file or call an MCP tool, and then have the client
 do it. That is one action, so the user is asked once. A grant covers a request for exactly what was allowed,
-and covers it once. If the agent asked about an MCP call without its arguments, any harmless arguments match.
+and covers it once.
 """
 
 from __future__ import annotations
