@@ -173,7 +173,7 @@ def _exit_clause(process: StdioProcess, stderr: list[str], *, connecting: bool) 
     when = " before it answered" if connecting else ""
     if stderr:
         last = " / ".join(_shorten(line) for line in stderr[-STDERR_LINES:])
-        return f"{how}{when}; last on stderr: {last}"
+        return f"{how}{when}; correct what it reported last on stderr: {last}"
     if process.noise_count:
         quote = _quote(process.noise[-1])
         return f"{how}{when}; on stdout it wrote {quote} instead of messages. Check its arguments"

@@ -116,7 +116,11 @@ def _title(question: Question) -> str:
 
 
 def _raw_title(question: Question) -> str:
-    title = question.call.permission_title if question.call is not None else ""
+    call = question.call
+    title = call.permission_title if call is not None else ""
+    tool = call.mcp_tool if call is not None and title == call.title else None
+    if tool is not None and tool.is_title and not tool.is_ambiguous:  # the title is only the tool's name
+        return tool.label
     return (title or question.subject.description)[:MAX_COMMAND]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from acp_tui.permissions.rules import describe_rule
 from acp_tui.permissions.subject import Target
+from acp_tui.session.mcp_tool import McpTool
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
 from acp_tui.ui.permission.answer import PermissionAnswer
 from acp_tui.ui.permission.dialog import PermissionScreen
@@ -356,6 +357,14 @@ async def test_a_title_equal_to_the_command_is_not_repeated() -> None:
     async with shown(asked) as dialog:
         assert dialog.text().count("ls -l; date") == 1
         assert dialog.text().count(CWD) == 1
+
+
+async def test_a_title_that_is_only_the_name_of_an_mcp_tool_is_shown_as_server_and_tool() -> None:
+    tool = McpTool("docs", "find", "name", is_title=True)
+    asked = permission("mcp__docs__find", "other", name="mcp__docs__find", mcp_tool=tool)
+    async with shown(asked) as dialog:
+        assert "docs › find" in dialog.text()
+        assert "mcp__" not in dialog.text()
 
 
 async def test_a_title_equal_to_the_file_is_not_repeated() -> None:
