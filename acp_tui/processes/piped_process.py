@@ -227,11 +227,19 @@ class PipedProcess:
             self._kill_group()
             with contextlib.suppress(ProcessLookupError):
                 self._watcher.kill()
+        rest = asyncio.create_task(self._discard_output())
         await self._watcher.wait()
+        rest.cancel()
         await self._status_task
         self._control.close()
         await self.wait_for_end()
         self._stderr_task.cancel()  # still runs if an unrelated process holds the pipe
+
+    async def _discard_output(self) -> None:
+        """Read the rest of stdout: asyncio does not report the exit while more than its limit is unread."""
+        with contextlib.suppress(RuntimeError):  # somebody else is reading it
+            while await self.read():
+                pass
 
 
 class StartError(Exception):
