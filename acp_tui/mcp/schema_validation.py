@@ -24,7 +24,7 @@ MAX_NAMES = 3
 """The maximum number of field names in a sentence."""
 
 _TYPE_NAMES = {
-    "string": "a text",
+    "string": "text",
     "integer": "a whole number",
     "number": "a number",
     "boolean": "true or false",

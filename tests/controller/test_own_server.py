@@ -373,7 +373,7 @@ async def test_arguments_that_do_not_match_the_schema_are_refused(config: Path, 
     chat = converse("script", INSIDE_ACP, question_handler=ScriptedUser())
     await chat.open()
     await chat.prompt(["call_tool", "shout", {"text": 3}])
-    assert chat.said() == "✘ The arguments do not match the schema: text must be a text.\n"
+    assert chat.said() == "✘ The arguments do not match the schema: text must be text.\n"
 
 
 # --------------------------------------------------------------------------- MCP inside ACP

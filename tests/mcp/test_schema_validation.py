@@ -35,7 +35,7 @@ SCHEMA = {
         ({"size": 0}, "size must be at least 1"),
         ({"size": 1, "more": 2}, "The value must not have more"),
         ({"size": 1, "mode": "x"}, 'mode must be one of ["r", "w"]'),
-        ({"size": 1, "filters": [{}, {"name": 5}]}, "filters[1].name must be a text or null"),
+        ({"size": 1, "filters": [{}, {"name": 5}]}, "filters[1].name must be text or null"),
         ({"size": 1, "filters": [{"name": ""}]}, "filters[0].name needs at least 2 characters"),
         ({"size": 1, "filters": [{}, {}, {}]}, "filters can have at most 2 items"),
         ({"size": 1, "code": "x"}, r"code must match the pattern ^\d+$"),

@@ -62,7 +62,7 @@ class TerminalForm:
             _print(f"The page {visible_line(request.url)} was declined: {error}.")
             return DECLINE
         for warning in page.warnings:
-            _print(f"Careful: {warning}")
+            _print(f"Warning: {warning}")
         _print(f"Open this page of {page.host} in a browser:\n\n{page.url}\n")
         return FormAnswer("accept") if await self._agrees("Will you open it?") else DECLINE
 

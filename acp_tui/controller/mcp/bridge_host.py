@@ -220,6 +220,6 @@ def _refusal(verdict: Verdict | None) -> str:
         return TURN_STOPPED
     if verdict.reason:
         return f"The user rejected the call: {verdict.reason}"
-    if verdict.why.startswith("you answered"):
+    if verdict.is_by_user:
         return "The user rejected the call."
     return f"The call is not allowed: {verdict.why}."

@@ -161,8 +161,9 @@ class BuiltInTools:
         message = _required_text(arguments, "message", MAX_MESSAGE)
 
         async def notify(_call_id: str) -> ToolResult:
-            if self.interface is not None:
-                self.interface.alert(message)
+            if self.interface is None:
+                return ToolResult("The message was added to the conversation.")
+            self.interface.alert(message)
             return ToolResult("The user was notified.")
 
         return PreparedCall(notify, text=message)

@@ -173,8 +173,7 @@ class OwnServer:
             return await call.run(call_id)
         if verdict.reason:
             return failure(f"The user rejected it: {verdict.reason}")
-        by_user = verdict.why.startswith("you answered")
-        return failure("The user rejected it." if by_user else f"Not allowed: {verdict.why}.")
+        return failure("The user rejected it." if verdict.is_by_user else f"Not allowed: {verdict.why}.")
 
     def _end(self, call_id: str, result: ToolResult) -> None:
         text = visible(result.text if result.recorded is None else result.recorded)

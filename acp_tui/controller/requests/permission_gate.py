@@ -50,6 +50,11 @@ class Verdict:
     rule_ids: list[str] = field(default_factory=list)  # of the rules that answered, or that the user made
     reason: str = ""  # why the user rejected it
 
+    @property
+    def is_by_user(self) -> bool:
+        """Whether the user answered the question itself, so that `why` addresses the user, not the agent."""
+        return self.why.startswith("you answered")
+
 
 @dataclass(slots=True)
 class PermissionGate:

@@ -131,7 +131,7 @@ class RequestHandlers:
         if pending.mode == "form" and pending.schema is None:
             raise Refusal(INVALID_PARAMS, "elicitation/create: requestedSchema must be an object")
         if pending.mode == "url" and not pending.url:
-            raise Refusal(INVALID_PARAMS, "elicitation/create: url must be a text")
+            raise Refusal(INVALID_PARAMS, "elicitation/create: url must be a string")
         question_handler = self._gate.question_handler
         if question_handler is None:  # this was not offered, but some agents ask all the same
             return {"action": "decline"}
@@ -252,9 +252,7 @@ class RequestHandlers:
     async def _guard(self, question: Question) -> None:
         verdict = await self._gate.answer(question)
         if not verdict.allowed:
-            why = (
-                "the user rejected it" if verdict.why.startswith("you answered") else verdict.why
-            )  # "you" would be the agent
+            why = "the user rejected it" if verdict.is_by_user else verdict.why
             raise Refusal(NOT_ALLOWED, f"not allowed to {question.subject.description}: {why}")
 
 
