@@ -17,7 +17,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from acp_tui import __version__
 from acp_tui.mcp import diagnosis
 from acp_tui.mcp.connect_modes import connect_modes, remember_mode
-from acp_tui.mcp.failures import FailureCause, ServerFailure
+from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFailure
 from acp_tui.mcp.handlers import (
     ElicitationRequest,
     ListKind,
@@ -46,7 +46,6 @@ __all__ = ["McpConnection", "ServerHandlers", "connect"]
 # Without a log file, Python would print the SDK's warnings to stderr, with what a server wrote as it is.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
-CONNECT_TIMEOUT_SECONDS = 30.0
 WAITING_SECONDS = 3.0
 """How long connecting takes before `ServerHandlers.on_waiting` is called."""
 END_SECONDS = 2.0

@@ -14,7 +14,7 @@ from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
-from acp_tui.mcp.failures import FailureCause, ServerFailure
+from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFailure
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.mcp.transports.sampling import SAMPLING_DECLINED
 from acp_tui.processes.piped_process import signal_name
@@ -306,9 +306,10 @@ def _of_network(error: BaseException) -> tuple[FailureCause, str]:
             f"could not be reached over TLS: {_quote(str(error))}; check https:// and the port in its `url`",
         )
     if isinstance(error, httpx2.TimeoutException | TimeoutError):
+        limit = f"{CONNECT_TIMEOUT_SECONDS:g} s (the connect timeout)"
         return (
             FailureCause.TIMEOUT,
-            "could not be reached within 30 s (the connect timeout); check its `url` and your network",
+            f"could not be reached within {limit}; check its `url` and your network",
         )
     if any(
         isinstance(each, ConnectionRefusedError) or getattr(each, "errno", 0) == errno.ECONNREFUSED

@@ -9,6 +9,9 @@ from enum import StrEnum
 
 from acp_tui.errors import UserError
 
+CONNECT_TIMEOUT_SECONDS = 30.0
+"""The time that connecting to a server may take, unless the caller names another one."""
+
 
 class FailureCause(StrEnum):
     """Why a server cannot be used or a request failed. The values are part of the `--json` output."""

@@ -9,7 +9,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.mcp.failures import FailureCause, ServerFailure
+from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFailure
 from acp_tui.mcp.handlers import ServerHandlers
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ async def inspect(
     roots: Sequence[Path] = (),
     auth: httpx2.Auth | None = None,
     handlers: ServerHandlers = ServerHandlers(),  # noqa: B008  # frozen
-    timeout: float | None = 30.0,
+    timeout: float | None = CONNECT_TIMEOUT_SECONDS,
 ) -> Inspection:
     """Connect to a server and return what it offers. A failure is part of the result and is not raised.
 

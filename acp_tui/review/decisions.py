@@ -46,7 +46,7 @@ class Decision:
     def undo_writes(self) -> list[Write]:
         """The writes that undo the decision.
 
-        Files to remove come first, because one may be where a folder has to be created for another.
+        Files to remove come first: one of them may be in the place of a folder that another file needs.
         """
         writes = [Write(write.path, write.wanted, write.expected) for write in self.writes]
         return sorted(writes, key=lambda write: write.wanted.exists)

@@ -111,7 +111,7 @@ def test_one_of_several_is_chosen_by_program_or_project(capsys: pytest.CaptureFi
     assert "Choose one: --from claude-desktop; --from /work/p" in capsys.readouterr().err
     assert main(["mcp", "import", "files", "--from", "/work/p", "--as", "remote", "--yes"]) == 0
     assert written() == {"remote": {"url": "https://p.org", "type": "http"}}
-    assert "There it is for that project only." in capsys.readouterr().out
+    assert "It belonged to one project;" in capsys.readouterr().out
 
 
 def test_any_json_file_can_be_imported_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

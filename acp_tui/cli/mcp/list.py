@@ -74,9 +74,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _own_server_json(settings: Settings, agent: str | None) -> dict[str, Any] | None:
-    """Return which agents are given acp-tui's own MCP server; None if no agent is.
+    """Return which agents are given acp-tui's own MCP server, or None if none of them is.
 
-    If `agent` is given, only that one counts.
+    With an `agent`, all other agents are ignored.
     """
     own = settings.own_server
     if not (own.enabled if agent is None else own.is_for(agent)):

@@ -1,4 +1,7 @@
-"""The MCP servers that ACP sends to an agent: the servers themselves, or bridges to them."""
+"""The MCP servers that ACP sends to an agent: the servers themselves, or bridges to them.
+
+`config.mcp.agent_servers.bridge_reason` decides which of the two.
+"""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
+from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """The maximum length of a message. The SDK's default of 1 MB is too small for screenshots."""
-CONNECT_SECONDS = 30.0
-"""The timeout for connecting to the host. Reading has no timeout, because a stream may be idle for long."""
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class _ObservedClient(httpx2.AsyncClient):
     """An HTTP client that records the outcome of each message, but not of the requests of `auth`."""
 
     def __init__(self, server: ResolvedServer, auth: httpx2.Auth | None, evidence: HttpEvidence) -> None:
-        timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
+        timeout = httpx2.Timeout(CONNECT_TIMEOUT_SECONDS, read=None)  # a stream may be idle for long
         hooks = {"response": [self._note_refusal]}
         super().__init__(headers=server.headers, auth=auth, timeout=timeout, event_hooks=hooks)
         self._endpoint = httpx2.URL(server.url)

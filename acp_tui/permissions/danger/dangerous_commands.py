@@ -111,9 +111,9 @@ def _mentions(text: str) -> list[Part]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Split a text at separators such as `;` and `|`. Yield each piece after the separator before it.
+    """Split a text at separators such as `;` and `|`. Yield pairs of a separator and the piece after it.
 
-    Very long pieces are divided.
+    The first separator is empty. Very long pieces are divided.
     """
     separator, start = "", 0
     while start < len(text):

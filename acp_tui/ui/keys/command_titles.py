@@ -91,8 +91,8 @@ COMMAND_TITLES: Mapping[str, str] = {
     "mcp.sign_out": "Sign out of MCP server",
     "mcp.connection": "Choose connection to MCP server",
     "mcp.edit": "Edit definition of MCP server",
-    "mcp.changes": "Show changes of tool",
-    "mcp.accept": "Accept changes of tool",
+    "mcp.changes": "Show changes of MCP tool",
+    "mcp.accept": "Agree to a changed MCP tool",
     # a replay
     "replay.pause": "Pause or continue replay",
     "replay.step": "Step replay",

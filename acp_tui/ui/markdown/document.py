@@ -193,7 +193,7 @@ class Document:
         return line
 
     def _lay_out(self, index: int, line: OpenLine | None) -> OpenLine | None:
-        """Lay out a section that continues the open `line`. Return the open line at its own end, if any."""
+        """Lay out a section that continues the open `line`. Return the line open at its end."""
         layout = self._layouts[index]
         return layout.last_line(self._all_references, line) if isinstance(layout, TextLayout) else None
 

@@ -175,7 +175,7 @@ class EntryLayout:
         return block.body
 
     def settle_lines(self, index: int, first: int, last: int) -> None:
-        """Settle the lines from `first` to `last` of an entry. Only bodies that draw on demand need this."""
+        """Draw some lines of an entry and measure it. Only bodies that draw on demand need this."""
         body, gap = self.settle(index), self.blocks[index].gap
         settle = getattr(body, "settle", None)
         if settle is not None:

@@ -109,7 +109,7 @@ async def test_questions_wait_in_line_with_permission_requests(open_ui: Open) ->
         await ui.send(
             ["request", *form(odd)[1:], "e1"], ["permission", {"title": "A call"}], ["answer_to", "e1"]
         )
-        await accepts_keys(ui, "This is edited as JSON")
+        await accepts_keys(ui, "Edited as JSON")
         assert ui.dialog is None
         await ui.press("f8")
         await ui.asked()

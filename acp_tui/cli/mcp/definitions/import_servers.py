@@ -105,7 +105,7 @@ def _all(found: Sequence[FoundServer], *, replace: bool) -> list[FoundServer]:
 def _addition(one: FoundServer, new_name: str | None) -> Addition:
     facts = [Field("from", f"{one.server.origin} ({one.place})")]
     if one.project:
-        facts.append(Field("note", "There it is for that project only. Here it is for all folders."))
+        facts.append(Field("note", "It belonged to one project; acp-tui will use it in all folders."))
     if one.server.problems:
         raise UserError(f"{one.server.name} cannot be imported: {'; '.join(one.server.problems)}.")
     return addition(new_name or one.server.name, one.entry(), facts)

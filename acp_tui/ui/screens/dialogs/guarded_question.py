@@ -145,6 +145,8 @@ class GuardedQuestionScreen(Dialog[int | None]):
         return self._lowest_row < self.query_one(BodyScroller).virtual_size.height
 
     def _on_scroll(self) -> None:
+        if not self.is_mounted:  # closed before the callback was run
+            return
         page = self.query_one(BodyScroller)
         top = page.scroll_offset.y
         if top <= self._lowest_row:  # nothing was skipped

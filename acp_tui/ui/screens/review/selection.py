@@ -55,7 +55,10 @@ class ReviewFilter:
 def filter_choices(
     files: Iterable[ChangedFile], prompts: Sequence[str], commented: Collection[str]
 ) -> dict[str, tuple[ReviewFilter, Choice]]:
-    """Return the filters to offer and their rows in the dialog, by their `value`; later turns first."""
+    """Return the filters to offer, each with its row in the dialog. The keys are the filters' values.
+
+    The filters for single turns are in reverse order of the turns.
+    """
     files = [file for file in files if not file.done]
     turns = sorted({turn for file in files for turn in turns_of(_all_authors(file))}, reverse=True)
     found = [ReviewFilter(), *(ReviewFilter(turn) for turn in turns)]
