@@ -92,7 +92,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "mcp.connection": "Choose connection to MCP server",
     "mcp.edit": "Edit definition of MCP server",
     "mcp.changes": "Show changes of MCP tool",
-    "mcp.accept": "Agree to a changed MCP tool",
+    "mcp.accept": "Agree to changed MCP tool",
     # a replay
     "replay.pause": "Pause or continue replay",
     "replay.step": "Step replay",
