@@ -149,4 +149,4 @@ def test_the_agent_uses_acp_tuis_own_server(project: Path, home: Path) -> None:
     assert [decision["by"] for decision in result["permissions"]] == ["policy", "covered"]
     shown = run("replay", "--text", str(Path(result["log"]).parent)).out
     assert "* acp-tui › notify: It is done. (completed" in shown
-    assert "The user was notified." in shown
+    assert "The message was added to the conversation." in shown
