@@ -1,4 +1,4 @@
-"""The settings for OAuth at an http or sse server that cannot be discovered."""
+"""How to sign in at an http or sse server, as far as OAuth cannot discover it there."""
 
 from __future__ import annotations
 

@@ -256,8 +256,8 @@ def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
 def is_command_line(command: str, args: Sequence[str], cwd: str) -> bool:
     """Return True if the command is a line for the shell: it has spaces and no arguments.
 
-    Some agents send the path of a program that contains spaces. A command is a path if such a program exists
-    and the first word alone is no program: if `./tool` exists, `./tool test` never means a file "tool test".
+    A command with spaces may also be the path of a program, because some agents send such paths. It is taken
+    as a path if that program exists and no program has the first word as its path or name.
     """
     if args or len(command.split()) < 2:
         return False
