@@ -205,7 +205,7 @@ TABLE: tuple[Key, ...] = (
     Key("prompt.down", "down", "down", "down", "prompt", "Line down, or a later prompt from the history"),
     Key("prompt.history", "ctrl+r", "search_history", "history", "prompt", "Search previous prompts", 12),
     Key("prompt.editor", "ctrl+g", "external_editor", "$EDITOR", "prompt", "Edit the prompt in $EDITOR", 13),
-    Key("prompt.unfold", "ctrl+t", "unfold", "unfold paste", "prompt", "Unfold the paste at the cursor", 5),
+    Key("prompt.unfold", "alt+u", "unfold", "unfold paste", "prompt", "Unfold the paste at the cursor", 5),
     Key(
         "prompt.attach_output",
         "ctrl+l",
@@ -645,7 +645,7 @@ TABLE: tuple[Key, ...] = (
     ),
     Key(
         "session.policy",
-        "f4",
+        "alt+p",
         "policy",
         "policy",
         "conversation",

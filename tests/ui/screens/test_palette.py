@@ -126,7 +126,7 @@ async def test_new_session_keeps_agent_and_folder(tmp_path: Path) -> None:
 async def test_the_policy_can_be_changed_and_is_shown_in_the_status_line(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", size=(120, 40)) as one:
         assert "mode: Ask ▾ · policy: ask ▾" in one.status()
-        await one.press("f4")
+        await one.press("alt+p")
         await one.sees("Policy: what is allowed without asking", "accept-edits")
         screen = one.app.screen
         assert isinstance(screen, ChooseScreen)
