@@ -6,19 +6,11 @@ from typing import TYPE_CHECKING
 
 from acp import RequestError
 
-from acp_tui.demo.commands import (
-    content,
-    help_text,
-    mcp_servers,
-    plan,
-    questions,
-    session_state,
-    tool_calls,
-    tour,
-    turn_endings,
-    unusual_messages,
-)
+from acp_tui.demo.commands import help_text, tour
+from acp_tui.demo.commands.conversation import questions, session_state, turn_endings
+from acp_tui.demo.commands.messages import content, unusual_messages
 from acp_tui.demo.commands.registry import COMMANDS, SlashCommand
+from acp_tui.demo.commands.work import mcp_servers, plan, tool_calls
 
 if TYPE_CHECKING:
     from acp.schema import StopReason

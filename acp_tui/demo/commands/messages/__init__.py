@@ -1,0 +1,1 @@
+"""Slash commands that show what messages can hold, usual and unusual."""
