@@ -38,7 +38,7 @@ bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.file_menu
 	$(BIN)/python -m tests.benchmarks.large_tree
 	$(BIN)/python -m tests.benchmarks.mcp_bridge
-	$(BIN)/python -m tests.benchmarks.replay_speed
+	$(BIN)/python -m tests.benchmarks.opening_speed
 	$(BIN)/python -m tests.benchmarks.review_screen
 
 # The pictures of the README, from the real screen. Look at them before you commit them.
