@@ -229,10 +229,11 @@ class PipedProcess:
                 self._watcher.kill()
         rest = asyncio.create_task(self._discard_output())
         await self._watcher.wait()
-        rest.cancel()
         await self._status_task
         self._control.close()
-        await self.wait_for_end()
+        # asyncio closes a pipe only when everything in it has been read.
+        await asyncio.gather(asyncio.wait([rest], timeout=LAST_OUTPUT_SECONDS), self.wait_for_end())
+        rest.cancel()
         self._stderr_task.cancel()  # still runs if an unrelated process holds the pipe
 
     async def _discard_output(self) -> None:
