@@ -110,9 +110,10 @@ class ConversationSetup:
             self.conversation.note(self._notices.pop(0))
         if self._stored is not None:
             session_id = self._stored.text("session_id")
-            if session_id is None:
-                raise UserError(f"Session {self._stored.id} cannot be resumed: it never started.")
-            await self.conversation.open_known(session_id)
+            if session_id is None:  # it ended before the agent had opened it
+                await self.conversation.open_new()
+            else:
+                await self.conversation.open_known(session_id)
         elif self._args.resume:
             await self.conversation.open_known(self._args.resume)
         else:

@@ -70,8 +70,11 @@ def add_unattended_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="cancel the turn after SECONDS")
 
 
-def add_session_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that resume a session and set its mode and options."""
+def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
+    """Add the options that resume a session and set its mode and options.
+
+    Return the group of those that choose a session.
+    """
     parser.add_argument("--mode", metavar="MODE", help="set the agent's mode, by id or name")
     parser.add_argument(
         "--set",
@@ -81,7 +84,15 @@ def add_session_options(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="set an agent option, or the model with model=… (repeatable)",
     )
-    parser.add_argument("--resume", metavar="ID", help="resume a session, by acp-tui's or the agent's id")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--resume", metavar="ID", help="resume a session, by acp-tui's or the agent's id")
+    choice.add_argument(
+        "--continue",
+        dest="continue_latest",
+        action="store_true",
+        help="resume the latest session of this folder, or of AGENT in it",
+    )
+    return choice
 
 
 def seconds(text: str) -> float:

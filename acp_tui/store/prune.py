@@ -5,12 +5,11 @@ Also removes project snapshots that a killed acp-tui left in sessions that are k
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.store.locks import file_lock, try_lock
+from acp_tui.store.locks import file_lock
 from acp_tui.store.stored_sessions import (
     BASELINE,
     STORE_LOCK_TIMEOUT_SECONDS,
@@ -76,20 +75,9 @@ def _set_aside(session: StoredSession, path: Path) -> bool:
     # While we hold this lock, no process can open the session for writing.
     try:
         with file_lock(store_lock(sessions), timeout=STORE_LOCK_TIMEOUT_SECONDS):
-            if _in_use(session):
+            if session.in_use():
                 return False
             path.rename(sessions / f"{_REMOVED}{session.id}{path.suffix}")
     except OSError:
         return False
     return True
-
-
-def _in_use(session: StoredSession) -> bool:
-    try:
-        descriptor = os.open(session.wire, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        return not try_lock(descriptor)
-    finally:
-        os.close(descriptor)

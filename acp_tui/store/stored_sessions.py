@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
+from acp_tui.store.locks import try_lock
 from acp_tui.store.wire_log import read_log
 
 if TYPE_CHECKING:
@@ -83,6 +84,17 @@ class StoredSession:
         """Yield the records of the wire log; none if there is no log."""
         with suppress(FileNotFoundError):
             yield from read_log(self.wire, on_damaged_line)
+
+    def in_use(self) -> bool:
+        """Return True if another acp-tui has this session open. Raises `OSError`."""
+        try:
+            descriptor = os.open(self.wire, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            return not try_lock(descriptor)
+        finally:
+            os.close(descriptor)
 
     def size(self) -> int:
         """Return the size of the folder in bytes."""

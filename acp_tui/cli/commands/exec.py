@@ -12,6 +12,7 @@ from acp_tui.cli.options import (
     add_unattended_options,
     agent_and_prompt,
 )
+from acp_tui.cli.session_choice import latest_session
 from acp_tui.errors import UserError
 
 EPILOG = """\
@@ -49,10 +50,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run one prompt and return the exit code."""
-    agent, word = agent_and_prompt(args.words, args.program, needed=not args.resume)
-    if args.resume and word is None and agent is not None:
+    is_resumed = args.resume or args.continue_latest
+    agent, word = agent_and_prompt(args.words, args.program, needed=not is_resumed)
+    if is_resumed and word is None and agent is not None:
         agent, word = None, agent  # the single argument is the prompt: the recording names the agent
     prompt = _prompt(word)
+    if args.continue_latest:
+        args.resume = latest_session(args.cwd, agent, args.program)
 
     import asyncio
 

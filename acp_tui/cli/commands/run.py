@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.options import add_agent_options, add_session_options, agent_and_prompt
 from acp_tui.cli.screen_runner import ScreenFailedError, add_theme_option, require_terminal, run_app
+from acp_tui.cli.session_choice import latest_session
 from acp_tui.config import early_settings
 from acp_tui.errors import UserError
 
@@ -32,9 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "words", nargs="*", metavar="AGENT [PROMPT]", help="name of the agent, and the first prompt"
     )
     add_agent_options(parser, policy="ask")
-    add_session_options(parser)
+    choice = add_session_options(parser)
     add_theme_option(parser)
-    parser.add_argument(
+    choice.add_argument(
         "--choose", action="store_true", help="show the list of agents even if a default agent is set"
     )
 
@@ -62,6 +63,8 @@ def app_for(
 ) -> AcpTui:
     """Return the app for these arguments. `on_created` is called with the setup of each conversation."""
     agent, prompt = agent_and_prompt(args.words, args.program, needed=False)
+    if args.continue_latest:
+        args.resume = latest_session(args.cwd, agent, args.program)
     settings = early_settings.read(Path(args.cwd or "."))
     chosen_by_project = False
     if agent is None and args.program is None and not args.resume and not args.choose:

@@ -1,0 +1,62 @@
+"""Chooses the session that `--continue` reopens: the latest one of a folder that is not open elsewhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.agents.launch import launch_from_command
+from acp_tui.config.paths import paths
+from acp_tui.errors import UserError
+from acp_tui.store.drafts import Drafts
+from acp_tui.store.redaction import redact_value
+from acp_tui.store.session_labels import session_title
+from acp_tui.store.stored_sessions import list_sessions
+
+if TYPE_CHECKING:
+    from acp_tui.store.stored_sessions import StoredSession
+
+DEMO_AGENT = "demo"
+QUEUED_RECORD = b'"event":"queued"'
+
+
+def latest_session(folder: Path | None, agent: str | None, program: str | None) -> str:
+    """Return the id of the session to reopen. Raises `UserError` if there is none.
+
+    `folder` is None if the user named none. `agent` and `program` limit the choice to sessions of this agent
+    or of this command line. Sessions without any text of the user are passed over.
+    """
+    # Without --cwd, each session of the demo has a sample project of its own.
+    home = None if agent == DEMO_AGENT and folder is None else os.path.realpath(folder or Path.cwd())
+    drafts = Drafts(paths().state)
+    in_use: str | None = None
+    for session in list_sessions(paths().data):
+        if _matches(session, home, agent, program) and _has_text(session, drafts):
+            if not session.in_use():
+                return session.id
+            in_use = in_use or session.id
+    if in_use is not None:
+        raise UserError(f"The session {in_use} is open in another acp-tui.")
+    of_whom = f" of {agent or program}" if agent or program else ""
+    where = f" in {home}" if home is not None else ""
+    raise UserError(f"No session{of_whom} has been recorded{where} yet. `acp-tui sessions` lists all.")
+
+
+def _matches(session: StoredSession, home: str | None, agent: str | None, program: str | None) -> bool:
+    folder = session.text("cwd")
+    if folder is None or (home is not None and os.path.realpath(folder) != home):
+        return False
+    if program is not None:
+        return session.meta.get("command") == redact_value(launch_from_command(program).command)
+    return agent is None or session.text("agent") == agent
+
+
+def _has_text(session: StoredSession, drafts: Drafts) -> bool:
+    """Return True if the session contains a prompt, a draft or a queued prompt."""
+    if session_title(session).strip() or drafts.load(session.id):
+        return True
+    try:
+        return QUEUED_RECORD in session.wire.read_bytes()  # short, because the agent never got a prompt
+    except OSError:
+        return False
