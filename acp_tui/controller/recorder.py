@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.protocol.client_records import to_record
 from acp_tui.protocol.fold import Fold
-from acp_tui.session.events import Noticed, TerminalExited, TerminalOutput
+from acp_tui.session.events import AgentExited, Noticed, QueuePaused, TerminalExited, TerminalOutput
 from acp_tui.session.record import Record
 from acp_tui.session.text import MAX_KEPT_PER_END
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from acp_tui.store.session_folder import NullFolder, SessionFolder
 
     Listener = Callable[[Record, Sequence[Event], Sequence[Change]], None]
+
+INTERRUPTED = "acp-tui ended during this turn. What the agent did afterwards is not recorded."
+"""Why a turn has no end in the log."""
 
 
 class Recorder:
@@ -76,7 +79,10 @@ class Recorder:
         self.note(TerminalExited(terminal_id, exit_code, signal))
 
     def _continue(self, past: Iterable[Record]) -> None:
-        """Apply the records of an earlier run, and record the end of the terminals that were still open."""
+        """Apply the records of an earlier run, and record the end of what was open when acp-tui was killed.
+
+        Queued prompts wait for the user: those of another day are not sent by themselves.
+        """
         at = 0.0
         for record in past:
             self._fold.apply(record)
@@ -84,6 +90,12 @@ class Recorder:
         for terminal in self.session.terminals.values():
             if terminal.owner != "agent" and terminal.ended_at is None:
                 self.observe(Record(at, "client", to_record(TerminalExited(terminal.terminal_id))))
+        session = self.session
+        if session.process is not None and session.phase != "dead":
+            ended = AgentExited(expected=not session.working, reason=INTERRUPTED)
+            self.observe(Record(at, "client", to_record(ended)))
+        if session.queue and not session.queue_paused:
+            self.observe(Record(at, "client", to_record(QueuePaused(True))))
 
     def _record(self, event: Event) -> Record:
         return Record(self._clock(), "client", to_record(event))
