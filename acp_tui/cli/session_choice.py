@@ -48,7 +48,7 @@ def _matches(session: StoredSession, home: str | None, agent: str | None, progra
     if folder is None or (home is not None and os.path.realpath(folder) != home):
         return False
     if program is not None:
-        return session.meta.get("command") == redact_value(launch_from_command(program).command)
+        return bool(session.meta.get("command") == redact_value(launch_from_command(program).command))
     return agent is None or session.text("agent") == agent
 
 
