@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import signal
@@ -279,3 +280,19 @@ def test_secrets_in_titles_are_masked_in_the_list(capsys: pytest.CaptureFixture[
 
     main(["sessions"])
     assert "ghp_" not in capsys.readouterr().out
+
+
+def test_search_prints_matching_lines_below_their_sessions(capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = record(prompt="Say hello\nto the walrus"), record(prompt="Feed the walrus", at=NOON + 9)
+    assert main(["sessions", "search", "walr", "the"]) == 0
+    first, hit, second, other = capsys.readouterr().out.splitlines()
+    assert first == f"{new.id}  2025-03-04  Feed the walrus"
+    assert (hit, other) == ("  Feed the walrus", "  to the walrus")
+    assert second.startswith(old.id)
+
+    assert main(["sessions", "search", "--json", "walrus"]) == 0
+    best, _ = json.loads(capsys.readouterr().out)["hits"]
+    assert (best["session"], best["entry"], best["matches"]) == (new.id, 0, [[9, 15]])
+
+    assert main(["sessions", "search", "unheard"]) == 1
+    assert capsys.readouterr().err == "acp-tui: No matches.\n"

@@ -1,0 +1,1 @@
+"""The actions of `acp-tui sessions`."""

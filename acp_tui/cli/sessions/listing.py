@@ -1,0 +1,77 @@
+"""`acp-tui sessions list` and `show`: the table of sessions, and the details of one."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.paths import paths
+from acp_tui.console.quantities import format_size
+from acp_tui.console.tables import aligned, cells, labelled, truncate
+from acp_tui.store.session_labels import format_moment, session_title
+from acp_tui.store.stored_sessions import list_sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.store.stored_sessions import StoredSession
+
+DEFAULT_WIDTH = 80
+PROJECT_COLUMNS = 16
+
+
+def print_sessions() -> None:
+    """Print the table of all sessions."""
+    sessions = list_sessions(paths().data)
+    if not sessions:
+        print("No recorded sessions.")
+        return
+    width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
+    print("\n".join(_table(sessions, width)))
+
+
+def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
+    """Return the lines of a table that fits into `width`.
+
+    Titles are truncated. If they would get too short, the agent column is omitted.
+    """
+    rows = [["ID", "AGENT", "PROJECT", "WHEN", "SIZE"]]
+    for session in sessions:
+        project = Path(session.text("cwd") or "").name
+        agent = session.text("agent_title") or session.text("agent") or "?"
+        when, bytes_ = format_moment(session.updated, datetime.now(UTC)), format_size(session.size())
+        rows.append([session.id, agent, truncate(project, PROJECT_COLUMNS), when, bytes_])
+    left = width - max(map(cells, aligned(rows))) - 2
+    if left < PROJECT_COLUMNS:
+        for row in rows:
+            del row[1]
+        left = width - max(map(cells, aligned(rows))) - 2
+    titles = [
+        "TITLE",
+        *(truncate(session_title(session), max(left, PROJECT_COLUMNS // 2)) for session in sessions),
+    ]
+    return aligned([[*row, title] for row, title in zip(rows, titles, strict=True)])
+
+
+def details(session: StoredSession) -> list[str]:
+    """Return the facts about a session, one per line."""
+    now = datetime.now(UTC)
+    command = session.meta.get("command")
+    directories = session.meta.get("directories")
+    fields: list[tuple[str, Any]] = [
+        ("Session", session.id),
+        ("Agent", session.text("agent_title") or session.text("agent")),
+        ("Command", shlex.join(map(str, command)) if isinstance(command, list) else None),
+        ("Project", session.text("cwd")),
+        ("Directories", ", ".join(map(str, directories)) if isinstance(directories, list) else None),
+        ("Title", session.text("title")),
+        ("Agent's id", session.text("session_id")),
+        ("Last used", format_moment(session.updated, now)),
+        ("Stop reason", session.text("stop")),
+        ("Size", format_size(session.size())),
+        ("Folder", str(session.path)),
+    ]
+    return labelled([(label, text) for label, text in fields if text], commands=("Command", "Folder"))

@@ -1,0 +1,121 @@
+"""The file of the index: its tables, and how it is opened, replaced and recognised as damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from acp_tui.config.paths import private_directory
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMAT = 1
+"""The version of the tables and of the texts in them. It is part of the file's name."""
+BUSY_SECONDS = 10.0
+"""Seconds to wait while another process writes."""
+POSITION_BITS = 24
+"""In an entry's number, these lower bits are its position in the session. The others number the session."""
+
+_TABLES = """
+CREATE TABLE sessions (
+    number INTEGER PRIMARY KEY,  -- seconds since the epoch of the last activity: newer sessions sort last
+    folder TEXT NOT NULL UNIQUE,
+    log_size INTEGER NOT NULL,
+    log_time INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    changed_files INTEGER NOT NULL,
+    first_prompt TEXT NOT NULL
+);
+CREATE TABLE entries (number INTEGER PRIMARY KEY, text BLOB NOT NULL);  -- compressed
+-- `words_of` splits the texts. Positions of words are not stored (detail): the index would be twice as large.
+CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, prefix='1 2 3', tokenize=ascii);
+"""
+
+
+class SearchUnavailableError(UserError):
+    """This Python cannot search full texts."""
+
+
+class IndexDamagedError(Exception):
+    """The index cannot be read and has to be made again."""
+
+
+def index_file(cache: Path) -> Path:
+    """Return the path of the index in the cache directory. It may not exist."""
+    return cache / f"sessions-{FORMAT}.sqlite"
+
+
+def open_for_writing(cache: Path) -> sqlite3.Connection:
+    """Open the index, which is created if it is missing. Raises `SearchUnavailableError` without FTS5.
+
+    Raises `IndexDamagedError` if the file is damaged. Only the user can read the file.
+    """
+    private_directory(cache)
+    path = index_file(cache)
+    path.touch(mode=0o600)  # SQLite gives its other files the same mode
+    try:
+        connection = _connect(path)
+    except sqlite3.DatabaseError as error:
+        raise index_error(error) from error
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            connection.executescript(f"BEGIN; {_TABLES} COMMIT;")
+        connection.execute("SELECT 1 FROM sessions, entries, words LIMIT 0")  # fails if a table is missing
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise index_error(error) from error
+    return connection
+
+
+def open_for_reading(cache: Path) -> sqlite3.Connection | None:
+    """Open the index; return None if there is none yet. The connection may be used in any thread."""
+    path = index_file(cache)
+    if not path.exists():
+        return None
+    connection = _connect(path)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def remove_index(cache: Path) -> None:
+    """Delete the index, and those that earlier versions of acp-tui made."""
+    for path in [*_files(index_file(cache)), *older_files(cache)]:
+        path.unlink(missing_ok=True)
+
+
+def older_files(cache: Path) -> list[Path]:
+    """Return the index files of earlier versions."""
+    names = [f"sessions-{number}.sqlite" for number in range(1, FORMAT)]
+    return [path for name in names for path in _files(cache / name) if path.exists()]
+
+
+def index_error(error: sqlite3.DatabaseError) -> Exception:
+    """Return the error to raise for an error of SQLite: damage, missing FTS5, or a full disk."""
+    message = str(error)
+    if "no such module" in message:
+        return SearchUnavailableError(
+            "Full-text search is not available: this Python's SQLite has no FTS5. Titles can be searched."
+        )
+    if isinstance(error, sqlite3.OperationalError) and "no such" not in message:
+        return UserError(f"The index of sessions cannot be used: {message}.")
+    return IndexDamagedError(message)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None)
+
+
+def _files(path: Path) -> list[Path]:
+    return [path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal"))]
+
+
+def remove_from_segments(connection: sqlite3.Connection) -> None:
+    """Make deletions remove words from the index at once, where SQLite can (3.42 and later)."""
+    with suppress(sqlite3.DatabaseError):
+        connection.execute("INSERT INTO words(words, rank) VALUES ('secure-delete', 1)")

@@ -1,0 +1,74 @@
+"""What the index holds of one session: the texts of its entries, and facts for the list of sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.protocol.fold import fold
+from acp_tui.session.state import Diff, OwnToolCall, Permission, ToolCall
+from acp_tui.session.text import visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_tui.session.record import Record
+    from acp_tui.session.state import Entry, Session
+
+MAX_ENTRY_CHARACTERS = 40_000
+"""The maximum length of the indexed text of an entry. From longer ones the middle is omitted."""
+MAX_PROMPT_CHARACTERS = 200
+_CHANGING_KINDS = ("edit", "delete", "move")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTexts:
+    """The indexed content of a session."""
+
+    turns: int
+    changed_files: int
+    first_prompt: str  # on one line, shortened
+    texts: list[tuple[int, str]]  # the entries' positions in the session, with their texts
+
+
+def session_texts(records: Iterable[Record]) -> SessionTexts:
+    """Fold the records of a session as a replay does, and return what is indexed."""
+    session = fold(records)
+    texts = ((entry.id, _shortened(_text(entry, session))) for entry in session.entries)
+    prompts = session.prompts
+    return SessionTexts(
+        turns=len(prompts),
+        changed_files=len({path for call in session.tool_calls.values() for path in _changed_paths(call)}),
+        first_prompt=visible_line(prompts[0].text[:MAX_PROMPT_CHARACTERS]) if prompts else "",
+        texts=[(position, text) for position, text in texts if text],
+    )
+
+
+def _text(entry: Entry, session: Session) -> str:
+    return visible("\n".join([kind_of(entry).searched_text(entry, session), *_more_texts(entry)])).strip()
+
+
+def _more_texts(entry: Entry) -> Iterator[str]:
+    """Yield what was done or answered but is not part of the text that is searched in a transcript."""
+    match entry:
+        case ToolCall(command=str() as command, title=title) if command not in title:
+            yield command
+        case OwnToolCall(call=ToolCall(command=str() as command)):
+            yield command
+        case Permission(option=option) if option is not None:
+            yield option.name
+
+
+def _changed_paths(call: ToolCall) -> Iterator[str]:
+    if call.status == "completed":
+        yield from (item.path for item in call.content if isinstance(item, Diff))
+        if call.kind in _CHANGING_KINDS:
+            yield from (location.path for location in call.locations)
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= MAX_ENTRY_CHARACTERS:
+        return text
+    half = MAX_ENTRY_CHARACTERS // 2
+    return f"{text[:half]}\n{text[-half:]}"
