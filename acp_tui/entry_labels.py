@@ -247,4 +247,10 @@ _COMPACTION_WORDS = {
 
 def compaction_words(compaction: Compaction) -> str:
     """Return what the agent is doing or has done, such as "compacted the context"."""
-    return _COMPACTION_WORDS.get(compaction.status, f"compacting the context: {compaction.status}")
+    words = _COMPACTION_WORDS.get(compaction.status, f"compacting the context: {compaction.status}")
+    before, after = compaction.tokens_before, compaction.tokens_after
+    if before is None:
+        return words if after is None else f"{words} to {after:,} tokens"
+    return (
+        f"{words} of {before:,} tokens" if after is None else f"{words} from {before:,} to {after:,} tokens"
+    )

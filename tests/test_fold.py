@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from acp_tui.protocol.fold import Fold, fold
 from acp_tui.session.record import Record
 from acp_tui.session.state import (
+    Compaction,
     Elicitation,
     Permission,
     Plan,
@@ -128,6 +129,14 @@ def test_a_permission_keeps_the_streamed_arguments_of_its_call() -> None:
     texts = [getattr(item, "text", "") for item in state.session.tool_calls[permission.call_id].content]
     assert texts[0] == "Requesting approval to Running: echo one; sleep 1; echo two"
     assert json.loads(texts[1]) == {"command": "echo one; sleep 1; echo two"}
+
+
+@pytest.mark.parametrize(("name", "summary"), [("claude-code-compact", "Done."), ("codex-compact", "")])
+def test_a_compaction_is_one_entry_with_its_summary(name: str, summary: str) -> None:
+    """Claude Code reports the end twice, the second time without the summary; Codex sends no summary."""
+    session = fold(records(by_name(name)))
+    (compaction,) = [entry for entry in session.entries if isinstance(entry, Compaction)]
+    assert (compaction.status, compaction.text[-5:]) == ("completed", summary)
 
 
 def test_a_loaded_session_ends_with_the_live_turn() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui import __version__
 from acp_tui.connection.errors import ConnectionFault, NotSupported, RequestFailed, VersionMismatch
-from acp_tui.connection.params import build_params, mcp_servers, prompt_blocks
+from acp_tui.connection.params import add_newer_capabilities, build_params, mcp_servers, prompt_blocks
 from acp_tui.connection.rpc_connection import RpcConnection
 from acp_tui.protocol import draft
 from acp_tui.protocol.client_calls import STEERING
@@ -42,6 +42,7 @@ class AgentConnection(RpcConnection):
             clientCapabilities=dict(capabilities),
             clientInfo={"name": "acp-tui", "title": "acp-tui", "version": __version__},
         )
+        add_newer_capabilities(params["clientCapabilities"], capabilities)
         try:
             result = _object(await self.call("initialize", params, timeout=timeout))
         except RequestFailed as failure:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 BASELINE_CONTENT_TYPES = frozenset({"text", "resource_link"})
 """The types of content blocks that every agent must accept in prompts."""
 CONTENT_CAPABILITIES = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
+NEWER_CAPABILITIES = (("session", "notices"), ("session", "compaction"))
+"""Capabilities of the client that are in the schema, but which the models of SDK 0.12.1 drop."""
 TRACE_VARIABLES = ("traceparent", "tracestate", "baggage")
 
 
@@ -37,6 +39,19 @@ def build_params(model: type[BaseModel], **fields: Any) -> dict[str, Any]:
         name = given.get("name", model.__name__)
         raise UserError(f'Cannot send "{name}" to the agent: {where}: {first["msg"]}.') from None
     return valid.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
+
+
+def add_newer_capabilities(built: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Add the given `NEWER_CAPABILITIES` to the `clientCapabilities` that a model has built."""
+    for *parents, name in NEWER_CAPABILITIES:
+        source: Any = given
+        for parent in parents:
+            source = source.get(parent) or {}
+        if name in source:
+            target = built
+            for parent in parents:
+                target = target.setdefault(parent, {})
+            target[name] = source[name]
 
 
 def mcp_servers(

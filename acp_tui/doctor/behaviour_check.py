@@ -240,7 +240,7 @@ class BehaviourCheck:
         elif kind.endswith("_chunk"):
             self._chunk(kind, update)
         else:
-            self._content_updates += kind == "plan"
+            self._content_updates += kind in ("plan", "compaction_update")
 
     def _chunk(self, kind: str, update: dict[str, Any]) -> None:
         content = update.get("content")

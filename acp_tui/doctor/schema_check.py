@@ -73,8 +73,9 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
         yield SchemaViolation("schema:envelope", 'a message lacks "jsonrpc": "2.0"')
     method = frame.get("method")
     if isinstance(method, str):
-        if model := calls.get(method):
-            yield from _compare(model, method, frame.get("params"))
+        params = frame.get("params")
+        if model := _newer_model(params) or calls.get(method):
+            yield from _compare(model, method, params)
         return
     identity = frame.get("id")
     answered = methods.pop(identity, None) if isinstance(identity, (int, str)) else None
@@ -91,6 +92,15 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
                 )
             return
         yield from _compare(model, answered, result, " answer")
+
+
+def _newer_model(params: Any) -> type[BaseModel] | None:
+    """Return the model of a `session/update` whose kind the SDK does not know; None for other messages."""
+    from acp_tui.doctor.newer_updates import NOTIFICATIONS
+
+    update = params.get("update") if isinstance(params, dict) else None
+    kind = update.get("sessionUpdate") if isinstance(update, dict) else None
+    return NOTIFICATIONS.get(kind) if isinstance(kind, str) else None
 
 
 def _error_violations(method: str, error: Any) -> Iterator[SchemaViolation]:

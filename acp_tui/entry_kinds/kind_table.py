@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds import messages, notices, own_tool_call, plan, requests, terminal, tool_call
+from acp_tui.entry_kinds import (
+    compaction,
+    messages,
+    notices,
+    own_tool_call,
+    plan,
+    requests,
+    terminal,
+    tool_call,
+)
 from acp_tui.entry_kinds.imported import Imported
 from acp_tui.entry_kinds.kind import EntryKind
 from acp_tui.session import state
@@ -151,11 +160,16 @@ KINDS: dict[type[Entry], EntryKind] = {
     state.Compaction: EntryKind(
         title="Compaction",
         renderer=Imported(f"{_RENDERERS}.compaction:body"),
-        plain_text=notices.compaction_lines,
-        blocks=notices.compaction_blocks,
-        search_text=notices.compaction_search_text,
+        plain_text=compaction.plain_text,
+        blocks=compaction.blocks,
+        search_text=compaction.search_text,
+        is_markdown=True,
+        progress=compaction.progress,
+        progress_updates=True,
         foldable=True,
-        starts_folded=notices.always_folded,
+        starts_folded=compaction.starts_folded,
+        is_error=compaction.has_failed,
+        estimated_height=compaction.estimated_height,
     ),
     state.Unrecognised: EntryKind(
         title="Not recognised",

@@ -42,16 +42,21 @@ def thought_title(thought: Thought) -> str:
 
 def prompt_height(message: Message, width: int) -> int:
     """Estimate the height of a user message."""
-    return 1 + _length(message) // max(20, width - 4)
+    return 1 + _length(message.parts) // max(20, width - 4)
 
 
 def answer_height(message: Message, width: int) -> int:
-    """Estimate the height of an agent message. Lines of Markdown fill about two thirds of the width."""
-    return 1 + _length(message) // (max(20, width - 4) * 2 // 3)
+    """Estimate the height of an agent message."""
+    return text_height(message.parts, width)
 
 
-def _length(message: Message) -> int:
-    return sum(getattr(part, "length", 40) for part in message.parts)
+def text_height(parts: list[GrowingText | Content], width: int) -> int:
+    """Estimate the height of Markdown, whose lines fill about two thirds of the width."""
+    return 1 + _length(parts) // (max(20, width - 4) * 2 // 3)
+
+
+def _length(parts: list[GrowingText | Content]) -> int:
+    return sum(getattr(part, "length", 40) for part in parts)
 
 
 # --------------------------------------------------------------------------- texts
@@ -97,23 +102,24 @@ def search_text(message: Message, _session: Session) -> Iterable[str]:
 
 def prompt_blocks(message: Message, _context: TextContext) -> Iterable[Block]:
     """Return the blocks that show a user message in an export."""
-    return [Speech("user", _parts(message, PlainText))]
+    return [Speech("user", message_parts(message.parts, PlainText))]
 
 
 def answer_blocks(message: Message, _context: TextContext) -> Iterable[Block]:
     """Return the blocks that show an agent message in an export."""
-    return [Speech("agent", _parts(message, MarkdownText))]
+    return [Speech("agent", message_parts(message.parts))]
 
 
 def thought_blocks(thought: Thought, _context: TextContext) -> Iterable[Block]:
     """Return the blocks that show a thought in an export."""
-    return [Fold(Headline(thought_title(thought)), _parts(thought, MarkdownText), is_over(thought))]
+    return [Fold(Headline(thought_title(thought)), message_parts(thought.parts), is_over(thought))]
 
 
-def _parts(message: Message, text_part: type[PlainText | MarkdownText]) -> list[Part]:
-    return [
-        ContentBlock(part) if isinstance(part, Content) else text_part(str(part)) for part in message.parts
-    ]
+def message_parts(
+    parts: list[GrowingText | Content], text_part: type[PlainText | MarkdownText] = MarkdownText
+) -> list[Part]:
+    """Return the parts of a message or summary, for an export."""
+    return [ContentBlock(part) if isinstance(part, Content) else text_part(str(part)) for part in parts]
 
 
 # --------------------------------------------------------------------------- actions

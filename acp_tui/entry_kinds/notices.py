@@ -1,4 +1,4 @@
-"""Entries of a line or two: notices, ends of turns, compactions, and messages of unknown kinds."""
+"""Entries of a line or two: notices, ends of turns, and messages of unknown kinds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal
 
 from acp_tui.entry_kinds.blocks import Aside
 from acp_tui.entry_kinds.plain_lines import indented, raw_lines
-from acp_tui.entry_labels import compaction_words
 from acp_tui.session.text import visible, visible_json, visible_line
 
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     from acp_tui.entry_kinds.blocks import Block
     from acp_tui.entry_kinds.kind import TextContext
-    from acp_tui.session.state import Compaction, Notice, Session, TurnEnd, Unrecognised
+    from acp_tui.session.state import Notice, Session, TurnEnd, Unrecognised
 
 PRINTED_SOURCES = frozenset({"client", "agent", "protocol"})
 """The sources of the notices that `exec` prints.
@@ -126,26 +125,6 @@ def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
 def turn_end_progress(end: TurnEnd) -> str:
     """Return why the agent stopped early, else an empty text. `exec` reports an error with its result."""
     return f"stopped: {end.stop_reason}" if end.stop_reason not in (None, "end_turn") else ""
-
-
-# --------------------------------------------------------------------------- compactions
-
-
-def compaction_lines(compaction: Compaction, _context: TextContext) -> Iterator[str]:
-    """Yield a compaction and its summary as plain text."""
-    yield f"- The agent: {compaction_words(compaction)}"
-    yield from indented([*str(compaction.summary).splitlines(), *(compaction.error or "").splitlines()])
-
-
-def compaction_search_text(compaction: Compaction, _session: Session) -> Iterable[str]:
-    return [str(compaction.summary)]
-
-
-def compaction_blocks(compaction: Compaction, _context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show a compaction in an export."""
-    detail = "\n".join(filter(None, (compaction.error, str(compaction.summary))))
-    text = f"the agent: {visible_line(compaction_words(compaction))}"
-    return [Aside("error" if compaction.status == "failed" else "info", "·", text, detail)]
 
 
 # --------------------------------------------------------------------------- unknown messages

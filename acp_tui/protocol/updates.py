@@ -201,13 +201,15 @@ def _compaction(update: dict[str, Any]) -> list[ev.Event] | None:
     compaction_id = values.raw(update, "compactionId")
     if compaction_id is None:
         return None
-    summary = update.get("summary")
+    meta = values.obj(update.get("_meta"))
     return [
         ev.CompactionChanged(
             compaction_id,
             status=values.line(update, "status"),
-            summary=None if summary is None else "".join(block.text for block in read_blocks(summary)),
-            error=values.text(update, "error"),
+            summary=read_blocks(update["summary"] or []) if "summary" in update else None,
+            error=values.text(update, "error") or "" if "error" in update else None,
+            tokens_before=values.integer(meta, "preTokens"),
+            tokens_after=values.integer(meta, "postTokens"),
         )
     ]
 
@@ -215,10 +217,13 @@ def _compaction(update: dict[str, Any]) -> list[ev.Event] | None:
 def _compaction_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
     compaction_id = values.raw(update, "compactionId")
     content = update.get("content")
-    said = content if isinstance(content, str) else values.obj(content).get("text")
-    if compaction_id is None or not isinstance(said, str):
+    if compaction_id is None or content is None:
         return None
-    return [ev.CompactionChunk(compaction_id, said)]
+    source = values.obj(content)
+    text = content if isinstance(content, str) else source.get("text")
+    if isinstance(text, str) and source.get("type", "text") == "text":
+        return [ev.CompactionChunk(compaction_id, text)]
+    return [ev.CompactionChunk(compaction_id, content=block) for block in read_blocks(content)]
 
 
 def _notice(update: dict[str, Any]) -> list[ev.Event] | None:

@@ -302,7 +302,7 @@ class InfoChanged(Event):
 
 @dataclass(slots=True)
 class AgentNotice(Event):
-    """A `notice` update, which is unstable in the protocol."""
+    """A `notice` update: information for the user that is not part of the session's history."""
 
     level: Level
     text: str
@@ -311,20 +311,23 @@ class AgentNotice(Event):
 
 @dataclass(slots=True)
 class CompactionChanged(Event):
-    """A `compaction_update`, which is unstable in the protocol. Fields that are None are unchanged."""
+    """A `compaction_update`. Fields that are None are unchanged, and empty ones are cleared."""
 
     compaction_id: str
     status: str | None = None
-    summary: str | None = None
+    summary: list[Content] | None = None
     error: str | None = None
+    tokens_before: int | None = None
+    tokens_after: int | None = None
 
 
 @dataclass(slots=True)
 class CompactionChunk(Event):
-    """A `compaction_summary_chunk`, which is unstable in the protocol."""
+    """A `compaction_summary_chunk`: text, or other content."""
 
     compaction_id: str
-    text: str  # raw
+    text: str = ""  # raw
+    content: Content | None = None
 
 
 @dataclass(slots=True)

@@ -104,7 +104,12 @@ class Message(Entry):
     @property
     def text(self) -> str:
         """All text of the message, without its other content."""
-        return "".join(str(part) if isinstance(part, GrowingText) else part.text for part in self.parts)
+        return text_of(self.parts)
+
+
+def text_of(parts: list[GrowingText | Content]) -> str:
+    """Return all text of a message or summary, without its other content."""
+    return "".join(str(part) if isinstance(part, GrowingText) else part.text for part in parts)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -323,8 +328,15 @@ class Compaction(Entry):
 
     compaction_id: str
     status: str = "in_progress"
-    summary: GrowingText = field(default_factory=GrowingText)
+    parts: list[GrowingText | Content] = field(default_factory=list)  # of the summary
     error: str | None = None
+    tokens_before: int | None = None  # tokens in the context, if the agent says so
+    tokens_after: int | None = None
+
+    @property
+    def text(self) -> str:
+        """All text of the summary, without its other content."""
+        return text_of(self.parts)
 
 
 @dataclass(kw_only=True, slots=True)

@@ -37,13 +37,11 @@ LINK = {"type": "resource_link", "uri": "file:///a", "name": "a"}
 async def test_initialize_sends_the_client_name_and_known_capabilities_only(client: MakeClient) -> None:
     agent = client("complete")
     connection = await agent.start()
-    await connection.initialize({"terminal": True, "nonsense": 1, "_meta": {"terminal_output": True}})
+    known = {"terminal": True, "session": {"notices": {}}, "_meta": {"terminal_output": True}}
+    await connection.initialize({**known, "nonsense": 1})
     params = agent.frames("sent")[0]["params"]
     assert params.pop("clientInfo").keys() == {"name", "title", "version"}
-    assert params == {
-        "protocolVersion": 1,
-        "clientCapabilities": {"terminal": True, "_meta": {"terminal_output": True}},
-    }
+    assert params == {"protocolVersion": 1, "clientCapabilities": known}
 
 
 async def test_mcp_servers_are_sent_with_their_empty_lists(client: MakeClient) -> None:

@@ -218,6 +218,9 @@ def test_a_correct_turn_has_no_violations() -> None:
     talk.reply("p1", {"outcome": {"outcome": "selected", "optionId": "yes"}})
     talk.tool_update("t", status="completed", content=[DIFF])
     talk.update("plan", entries=[{"content": "x", "priority": "low", "status": "pending"}])
+    talk.update("notice", severity="info", title="Mind this")
+    talk.update("compaction_summary_chunk", compactionId="c", content={"type": "text", "text": "short"})
+    talk.update("compaction_update", compactionId="c", status="completed", summary=None)
     talk.says("done", messageId="m")
     talk.end(prompt)
     talk.update("session_info_update", title="Title")
@@ -262,6 +265,7 @@ def test_repeated_violations_are_counted() -> None:
             "schema:session/update",
             "agent_message_chunk",
         ),
+        (turn(lambda talk: talk.update("notice", title="x")), "schema:session/update", "severity"),
         (turn(tool(status="thinking")), "schema:session/update", "status"),
         (turn(tool(surprise=1)), "schema:session/update", "surprise"),
         (turn(permission(option("y", "maybe"))), "schema:session/request_permission", "kind"),

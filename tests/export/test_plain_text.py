@@ -202,7 +202,7 @@ def test_a_permission_request_shows_answer_source_and_reason() -> None:
             "? Question (url): Sign in\n  https://x/\n  not answered",
         ),
         (
-            state.Compaction(id=1, at=0, compaction_id="c", status="completed", summary=GrowingText("short")),
+            state.Compaction(id=1, at=0, compaction_id="c", status="completed", parts=[GrowingText("short")]),
             "- The agent: compacted the context\n    short",
         ),
         (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.session.events import Noticed, TerminalExited, TerminalOutput
+from acp_tui.session.events import AgentExited, Noticed, TerminalExited, TerminalOutput
 from acp_tui.session.state import Compaction, Notice, Plan, PlanItem, Terminal, Unrecognised
 from acp_tui.session.text import MAX_KEPT_PER_END
 from tests.support.talk import Talk
@@ -90,7 +90,29 @@ def test_updates_of_a_compaction_change_one_entry(talk: Talk) -> None:
     talk.update("compaction_summary_chunk", compactionId="c", content={"type": "text", "text": "short"})
     talk.update("compaction_update", compactionId="c", status="failed", error="no room")
     compaction = talk.only(Compaction)
-    assert (str(compaction.summary), compaction.status, compaction.error) == ("short", "failed", "no room")
+    assert (compaction.text, compaction.status, compaction.error) == ("short", "failed", "no room")
+
+
+def test_a_field_of_a_compaction_is_kept_if_left_out_and_cleared_by_null(talk: Talk) -> None:
+    summary = [{"type": "text", "text": "whole"}, {"type": "image", "data": "", "mimeType": "image/png"}]
+    talk.update("compaction_update", compactionId="c", status="failed", summary=summary, error="no room")
+    talk.update("compaction_update", compactionId="c", status="completed")
+    compaction = talk.only(Compaction)
+    assert (compaction.text, len(compaction.parts), compaction.error) == ("whole", 2, "no room")
+    talk.update("compaction_update", compactionId="c", status="completed", summary=None, error=None)
+    assert (compaction.parts, compaction.error) == ([], None)
+
+
+def test_a_compaction_is_over_when_the_agent_exits(talk: Talk) -> None:
+    talk.update("compaction_update", compactionId="c", status="in_progress")
+    talk.client(AgentExited(exit_code=1))
+    assert talk.only(Compaction).status == "cancelled"
+
+
+def test_a_notice_repeated_in_a_turn_is_only_counted(talk: Talk) -> None:
+    for title in ("Slow down", "Slow down", "Other"):
+        talk.update("notice", severity="warning", title=title, description="soon")
+    assert [notice.text for notice in talk.all(Notice)] == ["Slow down (2 times)", "Other"]
 
 
 @pytest.mark.parametrize(("severity", "level"), [("error", "error"), ("warning", "warning"), ("fun", "info")])

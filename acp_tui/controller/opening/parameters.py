@@ -21,7 +21,7 @@ def client_capabilities(*, elicitation: bool = False, terminal_sign_in: bool = F
     capabilities: dict[str, Any] = {
         "fs": {"readTextFile": True, "writeTextFile": True},
         "terminal": True,
-        "session": {"configOptions": {"boolean": {}}},
+        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
         # Several agents run commands themselves and report the output only in this extension.
         "_meta": {"terminal_output": True},
     }

@@ -9,6 +9,7 @@ from acp_tui.session.reduce import history, requests
 from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed
 from acp_tui.session.reduce.facts import reset_facts, set_modes, set_options
 from acp_tui.session.reduce.own_tools import end_own_tool_calls
+from acp_tui.session.reduce.plans import end_compactions
 from acp_tui.session.reduce.stored_settings import begin_restore, update_settings
 from acp_tui.session.reduce.terminals import end_agent_terminals
 from acp_tui.session.reduce.tool_calls import close_open_calls
@@ -66,6 +67,7 @@ def _end_everything(session: Session, at: float, error: RpcError | None) -> list
     changes += requests.cancel_all(session, "The agent exited")
     changes += end_agent_terminals(session, at)
     changes += end_own_tool_calls(session, at)
+    changes += end_compactions(session)
     changes += end_message(session, at)
     history.give_up(session)
     session.reducer_state.opening = None

@@ -35,8 +35,11 @@ def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
 
 
 def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Change]:
-    """Add a notice of the agent."""
-    return add_notice(session, at, event.text, level=event.level, detail=event.detail, source="agent")
+    """Add a notice of the agent. If the agent repeats it in the same turn, it is only counted."""
+    entry, count, changes = _count(session, f"notice {event.level} {event.text} {event.detail}", at)
+    entry.source, entry.level, entry.detail = "agent", event.level, event.detail
+    entry.text = event.text if count == 1 else f"{event.text} ({count} times)"
+    return changes
 
 
 def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:

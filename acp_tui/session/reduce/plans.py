@@ -11,7 +11,7 @@ from acp_tui.session.text import GrowingText
 if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.events import CompactionChanged, CompactionChunk, PlanChanged
-    from acp_tui.session.state import PlanItem, Session
+    from acp_tui.session.state import Content, PlanItem, Session
 
 
 def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change]:
@@ -53,17 +53,43 @@ def compaction_changed(session: Session, event: CompactionChanged, at: float) ->
     if event.status is not None:
         compaction.status = event.status
     if event.summary is not None:
-        compaction.summary = GrowingText(event.summary)
+        compaction.parts = []
+        for content in event.summary:
+            _append(compaction, content.text if content.kind == "text" else "", content)
     if event.error is not None:
-        compaction.error = event.error
+        compaction.error = event.error or None
+    if event.tokens_before is not None:
+        compaction.tokens_before = event.tokens_before
+    if event.tokens_after is not None:
+        compaction.tokens_after = event.tokens_after
     return [*changes, touch(compaction)]
 
 
 def compaction_chunk(session: Session, event: CompactionChunk, at: float) -> list[Change]:
-    """Append text to the summary of a compaction."""
+    """Append text or other content to the summary of a compaction."""
     compaction, changes = _compaction(session, event.compaction_id, at)
-    compaction.summary.append(event.text)
+    _append(compaction, event.text, event.content)
     return [*changes, touch(compaction)]
+
+
+def _append(compaction: Compaction, text: str, content: Content | None) -> None:
+    """Append text to the last part of the summary, or add other content as a new part."""
+    if content is not None and content.kind != "text":
+        compaction.parts.append(content)
+        return
+    if not (compaction.parts and isinstance(compaction.parts[-1], GrowingText)):
+        compaction.parts.append(GrowingText())
+    last = compaction.parts[-1]
+    assert isinstance(last, GrowingText)
+    last.append(text)
+
+
+def end_compactions(session: Session) -> list[Change]:
+    """Mark running compactions as cancelled, because the agent's process has ended."""
+    running = [one for one in session.reducer_state.compactions.values() if one.status == "in_progress"]
+    for compaction in running:
+        compaction.status = "cancelled"
+    return [touch(compaction) for compaction in running]
 
 
 def _compaction(session: Session, compaction_id: str, at: float) -> tuple[Compaction, list[Change]]:

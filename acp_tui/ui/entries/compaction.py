@@ -1,30 +1,90 @@
-"""A compaction of the agent's context: one line, and the summary when unfolded."""
+"""A compaction of the agent's context: one line, and the summary unless folded."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
 from acp_tui.entry_labels import compaction_words
-from acp_tui.ui.drawing.body import LinesBody
-from acp_tui.ui.drawing.text_layout import hanging_lines, limit_lines, wrapped_lines
+from acp_tui.ui.drawing.text_layout import hanging_lines, short_hanging_lines
+from acp_tui.ui.entries.message_parts import MessageParts
+from acp_tui.ui.entries.thought import muted
+from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN
 
 if TYPE_CHECKING:
+    from textual.strip import Strip
+
     from acp_tui.session.state import Compaction
     from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.ui.entries.message_parts import PartPosition
 
 
 def body(entry: Compaction, context: DrawContext) -> Body:
-    """Draw the status, the error if any, and the summary unless folded."""
-    palette, width = context.palette, context.width
-    summary = str(entry.summary)
-    words = compaction_words(entry)
-    fold = ("▸ " if context.folded else "▾ ") if summary else "· "
-    style = palette.error if entry.status == "failed" else palette.dim
-    lines = hanging_lines([Segment(fold, palette.faint)], [Segment(words, style)], width)
+    return CompactionBody(entry, context)
+
+
+class CompactionBody:
+    """The status, the error if any, and the summary as Markdown. While folded, the summary is not parsed."""
+
+    def __init__(self, entry: Compaction, context: DrawContext) -> None:
+        self._entry = entry
+        self._shown = (compaction_words(entry), entry.error)
+        self._parts = entry.parts
+        self._head = _head(entry, context)
+        self._summary: MessageParts | None = None
+        if entry.parts and not context.folded:
+            bar = [Segment("│ ", context.palette.faint)]
+            self._summary = MessageParts(entry, replace(context, palette=muted(context.palette)), bar)
+
+    @property
+    def height(self) -> int:
+        """The number of lines: the status, the error and the summary."""
+        return len(self._head) + (self._summary.height if self._summary is not None else 0)
+
+    def settle(self, first: int, last: int) -> None:
+        """Compute the exact heights of these lines."""
+        above = len(self._head)
+        if self._summary is not None and last >= above:
+            self._summary.settle(max(0, first - above), last - above)
+
+    def line(self, number: int) -> Strip:
+        if number < len(self._head) or self._summary is None:
+            return self._head[number]
+        return self._summary.line(number - len(self._head))
+
+    def copy_text(self) -> str:
+        """Return the status, the error and the summary."""
+        entry = self._entry
+        return "\n".join(filter(None, (compaction_words(entry), entry.error, entry.text)))
+
+    def update(self) -> bool:
+        """Draw the new text. Return False if more than the summary's end changed."""
+        entry = self._entry
+        same = self._shown == (compaction_words(entry), entry.error) and self._parts is entry.parts
+        return same and self._summary is not None and self._summary.update()
+
+    def position_at(self, line: int) -> PartPosition:
+        """Return the position of a line, which stays valid when heights above it change."""
+        above = len(self._head)
+        inside = line >= above and self._summary is not None
+        return self._summary.position_at(line - above) if inside and self._summary else (-1, (0, line))
+
+    def line_at(self, place: PartPosition) -> int:
+        """Return the current line number of a position."""
+        part, (_, row) = place
+        return len(self._head) + self._summary.line_at(place) if part >= 0 and self._summary else row
+
+
+def _head(entry: Compaction, context: DrawContext) -> list[Strip]:
+    palette = context.palette
+    sign = (FOLDED if context.folded else OPEN) if entry.parts else "·"
+    style = palette.error if entry.status == "failed" else palette.thought
+    lines = hanging_lines(
+        [Segment(f"{sign} ", style)], [Segment(compaction_words(entry), style)], context.width
+    )
     if entry.error:
-        lines += wrapped_lines(entry.error, palette.error, width)
-    if summary and not context.folded:
-        lines += limit_lines(wrapped_lines(summary, palette.thought, width), context)
-    return LinesBody(lines, "\n".join(filter(None, (words, entry.error, summary))))
+        lead = [Segment("  ")]
+        lines += short_hanging_lines(lead, [Segment(" ".join(entry.error.split()), palette.error)], context)
+    return lines

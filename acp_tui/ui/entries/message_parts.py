@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from textual.strip import Strip
 
@@ -13,7 +13,6 @@ from acp_tui.ui.entries.content import content_lines, withheld_lines
 from acp_tui.ui.markdown.document import Document
 
 if TYPE_CHECKING:
-    from acp_tui.session.state import Message
     from acp_tui.session.text import GrowingText
     from acp_tui.ui.drawing.body import DrawContext, Spans
 
@@ -21,10 +20,22 @@ if TYPE_CHECKING:
     PartPosition = tuple[int, tuple[int, int]]
 
 
+class HasParts(Protocol):
+    """A message, or another entry whose text grows and may contain other content."""
+
+    parts: list[GrowingText | Content]
+
+    @property
+    def text(self) -> str:
+        """All text, without the other content."""
+
+
 class MessageParts:
     """Draws the parts of a message."""
 
-    def __init__(self, message: Message, context: DrawContext, before: Spans, *, plain: bool = False) -> None:
+    def __init__(
+        self, message: HasParts, context: DrawContext, before: Spans, *, plain: bool = False
+    ) -> None:
         """Each line begins with `before`. If `plain` is true, text is not drawn as Markdown."""
         self._message = message
         self._context = context

@@ -154,9 +154,24 @@ def test_a_url_is_shown_in_full_with_its_host_highlighted(url: str, host: str) -
 
 
 def test_an_unfolded_compaction_shows_its_summary() -> None:
-    entry = Compaction(id=1, at=0, compaction_id="c", status="completed", summary=GrowingText("We did this"))
+    entry = Compaction(id=1, at=0, compaction_id="c", status="completed", parts=[GrowingText("We did this")])
     assert drawn(entry, folded=True) == ["▸ compacted the context"]
-    assert drawn(entry) == ["▾ compacted the context", "  We did this"]
+    assert drawn(entry) == ["▾ compacted the context", "│ We did this"]
+
+
+def test_a_long_summary_folds_when_the_compaction_is_over() -> None:
+    summary = GrowingText("word " * 100)
+    entry = Compaction(id=1, at=0, compaction_id="c", parts=[summary])
+    body = make_body(entry, DrawContext(width=40, palette=Palette(), session=Session()))
+    height = body.height
+    summary.append("and more words\n\nto the end")
+    assert body.update()
+    assert body.height > height
+    assert not kind_of(entry).starts_folded(entry)
+    entry.status, entry.tokens_before, entry.tokens_after = "completed", 180_000, 24_000
+    assert not body.update()
+    assert kind_of(entry).starts_folded(entry)
+    assert drawn(entry, folded=True) == ["▸ compacted the context from 180,000 to 24,000 tokens"]
 
 
 def test_an_unknown_message_is_truncated_on_the_screen_but_copied_in_full() -> None:
@@ -182,7 +197,7 @@ def test_short_entries_fit_the_width(width: int) -> None:
         Elicitation(
             id=4, at=0, request_id=1, mode="url", message=wide, url=wide, schema={"properties": {wide: 1}}
         ),
-        Compaction(id=5, at=0, compaction_id="c", status=wide, summary=GrowingText(wide), error=wide),
+        Compaction(id=5, at=0, compaction_id="c", status=wide, parts=[GrowingText(wide)], error=wide),
         Unrecognised(id=6, at=0, what=wide, raw=[wide]),
     ]
     for entry in entries:

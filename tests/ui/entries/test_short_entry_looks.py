@@ -125,11 +125,11 @@ ENTRIES: Shown = [
     (Compaction(id=1, at=0, compaction_id="c"), False),
     (
         Compaction(
-            id=2, at=0, compaction_id="c", status="completed", summary=GrowingText(f"{LONG}\n\n{LONG}")
+            id=2, at=0, compaction_id="c", status="completed", parts=[GrowingText(f"{LONG}\n\n{LONG}")]
         ),
         False,
     ),
-    (Compaction(id=3, at=0, compaction_id="c", status="completed", summary=GrowingText(LONG)), True),
+    (Compaction(id=3, at=0, compaction_id="c", status="completed", parts=[GrowingText(LONG)]), True),
     (Compaction(id=4, at=0, compaction_id="c", status="failed", error="no room left"), False),
     # unrecognised
     (Unrecognised(id=1, at=0, what="session update 'weather'", raw={"sun": True}), True),

@@ -1,0 +1,70 @@
+"""Compactions of the agent's context: one line, and the summary that the agent goes on with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.entry_kinds.blocks import Aside, Fold, Headline
+from acp_tui.entry_kinds.messages import message_parts, text_height
+from acp_tui.entry_kinds.plain_lines import indented
+from acp_tui.entry_labels import compaction_words
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_tui.entry_kinds.blocks import Block
+    from acp_tui.entry_kinds.kind import TextContext
+    from acp_tui.session.state import Compaction, Session
+
+MAX_OPEN_CHARACTERS, MAX_OPEN_LINES = 300, 4
+"""A finished summary that is longer than one of these starts folded."""
+
+
+def starts_folded(compaction: Compaction) -> bool:
+    """Return True if the compaction is over and its summary is long."""
+    if compaction.status == "in_progress":
+        return False
+    text = compaction.text
+    return len(text) > MAX_OPEN_CHARACTERS or text.count("\n") >= MAX_OPEN_LINES
+
+
+def has_failed(compaction: Compaction) -> bool:
+    """Return True if the agent could not compact its context."""
+    return compaction.status == "failed"
+
+
+def estimated_height(compaction: Compaction, width: int) -> int:
+    """Estimate the height of the headline and the summary."""
+    return 1 + (text_height(compaction.parts, width) if compaction.parts else 0)
+
+
+def progress(compaction: Compaction) -> str:
+    """Return the line that `exec` prints."""
+    return (
+        f"{compaction_words(compaction)}: {compaction.error}"
+        if compaction.error
+        else compaction_words(compaction)
+    )
+
+
+def plain_text(compaction: Compaction, _context: TextContext) -> Iterator[str]:
+    """Yield a compaction and its summary as plain text."""
+    yield f"- The agent: {compaction_words(compaction)}"
+    yield from indented([*(compaction.error or "").splitlines(), *compaction.text.splitlines()])
+
+
+def search_text(compaction: Compaction, _session: Session) -> Iterable[str]:
+    """Return the searchable texts of a compaction: its error and its summary."""
+    return [compaction.error or "", compaction.text]
+
+
+def blocks(compaction: Compaction, _context: TextContext) -> Iterable[Block]:
+    """Return the blocks that show a compaction in an export."""
+    words = visible_line(compaction_words(compaction))
+    if compaction.error or not compaction.parts:
+        detail = compaction.error or ""
+        yield Aside("error" if has_failed(compaction) else "info", "·", f"the agent: {words}", detail)
+    if compaction.parts:
+        title = "its summary" if compaction.error else f"the agent: {words}"
+        yield Fold(Headline(title), message_parts(compaction.parts), starts_folded(compaction))
