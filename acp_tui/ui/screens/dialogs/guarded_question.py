@@ -61,6 +61,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
         super().__init__()
         self._question = question
         self._palette = palette
+        self._page = BodyScroller(self._bodies, id="what")
         self._typing_guard = TypingGuard(self, self._hints, clock)
         self._unread_notice = False  # an answer was refused because there is more to read
         self._lowest_row = 0  # the last row of the text that has been on the screen
@@ -68,14 +69,14 @@ class GuardedQuestionScreen(Dialog[int | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog"):
             yield Bar(self._head(), self._position(), id="head")
-            yield BodyScroller(self._bodies, id="what")
+            yield self._page
             yield SelectList(self._rows(), self._palette, id="choices")
             yield KeyHints([], self._palette, id="keys")
 
     def on_mount(self) -> None:
         """Start to guard against type-ahead, and to track which rows have been shown."""
         self._fit()
-        self.watch(self.query_one(BodyScroller), "scroll_y", self._on_scroll)
+        self.watch(self._page, "scroll_y", self._on_scroll)
         self.call_after_refresh(self._on_scroll)
         self._typing_guard.restart()
 
@@ -83,7 +84,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
         """Set the height of the text. Its lines have changed, so it must be shown from the start again."""
         self._fit()
         self._lowest_row = 0
-        self.query_one(BodyScroller).scroll_home(animate=False)
+        self._page.scroll_home(animate=False)
         self.call_after_refresh(self._on_scroll)
 
     def _fit(self) -> None:
@@ -91,9 +92,9 @@ class GuardedQuestionScreen(Dialog[int | None]):
             return
         width, height = self.app.size
         inner = min(92, width) - 4
-        page, choices = self.query_one(BodyScroller), self.query_one(SelectList)
+        choices = self.query_one(SelectList)
         rows = choices.height_at(inner)
-        page.styles.height = max(2, min(page.height_at(inner - 1), height - CHROME_ROWS - rows))
+        self._page.styles.height = max(2, min(self._page.height_at(inner - 1), height - CHROME_ROWS - rows))
 
     # ------------------------------------------------------------------------- what is shown
 
@@ -142,15 +143,12 @@ class GuardedQuestionScreen(Dialog[int | None]):
 
     @property
     def _is_unread(self) -> bool:
-        return self._lowest_row < self.query_one(BodyScroller).virtual_size.height
+        return self._lowest_row < self._page.virtual_size.height
 
     def _on_scroll(self) -> None:
-        if not self.is_mounted:  # closed before the callback was run
-            return
-        page = self.query_one(BodyScroller)
-        top = page.scroll_offset.y
+        top = self._page.scroll_offset.y
         if top <= self._lowest_row:  # nothing was skipped
-            self._lowest_row = max(self._lowest_row, top + page.size.height)
+            self._lowest_row = max(self._lowest_row, top + self._page.size.height)
         self._typing_guard.update_hints()
 
     # ------------------------------------------------------------------------- answering
@@ -172,9 +170,8 @@ class GuardedQuestionScreen(Dialog[int | None]):
         if abs(step) == 1:
             self.query_one(SelectList).move(step)
             return
-        page = self.query_one(BodyScroller)
-        rows = max(1, page.size.height - 1)
-        page.scroll_relative(y=rows if step > 0 else -rows, animate=False)
+        rows = max(1, self._page.size.height - 1)
+        self._page.scroll_relative(y=rows if step > 0 else -rows, animate=False)
 
     def action_choose(self) -> None:
         """Close the dialog with the selected answer, unless the text must be read first."""
