@@ -22,6 +22,7 @@ from acp_tui.errors import UserError
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.store import prune
 from acp_tui.store.drafts import Drafts
+from acp_tui.store.folder_trust import FolderTrust
 from acp_tui.store.history import History
 from acp_tui.store.redaction import redact_value
 from acp_tui.store.saved_comments import SavedComments
@@ -160,6 +161,10 @@ class AppContext:
         )
         return Conversation(launch, options, self.settings, folder, rule_store=self.rule_store, past=past)
 
+    def is_trusted(self, folder: Path) -> bool:
+        """Return True if the user trusts the files of a folder."""
+        return FolderTrust(paths().state).folder(folder).trusted is True
+
     def history(self, project: Path) -> ProjectHistory:
         """Return the prompt history of a project."""
         return ProjectHistory(History(paths().state, str(project)))
@@ -257,6 +262,7 @@ class AppContext:
                 ad_hoc=launch.ad_hoc,
                 is_sensitive=is_sensitive,
                 max_bytes=max_bytes,
+                worktree=options.worktree.to_dict() if options.worktree is not None else None,
             )
         except UserError as error:  # the user can work without a log, for example on a full disk
             self.notices.append(str(error))

@@ -129,7 +129,7 @@ def _session_choices(recorded: list[StoredSession], cwd: Path) -> Iterator[Sessi
     now, current_folder = datetime.now(UTC), os.path.realpath(cwd)
     counts = {True: 0, False: 0}
     for session in recorded:
-        folder = session.text("cwd") or ""
+        folder = session.project_folder
         in_current_folder = bool(folder) and os.path.realpath(folder) == current_folder
         if counts[in_current_folder] == MAX_SESSIONS:
             continue

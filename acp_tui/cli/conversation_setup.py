@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.app_context import AppContext
+from acp_tui.cli.conversation_worktree import conversation_worktree, wants_worktree
 from acp_tui.cli.mcp.demo_server import demo_server
 from acp_tui.cli.project_trust import ProjectTrust, mcp_servers_named
 from acp_tui.cli.start_questions import StartQuestion, workspace_question
@@ -16,6 +17,7 @@ from acp_tui.controller import Options, set_mode, set_option
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.session.events import Noticed
+from acp_tui.workspace.git.worktrees.use import WorktreeUse
 
 if TYPE_CHECKING:
     import argparse
@@ -62,18 +64,25 @@ class ConversationSetup:
         self._demo_servers = (
             [demo_server(self.app_context.settings.mcp_states)] if launch.name == DEMO_AGENT else []
         )
+        self._notices: list[Noticed] = []
         self._options = self._make_options(launch)
         self.conversation: Conversation = self.app_context.conversation(
             launch, self._options, keep_log=not args.no_log, resumed=self._stored
         )
+        worktree = self._options.worktree
+        self.worktree_use = WorktreeUse(worktree.path) if worktree is not None else None
+        """Keeps the worktree from being removed by others."""
+        self.closing_notes: list[str] = []
+        """Sentences to print when acp-tui ends."""
         self.project = ProjectTrust(
             self.conversation.cwd,
             launch,
             list(self._options.servers),
             states=self.app_context.settings.mcp_states,
             chose_agent=chosen_by_project,
+            trusted_as=self.conversation.project_folder,
         )
-        self._notices = [Noticed("warning", problem) for problem in self.project.problems]
+        self._notices += [Noticed("warning", problem) for problem in self.project.problems]
         if args.trust_folder:
             self.project.trust_all()
             self.use_project_servers()
@@ -145,20 +154,24 @@ class ConversationSetup:
         if stored is not None:
             cwd = cwd or stored.text("cwd")
             directories = directories or [Path(path) for path in stored.meta.get("directories") or []]
-        elif cwd is None and launch.name == DEMO_AGENT:
+        elif cwd is None and launch.name == DEMO_AGENT and not wants_worktree(args):
             from acp_tui.demo.project.sample_project import make_project
 
             cwd = make_project()
         rules = [parse_spec(text, "allow") for text in args.allow]
         rules += [parse_spec(text, "reject") for text in args.reject]
         policy = args.policy or self.app_context.settings.policy
+        servers = [*self._demo_servers, *self.app_context.servers(args.mcp_config)]
+        worktree, notices = conversation_worktree(args, self.app_context, launch.name, stored)
+        self._notices += [Noticed("info", notice) for notice in notices]
         return Options(
-            cwd=Path(cwd or ".").absolute(),
+            cwd=worktree.folder if worktree is not None else Path(cwd or ".").absolute(),
             directories=[*self.app_context.settings.workspace.additional_directories, *directories],
             policy=next((known for known in POLICIES if known == policy), self._policy),
             run_rules=rules,
-            servers=[*self._demo_servers, *self.app_context.servers(args.mcp_config)],
+            servers=servers,
             question_handler=self._question_handler,
             can_rewind=self._question_handler is not None,
             terminal_sign_in=self._terminal_sign_in,
+            worktree=worktree,
         )

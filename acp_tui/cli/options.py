@@ -95,6 +95,16 @@ def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyEx
     return choice
 
 
+def add_worktree_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that let the agent work in a git worktree of its own."""
+    parser.add_argument(
+        "--worktree",
+        action="store_true",
+        help="let the agent work in a new git worktree, on a branch of its own",
+    )
+    parser.add_argument("--worktree-name", metavar="NAME", help="the same, on a new branch with this name")
+
+
 def seconds(text: str) -> float:
     """Parse a positive, finite number of seconds."""
     try:

@@ -61,6 +61,7 @@ class ProjectTrust:
         *,
         states: Mapping[str, ServerState] | None = None,
         chose_agent: bool = False,
+        trusted_as: Path | None = None,
     ) -> None:
         """Read the folder's files. Blocks: call it in a thread.
 
@@ -70,12 +71,15 @@ class ProjectTrust:
             own_servers: The servers from the user's settings and --mcp-config.
             states: Which servers the user has turned on or off, by name.
             chose_agent: Whether `launch` was chosen by the settings of the folder.
+            trusted_as: The folder that the user's answers are about, if it is another one: in a worktree,
+                the same folder of the user's checkout.
         """
+        self._answers_for = cwd if trusted_as is None else trusted_as
         self._cwd = cwd
         self._launch = launch
         self._own = own_servers
         self._store = FolderTrust(paths().state)
-        self._saved = self._store.folder(cwd)
+        self._saved = self._store.folder(self._answers_for)
         self._chosen_agent = launch if chose_agent and launch and self._saved.agent != launch.name else None
         self._trusted = self._saved.trusted
         self._skips_rest = False
@@ -179,7 +183,7 @@ class ProjectTrust:
         return consent if consent is not None and consent.digest == server.digest() else None
 
     def _trust_question(self, agent: Launch | None) -> StartQuestion:
-        facts = [("folder", str(self._cwd)), *(_agent_facts(agent) if agent else [])]
+        facts = [("folder", str(self._answers_for)), *(_agent_facts(agent) if agent else [])]
         for name in mcp.PROJECT_FILES:
             servers = [one.name for one in self._candidates if one.file == self._cwd / name]
             if servers:
@@ -268,16 +272,16 @@ class ProjectTrust:
 
     def _trust(self) -> None:
         self._trusted = True
-        self._save(lambda: self._store.trust(self._cwd, trusted=True))
+        self._save(lambda: self._store.trust(self._answers_for, trusted=True))
         if self._chosen_agent is not None:
             self._allow_agent(self._chosen_agent)
 
     def _distrust(self) -> None:
         self._trusted = False
-        self._save(lambda: self._store.trust(self._cwd, trusted=False))
+        self._save(lambda: self._store.trust(self._answers_for, trusted=False))
 
     def _allow_agent(self, agent: Launch) -> None:
-        self._save(lambda: self._store.allow_agent(self._cwd, agent.name))
+        self._save(lambda: self._store.allow_agent(self._answers_for, agent.name))
 
     def _agree(self, server: Server) -> None:
         self.servers.append(server)
@@ -289,7 +293,7 @@ class ProjectTrust:
 
     def _decide(self, server: Server, *, allowed: bool) -> None:
         consent = ServerConsent(server.digest(), allowed, time.time())
-        self._save(lambda: self._store.decide_server(self._cwd, server.name, consent))
+        self._save(lambda: self._store.decide_server(self._answers_for, server.name, consent))
 
     def _skip_rest(self, server: Server) -> None:
         self._skips_rest = True

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
     from acp_tui.store.session_folder import NullFolder, SessionFolder
     from acp_tui.workspace.baseline.file_change import FileChange
+    from acp_tui.workspace.git.worktrees.worktree import Worktree
 
 
 @dataclass(slots=True)
@@ -84,6 +85,7 @@ class Options:
     question_handler: QuestionHandler | None = None
     can_rewind: bool = False  # copy changed files before and after each turn
     terminal_sign_in: bool = False  # the agent's sign-in command can be run in a terminal
+    worktree: Worktree | None = None  # `cwd` is in it
 
 
 class Conversation:
@@ -128,7 +130,8 @@ class Conversation:
         self._gate = PermissionGate(
             policy=options.policy,
             identity=lambda: identity_of(launch, self.session.agent.name if self.session.agent else None),
-            project=str(self._roots.cwd),
+            project=str(self.project_folder),
+            folder=str(self._roots.cwd),
             note=self.note,
             rule_store=rule_store,
             run_rules=options.run_rules,
@@ -201,6 +204,12 @@ class Conversation:
     def cwd(self) -> Path:
         """The working directory, with symlinks resolved."""
         return self._roots.cwd
+
+    @property
+    def project_folder(self) -> Path:
+        """The folder to which rules, trust and history belong: of the user's checkout, not of a worktree."""
+        worktree = self.options.worktree
+        return worktree.project_folder if worktree is not None else self.cwd
 
     @property
     def log_path(self) -> str | None:

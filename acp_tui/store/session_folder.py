@@ -161,6 +161,7 @@ def create_session_folder(
     clock: Callable[[], float] = time.time,
     is_sensitive: Callable[[str], object] = holds_secrets,
     max_bytes: int | None = None,
+    worktree: dict[str, str] | None = None,
 ) -> SessionFolder:
     """Create the folder of a new session and start recording. Raises `UserError` if that fails.
 
@@ -174,6 +175,7 @@ def create_session_folder(
         clock: Returns the time in seconds since the epoch.
         is_sensitive: Tells whether a path is sensitive. The contents of such files are not recorded.
         max_bytes: The size of the log at which recording ends; None for no limit.
+        worktree: The git worktree that was made for the session, for the metadata.
     """
     sessions = sessions_directory(data_dir)
     started = clock()
@@ -201,6 +203,8 @@ def create_session_folder(
             "updated": started,
             "stop": None,
         }
+        if worktree is not None:
+            meta["worktree"] = worktree
         folder = SessionFolder(path, meta, wire, clock, is_sensitive, max_bytes)
     except OSError as error:
         raise UserError(f"The session cannot be recorded: {_reason(error)} ({sessions}).") from error

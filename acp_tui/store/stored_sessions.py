@@ -80,6 +80,19 @@ class StoredSession:
         value = self.meta.get(key)
         return value if isinstance(value, str) and value else None
 
+    @property
+    def project_folder(self) -> str:
+        """The folder of the user's checkout in which the session was started; empty if unknown.
+
+        It differs from `cwd` if the session has a git worktree of its own.
+        """
+        worktree = self.meta.get("worktree")
+        if isinstance(worktree, dict):
+            top, below = worktree.get("repository"), worktree.get("subfolder", "")
+            if isinstance(top, str) and top and isinstance(below, str):
+                return str(Path(top) / below)
+        return self.text("cwd") or ""
+
     def records(self, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
         """Yield the records of the wire log; none if there is no log."""
         with suppress(FileNotFoundError):

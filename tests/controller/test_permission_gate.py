@@ -11,6 +11,7 @@ from acp_tui.controller.requests.permission_gate import PermissionGate
 from acp_tui.controller.requests.user_questions import Question
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.rule_store import RuleStore
+from acp_tui.permissions.rules import Rule
 from acp_tui.permissions.subject_reader import subject_of_call
 from acp_tui.session.state import PermissionOption
 from acp_tui.store.locks import file_lock
@@ -19,6 +20,8 @@ from tests.support.scripted_conversation import RememberingUser, ScriptedUser
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from acp_tui.session.events import Event
 
 EDIT: dict[str, Any] = {"title": "Edit", "kind": "edit", "locations": [{"path": f"{PROJECT}/src/app.py"}]}
@@ -96,3 +99,29 @@ async def test_the_event_loop_goes_on_while_another_process_changes_the_rules() 
         assert not answer.done()
     await answer
     assert [rule.path for rule in store.rules()] == ["src/app.py"]
+
+
+async def test_in_a_worktree_rules_are_saved_for_the_project_and_apply(
+    tmp_path: Path,
+) -> None:
+    checkout = "/ws/checkout"
+    permission_gate, _ = gate(RememberingUser("allow_always"))
+    permission_gate.rule_store = RuleStore(tmp_path / "rules.json")
+    permission_gate.project, permission_gate.folder = checkout, PROJECT
+    options = [option("allow_always"), option("allow_once"), option("reject_once")]
+    assert (await permission_gate.answer(question(EDIT, *options))).why.startswith("you answered")
+    [saved] = permission_gate.rule_store.rules()
+    assert (saved.project, saved.path) == (checkout, "src/app.py")
+    permission_gate.question_handler = None
+    assert (await permission_gate.answer(question(EDIT, *options))).allowed
+
+
+async def test_what_the_project_rejects_is_rejected_in_the_checkout_too(tmp_path: Path) -> None:
+    permission_gate, _ = gate(ScriptedUser())
+    permission_gate.rule_store = RuleStore(tmp_path / "rules.json")
+    permission_gate.project, permission_gate.folder, permission_gate.policy = "/ws/checkout", PROJECT, "yolo"
+    rule = Rule(decision="reject", kind="edit", path="src/**", scope="project", project="/ws/checkout")
+    permission_gate.rule_store.add(rule)
+    for path in (f"{PROJECT}/src/app.py", "/ws/checkout/src/app.py"):
+        frame = {"title": "Edit", "kind": "edit", "locations": [{"path": path}]}
+        assert (await permission_gate.answer(question(frame, option("reject_once")))).allowed is False

@@ -10,6 +10,7 @@ from acp_tui.cli.options import (
     add_agent_options,
     add_session_options,
     add_unattended_options,
+    add_worktree_options,
     agent_and_prompt,
 )
 from acp_tui.cli.session_choice import latest_session
@@ -46,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="text (default), one JSON object, or one JSON event per line",
     )
     add_session_options(parser)
+    add_worktree_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:

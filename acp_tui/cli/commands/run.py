@@ -8,7 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.options import add_agent_options, add_session_options, agent_and_prompt
+from acp_tui.cli.options import (
+    add_agent_options,
+    add_session_options,
+    add_worktree_options,
+    agent_and_prompt,
+)
 from acp_tui.cli.screen_runner import ScreenFailedError, add_theme_option, require_terminal, run_app
 from acp_tui.cli.session_choice import latest_session
 from acp_tui.config import early_settings
@@ -34,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_agent_options(parser, policy="ask")
     choice = add_session_options(parser)
+    add_worktree_options(parser)
     add_theme_option(parser)
     choice.add_argument(
         "--choose", action="store_true", help="show the list of agents even if a default agent is set"
@@ -139,6 +145,8 @@ def _conversation(
         if setups:
             launch = setups[-1].conversation.launch
             changes["cwd"] = str(setups[-1].conversation.cwd)
+            worktree = setups[-1].conversation.options.worktree
+            changes |= {"worktree": False, "worktree_name": None, "inherited_worktree": worktree}
             if args.program is None and launch.ad_hoc:
                 changes["program"] = shlex.join(launch.command)
             elif args.program is None:
@@ -178,7 +186,7 @@ def _launcher(
         """
         changes: dict[str, Any] = {"program": None, "resume": session}
         if session is not None:
-            changes |= {"cwd": None, "add_dir": []}
+            changes |= {"cwd": None, "add_dir": [], "worktree": False, "worktree_name": None}
         given = argparse.Namespace(**(vars(args) | changes))
         return _conversation(given, on_created, agent, None, palette)
 

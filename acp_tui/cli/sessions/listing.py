@@ -40,7 +40,7 @@ def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
     """
     rows = [["ID", "AGENT", "PROJECT", "WHEN", "SIZE"]]
     for session in sessions:
-        project = Path(session.text("cwd") or "").name
+        project = Path(session.project_folder).name
         agent = session.text("agent_title") or session.text("agent") or "?"
         when, bytes_ = format_moment(session.updated, datetime.now(UTC)), format_size(session.size())
         rows.append([session.id, agent, truncate(project, PROJECT_COLUMNS), when, bytes_])

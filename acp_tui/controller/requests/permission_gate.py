@@ -14,13 +14,14 @@ from acp_tui.config.policies import POLICIES, POLICY_SUMMARIES
 from acp_tui.controller.requests.user_questions import choose_option
 from acp_tui.errors import UserError
 from acp_tui.permissions.grants import Grants
+from acp_tui.permissions.path_globs import escape
 from acp_tui.permissions.rule_store import with_id
 from acp_tui.permissions.rules import describe_briefly, describe_rule
 from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import PermissionOption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from acp_tui.config.policies import Policy
     from acp_tui.controller.requests.user_questions import Answer, Question, QuestionHandler
@@ -58,13 +59,18 @@ class Verdict:
 
 @dataclass(slots=True)
 class PermissionGate:
-    """Answers the questions of one conversation by its rules and policy, or else asks the user."""
+    """Answers the questions of one conversation by its rules and policy, or else asks the user.
+
+    In a worktree, `folder` is not the `project` that rules are saved for, but has the same files. There,
+    the paths in a project's rules start at `folder`.
+    """
 
     policy: Policy
     identity: Callable[[], AgentIdentity]  # of the agent; its name is known after `initialize`
-    project: str
+    project: str  # the folder that rules are saved for
     note: Callable[[Event], None]
     clock: Callable[[], float]
+    folder: str = ""  # where the project's files are; empty: in `project`
     rule_store: RuleStore | None = None  # remembered answers
     run_rules: list[Rule] = field(default_factory=list)  # --allow, --reject
     session_rules: list[Rule] = field(default_factory=list)
@@ -128,7 +134,7 @@ class PermissionGate:
             return self._refuse(question)
         from acp_tui.controller.requests.rule_offers import offer_rules
 
-        offer_rules(question, decision, self.identity(), self.project)
+        offer_rules(question, decision, self.identity(), self.project, self._folder)
         return "you", await self._ask(self.question_handler, question)
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
@@ -154,10 +160,10 @@ class PermissionGate:
         return decide(
             subject,
             policy=self.policy,
-            rules=[*self.session_rules, *self._remembered()],
+            rules=[*self._located([*self.session_rules, *self._remembered()])],
             run_rules=self.run_rules,
             agent=self.identity(),
-            project=self.project,
+            project=self._folder,
             interactive=self.question_handler is not None,
         )
 
@@ -169,6 +175,23 @@ class PermissionGate:
             self.note(Noticed("warning", sentence))
         self._notices_shown = len(self.rule_store.notices)
         return rules
+
+    @property
+    def _folder(self) -> str:
+        return self.folder or self.project
+
+    def _located(self, rules: Iterable[Rule]) -> Iterator[Rule]:
+        """Yield the rules, those of the project as rules of `folder`.
+
+        What is rejected in the project is rejected in both folders.
+        """
+        for rule in rules:
+            if rule.project != self.project or self._folder == self.project:
+                yield rule
+                continue
+            yield rule.evolve(project=self._folder)
+            if rule.decision == "reject" and rule.path is not None and not rule.path.startswith("/"):
+                yield rule.evolve(project=self._folder, path=f"{escape(self.project)}/{rule.path}")
 
     def _count(self, decision: Decision) -> list[str]:
         """Count a match for each rule that led to the decision, and return the ids of these rules."""

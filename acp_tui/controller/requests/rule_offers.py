@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
 
 
-def offer_rules(question: Question, decision: Decision, agent: AgentIdentity, project: str) -> None:
+def offer_rules(
+    question: Question, decision: Decision, agent: AgentIdentity, project: str, folder: str
+) -> None:
     """Add to a question the parts of its command, the rules that "always" can save, and "always" options.
 
     An "always" option is added only if the agent does not offer one itself, and offers exactly one matching
-    "once" option, because that option is then sent to the agent.
+    "once" option, because that option is then sent to the agent. The rules are for `project`, whose files are
+    in `folder`; only in a worktree are these two folders.
     """
     ladders: dict[str, list[tuple[Rule, ...]]] = {}
     offered = {option.kind for option in question.options}
@@ -30,11 +33,11 @@ def offer_rules(question: Question, decision: Decision, agent: AgentIdentity, pr
     for word in ANSWERS:
         kind = f"{word}_always"
         found = rule_ladders(
-            question.subject, decision, answer=word, scope="project", agent=agent, project=project
+            question.subject, decision, answer=word, scope="project", agent=agent, project=folder
         )
         if not found:
             continue
-        ladders[kind] = [ladder.rules for ladder in found]
+        ladders[kind] = [tuple(rule.evolve(project=project) for rule in ladder.rules) for ladder in found]
         if word == "reject":  # rejecting one part rejects the whole command
             ladders[kind] = [_merge(ladders[kind])]
         if kind not in offered and choose_option(question.options, allow=word == "allow"):

@@ -53,7 +53,7 @@ def with_rules(question: Question, *allowed: str) -> Question:
     rules = [parse_spec(text, "allow") for text in allowed]
     decision = decide(question.subject, policy="ask", rules=rules, project=CWD)
     question.why = decision.why
-    offer_rules(question, decision, AgentIdentity("claude-code"), CWD)
+    offer_rules(question, decision, AgentIdentity("claude-code"), CWD, CWD)
     return question
 
 

@@ -1,0 +1,71 @@
+"""Finds or creates the git worktree in which a conversation works, from the command line's arguments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.config.paths import paths
+from acp_tui.errors import UserError
+from acp_tui.workspace.git.worktrees.worktree import Worktree
+
+if TYPE_CHECKING:
+    import argparse
+
+    from acp_tui.app_context import AppContext
+    from acp_tui.store.stored_sessions import StoredSession
+
+
+def wants_worktree(args: argparse.Namespace) -> bool:
+    """Return True if the command line asks for a new worktree. Not all commands have the options."""
+    return bool(getattr(args, "worktree", False) or getattr(args, "worktree_name", None))
+
+
+def conversation_worktree(
+    args: argparse.Namespace, context: AppContext, agent: str, stored: StoredSession | None
+) -> tuple[Worktree | None, list[str]]:
+    """Return the worktree of a conversation, if it has one, and what the user should know about it.
+
+    A resumed session goes back to its worktree. Blocks. Raises `UserError`.
+    """
+    if (inherited := getattr(args, "inherited_worktree", None)) is not None:
+        return inherited, []
+    if args.resume:
+        if wants_worktree(args):
+            raise UserError("A resumed session stays in its folder: --worktree is for new sessions.")
+        saved = Worktree.from_meta(stored.meta, paths().data) if stored is not None else None
+        return (
+            _existing(args, context, saved) if saved is not None and _is_in(args.cwd, saved) else (None, [])
+        )
+    if not wants_worktree(args):
+        return None, []
+    from acp_tui.workspace.git.worktrees.creation import create_worktree
+
+    folder = Path(args.cwd or ".").absolute()
+    created = create_worktree(
+        folder,
+        paths().data,
+        agent=agent,
+        name=args.worktree_name,
+        trusted=args.trust_folder or context.is_trusted(folder),
+    )
+    made = f"The agent works in a worktree on the branch {created.worktree.branch}: {created.worktree.path}"
+    return created.worktree, [made, *created.notices]
+
+
+def _is_in(folder: Path | None, worktree: Worktree) -> bool:
+    """Return True unless the user wants to resume the session in another folder than before."""
+    places = (worktree.folder.resolve(), worktree.project_folder.resolve())
+    return folder is None or folder.resolve() in places
+
+
+def _existing(
+    args: argparse.Namespace, context: AppContext, saved: Worktree
+) -> tuple[Worktree | None, list[str]]:
+    """Return the worktree of a resumed session. It is made again if it is gone."""
+    if saved.folder.is_dir():
+        return saved, []
+    from acp_tui.workspace.git.worktrees.creation import restore_worktree
+
+    restore_worktree(saved, trusted=args.trust_folder or context.is_trusted(saved.project_folder))
+    return saved, [f"The worktree of this session was made again on the branch {saved.branch}: {saved.path}"]

@@ -1,0 +1,1 @@
+"""Git worktrees of conversations in the user's repository: creating, inspecting, merging, removing."""

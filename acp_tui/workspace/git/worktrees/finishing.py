@@ -1,0 +1,192 @@
+"""Merges the worktree of a conversation into the user's branch, or removes it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+from acp_tui.workspace.git.worktrees.status import worktree_status
+from acp_tui.workspace.git.worktrees.use import WorktreeUse
+from acp_tui.workspace.git.worktrees.user_git import GitCommandError, UserGit
+
+if TYPE_CHECKING:
+    from acp_tui.workspace.git.worktrees.status import WorktreeStatus
+    from acp_tui.workspace.git.worktrees.worktree import Worktree
+
+MAX_NAMES = 5
+"""The maximum number of conflicting files that are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergePlan:
+    """How to merge, as the user has chosen it."""
+
+    squash: bool  # into one commit; otherwise all commits are kept, which needs a fast-forward
+    message: str = ""  # of the new commit; needed to squash, and if there is something to commit
+
+
+class ChangedMeanwhileError(UserError):
+    """The worktree or the branch is not as the user has seen it."""
+
+
+def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -> str:
+    """Merge the worktree into its target branch, and return what was done, as a sentence. Blocks.
+
+    The user's hooks and settings apply. If anything fails, the target branch and its checkout are as before.
+
+    Args:
+        worktree: The worktree. It is not removed.
+        plan: How to merge.
+        shown: The status that the user has seen.
+
+    Raises:
+        ChangedMeanwhileError: The worktree differs from what the user has seen.
+        GitCommandError: Git refused, or a hook did; its output says why.
+        UserError: The changes collide with those of the target.
+    """
+    status = worktree_status(worktree)
+    if status != shown:
+        raise ChangedMeanwhileError("The worktree has changed since it was shown; look again.")
+    if status.obstacle:
+        raise UserError(status.obstacle)
+    if status.behind and not plan.squash:
+        raise UserError(f"{worktree.target} has new commits, so it cannot be fast-forwarded.")
+    git = UserGit(worktree.path)
+    if status.is_dirty:
+        _commit_all(git, plan)
+    try:
+        if plan.squash:
+            _squash(git, worktree, plan.message)
+        _advance(git, worktree)
+    except UserError:
+        _go_back(git, worktree, status)
+        raise
+    what = "one commit" if plan.squash else _count(len(status.commits) + status.is_dirty, "commit")
+    return f"Merged {what} into {worktree.target}."
+
+
+def remove_worktree(worktree: Worktree) -> None:
+    """Delete the worktree with everything in it, and its branch. Blocks.
+
+    Call `worktree_status` first: it says what is lost. Raises `UserError`, for example if a conversation
+    works in the worktree.
+    """
+    use = WorktreeUse(worktree.path)
+    try:
+        if use.is_shared():
+            raise UserError(f"Another conversation works in the worktree {worktree.path}.")
+        _remove(worktree)
+    finally:
+        use.end()
+
+
+def _remove(worktree: Worktree) -> None:
+    if not worktree.repository.is_dir():
+        shutil.rmtree(worktree.path, ignore_errors=True)
+        return
+    git = UserGit(worktree.repository)
+    if worktree.path.exists():
+        git.guarded("worktree", "remove", "--force", "--force", str(worktree.path))
+    else:
+        git.guarded("worktree", "prune")
+    with suppress(GitCommandError):  # it was renamed, or is checked out in another worktree
+        git.guarded("branch", "--delete", "--force", worktree.branch)
+    with suppress(OSError):  # the repository has other worktrees
+        worktree.path.parent.rmdir()
+
+
+# --------------------------------------------------------------------------- merging
+
+
+def _commit_all(git: UserGit, plan: MergePlan) -> None:
+    """Commit everything that is not ignored. To squash, this is only a step, for which no hooks run."""
+    git.as_user("add", "--all")
+    try:
+        if plan.squash:
+            words = ["commit", "--quiet", "--no-gpg-sign", "--no-verify", "--message=Uncommitted changes"]
+            git.as_user(*words, hooks=False)
+        else:
+            _commit(git, plan.message)
+    except GitCommandError:
+        git.succeeds("reset", "--quiet")
+        raise
+
+
+def _commit(git: UserGit, message: str) -> None:
+    git.as_user("commit", "--quiet", "--cleanup=whitespace", "--file=-", stdin=message.encode())
+
+
+def _squash(git: UserGit, worktree: Worktree, message: str) -> None:
+    """Commit all changes of the branch as one commit on top of the target, and leave that checked out."""
+    words = ["checkout", "--quiet", "--no-overwrite-ignore", "--detach", f"refs/heads/{worktree.target}"]
+    git.as_user(*words, hooks=False)
+    try:
+        git.as_user("merge", "--squash", "--quiet", f"refs/heads/{worktree.branch}", hooks=False)
+    except GitCommandError:
+        names = [os.fsdecode(name) for name in _conflicts(git)]
+        if not names:
+            raise
+        raise UserError(_conflict_sentence(worktree, names)) from None
+    if not git.succeeds("diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv"):
+        _commit(git, message)
+
+
+def _conflicts(git: UserGit) -> list[bytes]:
+    output = git.guarded("diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff", "--no-textconv")
+    return [name for name in output.split(b"\0") if name]
+
+
+def _conflict_sentence(worktree: Worktree, names: list[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    listed = visible_line(", ".join(names[:MAX_NAMES])) + more
+    return (
+        f"Nothing was merged: {worktree.target} has changed the same lines of {listed}. "
+        f"Have the agent merge {worktree.target} into {worktree.branch}, or do so yourself, and try again."
+    )
+
+
+def _advance(git: UserGit, worktree: Worktree) -> None:
+    """Fast-forward the target branch, and its checkout if there is one, to the worktree's HEAD."""
+    head = git.line("rev-parse", "HEAD")
+    checkout = _checkout_of(git, worktree.target)
+    try:
+        if checkout is None:
+            _require_descendant(git, worktree.target)
+            git.as_user("branch", "--force", worktree.target, head)
+        else:
+            UserGit(checkout).as_user("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", head)
+    except GitCommandError as error:
+        where = f" in {checkout}" if checkout is not None else ""
+        raise GitCommandError(f"{worktree.target} was not changed{where}: {error}", error.output) from None
+
+
+def _require_descendant(git: UserGit, target: str) -> None:
+    if not git.succeeds("merge-base", "--is-ancestor", f"refs/heads/{target}", "HEAD"):
+        raise GitCommandError("It has got new commits.")
+
+
+def _checkout_of(git: UserGit, branch: str) -> Path | None:
+    """Return the folder in which a branch is checked out; None if it is not."""
+    folder = None
+    for line in git.guarded("worktree", "list", "--porcelain").splitlines():
+        if line.startswith(b"worktree "):
+            folder = Path(os.fsdecode(line.removeprefix(b"worktree ")))
+        elif line == b"branch refs/heads/" + os.fsencode(branch):
+            return folder
+    return None
+
+
+def _go_back(git: UserGit, worktree: Worktree, status: WorktreeStatus) -> None:
+    """Bring the worktree back to where it was, after a merge that failed. All its work is committed."""
+    git.succeeds("checkout", "--quiet", "--force", worktree.branch)
+    git.succeeds("reset", "--quiet", status.head)  # what was uncommitted is so again
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,139 @@
+"""What a worktree contains that is nowhere else, and whether it can be merged."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible_line
+from acp_tui.workspace.git.repository import find_repository
+from acp_tui.workspace.git.worktrees.user_git import UserGit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_tui.workspace.git.worktrees.worktree import Worktree
+
+MAX_COMMITS = 1000
+"""The maximum number of commits that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeStatus:
+    """What would be lost with a worktree. Names and titles are safe to display."""
+
+    head: str = ""  # the id of the commit that is checked out; empty: the folder is gone
+    target: str = ""  # the id of the commit that the target branch points to; empty: there is no such branch
+    commits: tuple[str, ...] = ()  # short ids and titles of those that the target does not have, newest first
+    behind: int = 0  # the number of commits that only the target has
+    changed: tuple[str, ...] = ()  # tracked files with uncommitted changes
+    untracked: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()  # folders whose files are all ignored end in a slash
+    obstacle: str = ""  # why it cannot be merged, in a sentence
+    fingerprint: str = ""  # changes with the state of any file
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether nothing would be lost."""
+        return not (self.commits or self.changed or self.untracked or self.ignored)
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether there is something to commit."""
+        return bool(self.changed or self.untracked)
+
+    @property
+    def is_mergeable(self) -> bool:
+        """Whether there is something to merge, and nothing is in the way."""
+        return bool((self.commits or self.is_dirty) and not self.obstacle)
+
+
+def worktree_status(worktree: Worktree, *, trusted: bool = False) -> WorktreeStatus:
+    """Return what would be lost if the worktree and its branch were removed. Blocks. Raises `UserError`.
+
+    If the folder is gone, only the commits of its branch are counted.
+    """
+    exists = (worktree.path / ".git").is_file()
+    git = UserGit(worktree.path if exists else worktree.repository, trusted=trusted)
+    branch, target = _commit(git, f"refs/heads/{worktree.branch}"), _target(git, worktree)
+    if not exists:
+        return WorktreeStatus(target=target, commits=_commits(git, worktree, target, branch))
+    head = git.line("rev-parse", "--verify", "HEAD^{commit}")
+    changed, untracked, ignored = [], [], []
+    conflicts = False
+    words = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional"]
+    listing = git.guarded(*words)
+    for record in listing.split(b"\0"):
+        state, name = record[:2], visible_line(os.fsdecode(record[3:]))
+        if state == b"??":
+            untracked.append(name)
+        elif state == b"!!":
+            ignored.append(name)
+        elif state:
+            changed.append(name)
+            conflicts = conflicts or b"U" in state or state in (b"AA", b"DD")
+    behind = int(git.line("rev-list", "--count", target, f"^{head}")) if target else 0
+    return WorktreeStatus(
+        head=head,
+        target=target,
+        commits=_commits(git, worktree, target, head, branch),
+        behind=behind,
+        changed=tuple(changed),
+        untracked=tuple(untracked),
+        ignored=tuple(ignored),
+        obstacle=_obstacle(git, worktree, target, untracked, conflicts=conflicts),
+        fingerprint=_fingerprint(worktree.path, [*changed, *untracked]),
+    )
+
+
+def _target(git: UserGit, worktree: Worktree) -> str:
+    return _commit(git, f"refs/heads/{worktree.target}") if worktree.target else ""
+
+
+def _commit(git: UserGit, name: str) -> str:
+    """Return the id of a commit; an empty string if there is none."""
+    words = ("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    return git.line(*words) if git.succeeds(*words) else ""
+
+
+def _commits(git: UserGit, worktree: Worktree, target: str, *heads: str) -> tuple[str, ...]:
+    known = [head for head in heads if head]
+    if not known:
+        return ()
+    words = ["log", f"--max-count={MAX_COMMITS}", "--no-show-signature", "--format=%h %s"]
+    lines = git.guarded(*words, *known, f"^{target or worktree.base}").splitlines()
+    return tuple(visible_line(line.decode(errors="replace")) for line in lines)
+
+
+def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str], *, conflicts: bool) -> str:
+    """Return why the worktree cannot be merged, in a sentence; an empty string if it can be."""
+    if not worktree.target:
+        return "It cannot be merged: no branch was checked out when it was made."
+    if not target:
+        return f"It cannot be merged: the branch {worktree.target} is gone."
+    current = os.fsdecode(git.guarded("symbolic-ref", "--quiet", "HEAD", ok=(0, 1))).strip()
+    if current != f"refs/heads/{worktree.branch}":
+        other = visible_line(current.removeprefix("refs/heads/")) or "no branch"
+        return f"It cannot be merged: {other} is checked out in it instead of {worktree.branch}."
+    if conflicts:
+        return "It cannot be merged: it has conflicts that are not resolved."
+    nested = [name for name in untracked if name.endswith("/")]
+    if nested:
+        return f"It cannot be merged: {nested[0]} is a git repository of its own."
+    repository = find_repository(worktree.path)
+    if repository is not None and (repository.git_dir / "modules").is_dir():
+        return "It cannot be merged here: it has submodules, whose own commits would be lost."
+    return ""
+
+
+def _fingerprint(top: Path, names: list[str]) -> str:
+    """Return a text that changes when one of these files does."""
+    parts: list[str] = []
+    for name in names:
+        try:
+            status = (top / name).lstat()
+        except OSError:
+            continue
+        parts.append(f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}")
+    return ",".join(parts)

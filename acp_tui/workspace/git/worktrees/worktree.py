@@ -1,0 +1,78 @@
+"""The worktree of a conversation: where it is, and what it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+META_FIELD = "worktree"
+"""The field of a session's metadata that holds its worktree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """A git worktree that was made for a conversation, on a branch of its own."""
+
+    path: Path
+    branch: str
+    base: str  # the id of the commit from which it was made
+    repository: Path  # the top folder of the user's checkout
+    subfolder: str = ""  # where the user was in the checkout; empty: at the top
+    target: str = ""  # the branch of the user's checkout then; empty: HEAD was detached
+
+    @property
+    def folder(self) -> Path:
+        """The folder in the worktree in which the agent works."""
+        return self.path / self.subfolder
+
+    @property
+    def project_folder(self) -> Path:
+        """The same folder in the user's checkout. Rules, trust and history belong to it."""
+        return self.repository / self.subfolder
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the worktree as a field of a session's metadata."""
+        return {
+            "path": str(self.path),
+            "branch": self.branch,
+            "base": self.base,
+            "repository": str(self.repository),
+            "subfolder": self.subfolder,
+            "target": self.target,
+        }
+
+    @classmethod
+    def from_meta(cls, meta: Mapping[str, Any], data_dir: Path) -> Worktree | None:
+        """Return the worktree of a session by its metadata; None if it has none.
+
+        A path outside the worktrees of `data_dir` is ignored: the folder may be removed one day.
+        """
+        saved = meta.get(META_FIELD)
+        if not isinstance(saved, dict):
+            return None
+        values = {name: saved.get(name, "") for name in ("path", "branch", "base", "repository")}
+        if not all(isinstance(value, str) and value for value in values.values()):
+            return None
+        subfolder, target = saved.get("subfolder", ""), saved.get("target", "")
+        if not (isinstance(subfolder, str) and isinstance(target, str)):
+            return None
+        path = Path(values["path"])
+        if not is_own_worktree(path, data_dir) or ".." in Path(subfolder).parts or subfolder.startswith("/"):
+            return None
+        return cls(path, values["branch"], values["base"], Path(values["repository"]), subfolder, target)
+
+
+def worktrees_directory(data_dir: Path) -> Path:
+    """Return the directory of the worktrees that acp-tui makes: one folder for each repository."""
+    return data_dir / "worktrees"
+
+
+def is_own_worktree(path: Path, data_dir: Path) -> bool:
+    """Return True if a folder is, or is in, a worktree that acp-tui made."""
+    own = worktrees_directory(data_dir).resolve()
+    depth = len(own.parts) + 2
+    return ".." not in path.parts and own in (real := path.resolve()).parents and len(real.parts) >= depth
