@@ -599,6 +599,7 @@ class Session:
     phase: Phase = "connecting"
     cancelling: bool = False
     turn: int = 0
+    forgotten: int = 0  # number of entries at the beginning that the agent does not remember
     replayed: int = 0  # turns of a loaded history, which is incomplete
     replaying: bool = False  # the last event belongs to a history that the agent replays
     history_complete: bool = True  # False if more of it may follow the answer to `session/load`
@@ -643,6 +644,11 @@ class Session:
         """The messages of the user that began a turn."""
         messages = (entry for entry in self.entries if isinstance(entry, UserMessage))
         return [message for message in messages if not message.steering]
+
+    @property
+    def prompts_since_forgotten(self) -> list[UserMessage]:
+        """The prompts that the agent should remember."""
+        return [prompt for prompt in self.prompts if prompt.id >= self.forgotten]
 
     @property
     def mode_option(self) -> ConfigOption | None:

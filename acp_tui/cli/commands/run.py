@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.launcher_choices import LauncherChoices
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.base import BaseScreen
-    from acp_tui.ui.screens.conversation.earlier_conversation import PromptDraft
+    from acp_tui.ui.screens.conversation.reopening.earlier_conversation import PromptDraft
     from acp_tui.ui.theme.palette import Palette
 
 

@@ -41,6 +41,10 @@ LATE_HISTORY_SECONDS = 10.0
 """The longest wait for a history that some agents send after answering `session/load`."""
 
 
+class CannotReopen(NotSupported):
+    """The agent can neither resume nor load sessions."""
+
+
 class SessionOpener:
     """Opens sessions, gives them their folders and MCP servers, and restores their settings."""
 
@@ -97,7 +101,7 @@ class SessionOpener:
         agent = self._session.agent
         resume = agent is not None and agent.can("sessionCapabilities", "resume")
         if agent is None or not agent.can_resume:
-            raise NotSupported(f"{self._launch.title} can neither resume nor load a session.")
+            raise CannotReopen(f"{self._launch.title} can neither resume nor load a session.")
         self._baseline.begin()
         reopened = bool(self._session.settings)
         cwd, directories, servers = await self._parameters()

@@ -170,6 +170,7 @@ def _changed_session_notice(session: Session, how: str, at: float) -> list[Chang
     if how == "fork":
         return add_notice(session, at, "The conversation continues in a fork of the session")
     if how == "new" and any(isinstance(entry, Message) for entry in session.entries):
+        session.forgotten = len(session.entries)
         return add_notice(
             session, at, "New session: the agent cannot see the conversation above", level="warning"
         )

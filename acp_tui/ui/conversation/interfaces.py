@@ -112,11 +112,14 @@ class ConversationView(Protocol):
     def start_failed(self, error: UserError) -> None:
         """Called when the conversation could not be created, or the user refused to start its agent."""
 
-    def open_failed(self, *, session_lost: bool) -> None:
-        """Called when the agent did not start or opened no session. The transcript shows the reason.
+    def session_opened(self) -> None:
+        """Called when a session is open, each time."""
 
-        `session_lost`: the agent does not know the session to resume; a restart begins a new one.
-        """
+    def open_failed(self) -> None:
+        """Called when the agent did not start or opened no session. The transcript shows the reason."""
+
+    def not_reopened(self, reason: str) -> None:
+        """Called when the agent cannot open the requested session again. `reason` is a sentence."""
 
     def sign_in_required(self, methods: list[AuthMethod]) -> None:
         """Called when the user has to sign in first, by one of these methods."""

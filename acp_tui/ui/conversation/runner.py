@@ -36,7 +36,7 @@ class ConversationRunner:
         self._making: asyncio.Task[PreparedConversation] | None = None
         self._closed = False
         self._open_attempts = 0
-        self._session_lost = False  # the agent does not know the session to resume
+        self._was_open = False  # the requested session was opened, or a new one instead
         self._signing_in: asyncio.Task[None] | None = None
         self._prompt_queue: PromptQueue | None = None
         self.opening = False
@@ -83,14 +83,21 @@ class ConversationRunner:
         await self._open_by(prepared.conversation.start, prepared.open, self._apply_options)
 
     async def restart(self) -> None:
-        """Restart the agent, even if it has ended. Reopen its session, or open a new one if that is lost."""
+        """Restart the agent, even if it has ended, and reopen its session.
+
+        If the agent has lost a session of this run, a new one is opened.
+        """
         if self.prepared is None or self._prompt_queue is None:
             return  # the first start has not finished
         self._prompt_queue.closed()
+        await self._open_by(self.prepared.conversation.reconnect, self._open)
+
+    async def open_new(self) -> None:
+        """Open a new session instead of the requested one. Restart the agent if it has ended."""
+        assert self.prepared is not None
         conversation = self.prepared.conversation
-        open_session = conversation.open_new if self._session_lost else self._open
-        self._session_lost = False
-        await self._open_by(conversation.reconnect, open_session)
+        start = [conversation.reconnect] if conversation.session.phase == "dead" else []
+        await self._open_by(*start, conversation.open_new, self._apply_options)
 
     async def close(self) -> None:
         """Close the conversation. If it is still being created, wait for that first."""
@@ -127,18 +134,20 @@ class ConversationRunner:
             if is_last:
                 self.opening = False
         if failure is None:
+            self._was_open = True
             self._prompt_queue.opened()
+            self._view.session_opened()
         elif is_last:
             self._open_failed(failure)
 
     async def _open(self) -> None:
-        """Reopen the current session; if there is none yet, open the requested one."""
+        """Reopen the current session; if none was open yet, open the requested one."""
         assert self.prepared is not None
-        if self.prepared.conversation.session.session_id is None:
+        if self._was_open:
+            await self.prepared.conversation.open_again()
+        else:
             await self.prepared.open()
             await self._apply_options()
-        else:
-            await self.prepared.conversation.open_again()
 
     async def _apply_options(self) -> None:
         """Apply the requested modes and options. The conversation continues if that fails."""
@@ -151,9 +160,21 @@ class ConversationRunner:
         if isinstance(error, SignInNeeded) and error.methods:
             self._view.sign_in_required(error.methods)
             return
-        self._add_to_transcript(error)
-        self._session_lost = _is_session_lost(error)
-        self._view.open_failed(session_lost=self._session_lost)
+        if reason := _why_not_reopened(error):
+            self._pause_queue()
+            self._view.not_reopened(reason)
+        else:
+            self._add_to_transcript(error)
+            self._view.open_failed()
+
+    def _pause_queue(self) -> None:
+        """Keep the queued prompts from being sent to a session that knows nothing of this one."""
+        from acp_tui.session.events import QueuePaused
+
+        assert self.prepared is not None
+        session = self.prepared.conversation.session
+        if session.queue and not session.queue_paused:
+            self.prepared.conversation.note(QueuePaused(True))
 
     def _add_to_transcript(self, error: UserError) -> None:
         """Add an error to the transcript, unless its last entry is an error already."""
@@ -196,7 +217,7 @@ class ConversationRunner:
     def fail_sign_in(self, error: UserError) -> None:
         """Report that signing in failed or was cancelled."""
         self._view.show_error(error)
-        self._view.open_failed(session_lost=False)
+        self._view.open_failed()
 
     # ------------------------------------------------------------------------- commands
 
@@ -252,10 +273,13 @@ class ConversationRunner:
             self._view.sign_in_required(error.methods)
 
 
-def _is_session_lost(error: UserError) -> bool:
+def _why_not_reopened(error: UserError) -> str:
+    """Return a sentence if the agent is ready but cannot open the requested session again, else ""."""
     from acp_tui.connection.errors import RequestFailed
+    from acp_tui.controller.opening.session_opener import CannotReopen
 
-    return isinstance(error, RequestFailed) and error.method in ("session/load", "session/resume")
+    refused = isinstance(error, RequestFailed) and error.method in ("session/load", "session/resume")
+    return str(error) if refused or isinstance(error, CannotReopen) else ""
 
 
 async def _set_mode(conversation: Conversation, mode: str) -> None:

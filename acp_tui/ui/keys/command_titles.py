@@ -22,6 +22,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "panes.toggle": "Toggle panes",
     "conversation.find": "Search conversation",
     "session.export": "Export conversation",
+    "session.continue": "Continue in a new session",
     "agent.restart": "Restart agent",
     "session.own_tools": "Toggle acp-tui's own tools",
     "prompt.send_now": "Send prompt now",

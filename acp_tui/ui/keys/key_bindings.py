@@ -28,6 +28,7 @@ ScopeName = Literal[
     "history",
     "edit",
     "queue",
+    "read_only",
     "transcript",
     "pane",
     "review",
@@ -70,6 +71,9 @@ SCOPES: dict[ScopeName, KeyScope] = {
         "History search", "Previous prompts of this project that contain all the words you type."
     ),
     "queue": KeyScope("Queue", "Prompts that are sent when the agent finishes."),
+    "read_only": KeyScope(
+        "Read-only session", "Shown instead of the prompt if the agent cannot reopen a session."
+    ),
     "transcript": KeyScope("Conversation", "The transcript of the session. Letter keys work only here."),
     "pane": KeyScope(
         "Panes", "Plan, files, terminals and session, beside the conversation. Letter keys work only here."
@@ -273,6 +277,16 @@ TABLE: tuple[Key, ...] = (
         3,
     ),
     Key("queue.leave", "escape", "leave", "back", "queue", "Back to the prompt", 4),
+    # -- read-only
+    Key(
+        "session.continue",
+        "enter",
+        "continue",
+        "continue",
+        "read_only",
+        "Continue in a new session, with a summary of this one to edit and send",
+        1,
+    ),
     # -- transcript
     Key("transcript.copy", "c", "copy_entry", "copy", "transcript", "Copy the entry", 1),
     Key("transcript.copy_answer", "y", "copy_answer", "copy answer", "transcript", "Copy the last answer", 9),

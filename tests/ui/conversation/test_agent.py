@@ -370,22 +370,6 @@ async def test_a_session_being_resumed_is_never_shown_as_ended(
     assert "dead" not in shown
 
 
-async def test_a_session_unknown_to_the_agent_is_reported_once_and_f5_starts_a_new_one(open_ui: Open) -> None:
-    refuses = offers(capabilities={"loadSession": True}, refuses=["session/load"])
-    async with open_ui("script", refuses) as one:
-        await one.send("first")
-        await one.until(lambda: one.said() == ["first"])
-        known = folder_of(one)
-    async with open_ui("script", refuses, options=("--resume", known), wait=False) as again:
-        await again.until(lambda: "session not resumed · F5 starts a new one" in again.status())
-        assert again.toasts() == []
-        await again.until(lambda: again.text().count("The setting is locked") == 1)
-        await again.press("f5")
-        await again.ready()
-        await again.sees("the agent cannot see the conversation above")
-        assert again.text().count("The setting is locked") == 1
-
-
 async def test_an_agent_that_ignores_a_cancel_is_shown_as_not_responding(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

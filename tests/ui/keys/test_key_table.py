@@ -19,6 +19,7 @@ from acp_tui.ui.prompt.history_search import HistoryInput
 from acp_tui.ui.schema_form.choice_editor import ChoiceList
 from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.screens.dialogs.dialog import Dialog
@@ -50,6 +51,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "edit": PromptEditor,
     "history": HistoryInput,
     "queue": QueueStrip,
+    "read_only": ReadOnlyLine,
     "transcript": Transcript,
     "pane": Pane,
     "review": ReviewScreen,

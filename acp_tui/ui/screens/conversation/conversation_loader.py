@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.prompt import Prompt
-    from acp_tui.ui.screens.conversation.earlier_conversation import PromptDraft
     from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
+    from acp_tui.ui.screens.conversation.reopening.earlier_conversation import PromptDraft
     from acp_tui.ui.screens.session.session_screen import SessionScreen
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -25,7 +26,8 @@ from acp_tui.ui.screens.conversation.mcp_servers import ConversationMcp
 from acp_tui.ui.screens.conversation.own_tools import OwnTools
 from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
 from acp_tui.ui.screens.conversation.question_dialogs import QuestionDialogs
-from acp_tui.ui.screens.conversation.readiness import AgentReadiness
+from acp_tui.ui.screens.conversation.reopening.continuation import Continuation
+from acp_tui.ui.screens.conversation.reopening.readiness import AgentReadiness
 from acp_tui.ui.screens.conversation.review import ReviewOpener
 from acp_tui.ui.screens.conversation.rewind import Rewind
 from acp_tui.ui.screens.conversation.session_commands import SessionCommands
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod, Entry
     from acp_tui.ui.conversation.interfaces import PreparedConversation, StartAnswer, StartQuestion
     from acp_tui.ui.keys.palette_command import PaletteCommand
-    from acp_tui.ui.screens.conversation.earlier_conversation import NewSession, PromptDraft
+    from acp_tui.ui.screens.conversation.reopening.earlier_conversation import NewSession, PromptDraft
     from acp_tui.ui.theme.palette import Palette
 
 
@@ -108,6 +110,9 @@ class ConversationScreen(SessionScreen):
         self._rewind = Rewind(self, self.runner, self.context, new_session)
         self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)
         self._session_commands = SessionCommands(self, self.runner, self.entry_actions, new_session)
+        self._continuation = Continuation(
+            self, self.prompt, self.runner, self.context, self._session_commands.open_new_session
+        )
         self._own_tools = OwnTools(self, self.prompt, self._questions, self.context, self._attention)
         self._dialogs = QuestionDialogs(
             self,
@@ -163,9 +168,18 @@ class ConversationScreen(SessionScreen):
         """Tell the app that the agent did not start, so that the app shows the launcher again."""
         self.post_message(self.Failed(error))
 
-    def open_failed(self, *, session_lost: bool) -> None:
+    def session_opened(self) -> None:
+        """Show the prompt, if the session was read-only."""
+        self._continuation.show_prompt()
+
+    def open_failed(self) -> None:
         """Show in the status line that no session was opened, and which key restarts the agent."""
-        self._readiness.open_failed(session_lost=session_lost)
+        self._readiness.open_failed()
+
+    def not_reopened(self, reason: str) -> None:
+        """Let the user only read the session, or continue in a new one."""
+        self._readiness.not_reopened()
+        self._continuation.show_read_only(reason)
 
     def sign_in_required(self, methods: list[AuthMethod]) -> None:
         """Let the user choose a sign-in method."""
@@ -232,6 +246,7 @@ class ConversationScreen(SessionScreen):
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
         super().use_palette(palette)
+        self._continuation.use_palette(palette)
         self._dialogs.update()
 
     def is_asking(self) -> bool:
@@ -251,8 +266,9 @@ class ConversationScreen(SessionScreen):
 
     def type_text(self, text: str) -> None:
         """Focus the prompt and type a text into it."""
-        self.prompt.focus()
-        self.prompt.insert(text)
+        if not self._continuation.focus_line():
+            self.prompt.focus()
+            self.prompt.insert(text)
 
     def choose_option(self, option: str) -> None:
         """Let the user choose a value for an agent option."""
@@ -401,7 +417,8 @@ class ConversationScreen(SessionScreen):
 
     def commands(self) -> Iterable[PaletteCommand]:
         """Return the commands of this screen that have no key, for the command palette."""
-        return *self._session_commands.commands(), *self._rewind.commands(), *self._settings.commands()
+        of = (self._session_commands, self._continuation, self._rewind, self._settings)
+        return chain.from_iterable(collaborator.commands() for collaborator in of)
 
     # ------------------------------------------------------------------------- called by the app
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.prompt import Prompt
     from acp_tui.ui.screens.base import BaseScreen
-    from acp_tui.ui.screens.conversation.earlier_conversation import PromptDraft
+    from acp_tui.ui.screens.conversation.reopening.earlier_conversation import PromptDraft
     from acp_tui.ui.screens.session.context import SessionContext
 
 
@@ -84,7 +84,7 @@ class PromptActions:
     def continue_earlier(self, draft: PromptDraft, conversation: Conversation) -> None:
         """Put a prompt of an earlier session into the input, and add a notice that this session is new."""
         from acp_tui.session.events import Noticed
-        from acp_tui.ui.screens.conversation.earlier_conversation import CONTINUED
+        from acp_tui.ui.screens.conversation.reopening.earlier_conversation import CONTINUED
 
         self.edit(self._prompt.restore_attachments(draft.text, draft.blocks))
         conversation.rewind.replaced_earlier = draft.replaced

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.screens.base import BaseScreen
-    from acp_tui.ui.screens.conversation.earlier_conversation import NewSession
+    from acp_tui.ui.screens.conversation.reopening.earlier_conversation import NewSession
     from acp_tui.ui.screens.session.context import SessionContext
     from acp_tui.workspace.baseline.turn_history import RewindStep
 
@@ -118,7 +118,9 @@ class Rewind:
 
         With `files`, the last rewind of files can be undone in the new session.
         """
-        from acp_tui.ui.screens.conversation.earlier_conversation import prompt_with_earlier_conversation
+        from acp_tui.ui.screens.conversation.reopening.earlier_conversation import (
+            prompt_with_earlier_conversation,
+        )
 
         assert self._new_session is not None
         if reason := self._screen.busy_reason():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.screens.base import BaseScreen
-    from acp_tui.ui.screens.conversation.earlier_conversation import NewSession
+    from acp_tui.ui.screens.conversation.reopening.earlier_conversation import NewSession, PromptDraft
     from acp_tui.ui.screens.session.entry_actions import EntryActions
 
 
@@ -35,15 +35,16 @@ class SessionCommands:
     def commands(self) -> Iterator[PaletteCommand]:
         """Return the commands that are available now, for the command palette."""
         if self._new_session is not None:
-            yield PaletteCommand("New session", self._open_new_session, "Session")
+            yield PaletteCommand("New session", self.open_new_session, "Session")
         if (conversation := self._runner.conversation) is not None and conversation.log_path is not None:
             yield PaletteCommand("Open log in $EDITOR", self._open_log, "Session", word="wire log")
 
-    def _open_new_session(self) -> None:
+    def open_new_session(self, draft: PromptDraft | None = None) -> None:
+        """Open a new session, with a draft in its prompt."""
         if reason := self._screen.busy_reason():
             self._screen.notify(reason, markup=False)
         elif self._new_session is not None:
-            screen = self._new_session(self._screen.palette, None)
+            screen = self._new_session(self._screen.palette, draft)
             self._screen.post_message(self._screen.SwitchRequested(screen))
 
     def open_rules(self, rule_id: str | None = None) -> None:

@@ -24,14 +24,14 @@ class AgentReadiness:
     def _restart_key(self) -> str:
         return keys.bound_keys(self._screen, "agent.restart")
 
-    def open_failed(self, *, session_lost: bool) -> None:
-        """Show that no session was opened, and which key restarts the agent.
+    def open_failed(self) -> None:
+        """Show that no session was opened, and which key restarts the agent."""
+        self._status.stuck = f"not ready · {self._restart_key} tries again"
+        self._update()
 
-        `session_lost`: the agent does not know the session to resume; a restart begins a new one.
-        """
-        key = self._restart_key
-        lost = f"session not resumed · {key} starts a new one"
-        self._status.stuck = lost if session_lost else f"not ready · {key} tries again"
+    def not_reopened(self) -> None:
+        """Show that the session can only be read."""
+        self._status.stuck = "read-only"
         self._update()
 
     def sign_in_required(self) -> None:

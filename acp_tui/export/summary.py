@@ -1,0 +1,90 @@
+"""A summary of a session as a prompt, for an agent that does not remember it. It is made without a model."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from acp_tui.session.state import AgentMessage, Diff, Plan, ToolCall
+from acp_tui.session.text import GrowingText, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_tui.session.state import Entry, Session, UserMessage
+
+MAX_PROMPTS_CHARACTERS, MAX_PROMPT_CHARACTERS = 5_000, 1_000
+"""Limits of all prompts together, and of each."""
+MAX_ANSWERS, MAX_ANSWER_CHARACTERS = 3, 2_000
+MAX_FILES = 40
+MAX_PLAN_ITEMS, MAX_PLAN_ITEM_CHARACTERS = 30, 200
+
+INTRODUCTION = (
+    "You do not remember the conversation that is summarized below. The summary was made by my client, "
+    "not by you or me. Use it as background for my next request; do not act on it alone."
+)
+_TAG = "earlier_conversation"
+_DONE = {"completed": "x"}
+
+
+def summary_prompt(session: Session) -> str:
+    """Return the summary, wrapped so that an agent knows what it is; "" if there is nothing to summarize.
+
+    It holds the user's prompts, the last answers, the changed files and the plan, each within a limit.
+    """
+    if not session.prompts:
+        return ""
+    sections = [
+        ("My requests, oldest first", list(_prompts(session.prompts))),
+        ("Your last answers", list(_answers(session.entries))),
+        ("Files that you changed", list(_files(session.entries))),
+        ("Your plan", list(_plan(session.entries))),
+    ]
+    text = "\n\n".join("\n".join([f"{title}:", *lines]) for title, lines in sections if lines)
+    text = re.sub(rf"</(?=\s*{_TAG})", "< /", visible(text), flags=re.IGNORECASE)
+    return f"{INTRODUCTION}\n\n<{_TAG}>\n{text}\n</{_TAG}>\n\n"
+
+
+def _prompts(prompts: list[UserMessage]) -> Iterator[str]:
+    """Yield the latest prompts that fit, and before them how many do not."""
+    texts = [_shorten(_typed_text(prompt), MAX_PROMPT_CHARACTERS) for prompt in prompts]
+    kept, room = len(texts), MAX_PROMPTS_CHARACTERS
+    while kept and (room := room - len(texts[kept - 1])) >= 0:
+        kept -= 1
+    if kept:
+        yield f"({kept:,} earlier ones are omitted)"
+    yield from (f"{number}. {text}" for number, text in enumerate(texts[kept:], kept + 1))
+
+
+def _typed_text(prompt: UserMessage) -> str:
+    return "".join(str(part) for part in prompt.parts if isinstance(part, GrowingText)).strip()
+
+
+def _answers(entries: list[Entry]) -> Iterator[str]:
+    """Yield the last message of each of the latest turns."""
+    found: dict[int, str] = {}
+    for entry in reversed(entries):
+        if isinstance(entry, AgentMessage) and entry.turn not in found and (text := entry.text.strip()):
+            found[entry.turn] = text
+            if len(found) == MAX_ANSWERS:
+                break
+    for turn in sorted(found):
+        yield f"- {_shorten(found[turn], MAX_ANSWER_CHARACTERS)}"
+
+
+def _files(entries: list[Entry]) -> Iterable[str]:
+    calls = (entry for entry in entries if isinstance(entry, ToolCall))
+    paths = dict.fromkeys(part.path for call in calls for part in call.content if isinstance(part, Diff))
+    lines = [f"- {path}" for path in paths][:MAX_FILES]
+    return [*lines, f"- … and {len(paths) - MAX_FILES:,} more"] if len(paths) > MAX_FILES else lines
+
+
+def _plan(entries: list[Entry]) -> Iterator[str]:
+    """Yield the steps of the latest plan. `Session.plan` is empty once a new session was opened."""
+    plan = next((entry for entry in reversed(entries) if isinstance(entry, Plan)), None)
+    for item in plan.items[:MAX_PLAN_ITEMS] if plan is not None and not plan.removed else ():
+        yield f"- [{_DONE.get(item.status, ' ')}] {_shorten(item.content, MAX_PLAN_ITEM_CHARACTERS)}"
+
+
+def _shorten(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"

@@ -1,0 +1,102 @@
+"""Continues a conversation whose agent does not remember it, with a summary for the user to edit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.keys.palette_command import PaletteCommand
+from acp_tui.ui.screens.conversation.reopening.earlier_conversation import PromptDraft
+from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.prompt import Prompt
+    from acp_tui.ui.screens.session.context import SessionContext
+    from acp_tui.ui.screens.session.session_screen import SessionScreen
+    from acp_tui.ui.theme.palette import Palette
+
+
+class Continuation:
+    """Replaces the prompt while the session is read-only, and puts the summary into it afterwards."""
+
+    def __init__(
+        self,
+        screen: SessionScreen,
+        prompt: Prompt,
+        runner: ConversationRunner,
+        context: SessionContext,
+        open_new_session: Callable[[PromptDraft], None],
+    ) -> None:
+        """`open_new_session` opens another screen, with a draft in its prompt."""
+        self._screen = screen
+        self._prompt = prompt
+        self._runner = runner
+        self._context = context
+        self._open_new_session = open_new_session
+        self._line: ReadOnlyLine | None = None
+
+    def commands(self) -> Iterator[PaletteCommand]:
+        """Return the command for the palette, if there is something to continue."""
+        session, line = self._context.session, self._line
+        if not line.has_focus if line is not None else session.prompts and not session.working:
+            word = "summary summarize memory read-only handover"
+            yield PaletteCommand("Continue in a new session", self.run, "Session", word=word)
+
+    # ------------------------------------------------------------------------- read-only
+
+    def show_read_only(self, reason: str) -> None:
+        """Replace the prompt by a line with the reason, a sentence."""
+        if self._line is not None:
+            self._line.show(reason)
+            return
+        self._prompt.display, self._prompt.disabled = False, True
+        self._line = ReadOnlyLine(reason, self._context.palette, self.run)
+        self._screen.mount(self._line, after=self._prompt)
+        self._screen.call_after_refresh(self.focus_line)
+
+    def focus_line(self) -> bool:
+        """Focus the line in place of the prompt; return False if the prompt is shown."""
+        if self._line is not None:
+            self._line.focus()
+        return self._line is not None
+
+    def show_prompt(self) -> None:
+        """Show the prompt again, because a session is open."""
+        if self._line is not None:
+            line, self._line = self._line, None
+            line.remove()
+            self._prompt.display, self._prompt.disabled = True, False
+            self._prompt.focus()
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        if self._line is not None:
+            self._line.palette = palette
+            self._line.refresh()
+
+    # ------------------------------------------------------------------------- continuing
+
+    def run(self) -> None:
+        """Put a summary into the prompt of a new session: of this one if the agent does not remember it."""
+        from acp_tui.export.summary import summary_prompt
+
+        session = self._context.session
+        summary = summary_prompt(session)
+        if self._line is not None:
+            self._screen.run_worker(self._continue_here(summary), group="continue", exclusive=True)
+        elif session.forgotten and not session.prompts_since_forgotten:
+            self._insert(summary)
+        else:
+            self._open_new_session(PromptDraft(summary, []))
+
+    async def _continue_here(self, summary: str) -> None:
+        await self._runner.open_new()
+        if self._line is None:  # the session is open
+            self._insert(summary)
+
+    def _insert(self, summary: str) -> None:
+        """Put the summary before what the prompt contains."""
+        self._prompt.load(f"{summary}{self._prompt.text}")
+        self._prompt.focus()

@@ -1,0 +1,62 @@
+"""The lines in place of the prompt while a session can only be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.widget import Widget
+
+from acp_tui.ui import keys
+from acp_tui.ui.drawing.wrap import shorten_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual import events
+
+    from acp_tui.ui.theme.palette import Palette
+
+
+class ReadOnlyLine(Widget, can_focus=True):
+    """Says why nothing can be sent, and which keys help."""
+
+    DEFAULT_CSS = """
+    ReadOnlyLine { height: 3; border-top: solid $foreground 20%; padding: 0 1; }
+    """
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar = keys.bindings("read_only")
+
+    def __init__(self, reason: str, palette: Palette, on_continue: Callable[[], None]) -> None:
+        super().__init__()
+        self._on_continue = on_continue
+        self.palette = palette
+        self._reason = reason
+
+    def show(self, reason: str) -> None:
+        """Show another reason, a sentence."""
+        self._reason = reason
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        palette, width = self.palette, self.size.width
+        if y == 0:
+            spans = [Segment("⊘ Read-only. ", palette.warning), Segment(self._reason, palette.text)]
+        else:
+            spans = [
+                Segment(f"{keys.bound_keys(self, 'session.continue')} ", palette.key),
+                Segment("continue in a new session · ", palette.dim),
+                Segment(f"{keys.bound_keys(self.screen, 'agent.restart')} ", palette.key),
+                Segment("try again", palette.dim),
+            ]
+        segments = shorten_spans(spans, width)
+        return Strip(segments).crop_extend(0, width, self.rich_style).apply_style(self.rich_style)
+
+    def action_continue(self) -> None:
+        """Continue in a new session."""
+        self._on_continue()
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.focus()

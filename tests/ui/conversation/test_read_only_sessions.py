@@ -1,0 +1,93 @@
+"""Sessions that the agent cannot open again: they can be read, and continued in a new session."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.export.summary import INTRODUCTION
+from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
+from tests.support.conversation_ui import offers
+
+if TYPE_CHECKING:
+    from tests.support.conversation_ui import ConversationUi, Open
+
+CANNOT = offers()
+REFUSES = offers(capabilities={"loadSession": True}, refuses=["session/load"])
+FORGETS = offers(capabilities={"loadSession": True}, refuses=["session/load"], turns={"bye": [["exit", 3]]})
+
+
+def folder_of(one: ConversationUi) -> str:
+    folder = one.made[0].conversation.folder.id
+    assert folder is not None
+    return folder
+
+
+def methods_sent(one: ConversationUi) -> list[str]:
+    log = one.made[0].conversation.log_path
+    assert log is not None
+    records = map(json.loads, Path(log).read_text(encoding="utf-8").splitlines())
+    return [
+        record["frame"]["method"]
+        for record in records
+        if record["dir"] == "sent"
+        if "method" in record["frame"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "reason"), [(CANNOT, "neither resume nor load"), (REFUSES, "The setting is locked")]
+)
+async def test_a_session_that_cannot_be_opened_is_read_only_and_continues_in_a_new_one(
+    open_ui: Open, agent: str, reason: str
+) -> None:
+    async with open_ui("script", agent) as one:
+        await one.send("first")
+        await one.until(lambda: one.said() == ["first"])
+        await one.ready()
+        await one.press(*"draft")
+        known = folder_of(one)
+    async with open_ui("script", agent, options=("--resume", known), wait=False) as again:
+        await again.sees("┃ first", "⊘ Read-only.", reason, "Enter continue in a new session · F5 try again")
+        assert again.toasts() == []
+        assert ("session/load" in methods_sent(again)) is (agent == REFUSES)
+        assert "session/resume" not in methods_sent(again)
+        await again.press("f5")
+        await again.until(
+            lambda: again.text().count("Agent restarted") == 2 and "read-only" in again.status()
+        )
+        await again.press("x", "enter")
+        await again.sees("the agent cannot see the conversation above")
+        await again.until(lambda: again.prompt.text.startswith(INTRODUCTION))
+        assert again.prompt.text.endswith("</earlier_conversation>\n\ndraft")
+        assert not again.screen.query(ReadOnlyLine)
+        await again.press(*"ed", "enter")
+        await again.until(lambda: again.said()[-1:] == [again.prompts()[-1]])
+        assert again.prompts()[-1].endswith("drafted")
+
+
+async def test_a_running_session_continues_in_another_one_with_a_summary(open_ui: Open) -> None:
+    async with open_ui("script", CANNOT) as one:
+        await one.send("first")
+        await one.until(lambda: one.said() == ["first"])
+        await one.ready()
+        await one.press("ctrl+p", *"continue in", "enter")
+        await one.until(lambda: len(one.made) == 2 and one.prompt.text.startswith(INTRODUCTION))
+        assert one.prompts() == []
+
+
+async def test_an_agent_that_lost_the_session_can_be_given_the_summary_in_the_new_one(open_ui: Open) -> None:
+    async with open_ui("script", FORGETS) as one:
+        await one.send("first")
+        await one.until(lambda: one.said() == ["first"])
+        await one.send("bye")
+        await one.sees("exited with code 3")
+        await one.press("f5")
+        await one.sees("New session: the agent cannot see the conversation above")
+        one.prompt.load("")
+        await one.press("ctrl+p", *"continue in", "enter")
+        await one.until(lambda: one.prompt.text.startswith(INTRODUCTION))
+        assert len(one.made) == 1
