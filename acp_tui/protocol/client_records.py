@@ -23,6 +23,7 @@ _TYPES: tuple[type[ev.Event], ...] = (
     ev.Decided,
     ev.DiffPlaced,
     ev.FileBeforeWrite,
+    ev.HistoryAwaited,
     ev.McpCalled,
     ev.Noticed,
     ev.OwnToolCalled,

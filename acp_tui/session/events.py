@@ -114,6 +114,11 @@ class SessionOpened(Event):
 
 
 @dataclass(slots=True)
+class HistoryAwaited(Event):
+    """Client: no more of the history that `session/load` replays is expected."""
+
+
+@dataclass(slots=True)
 class CallFailed(Event):
     """A request to the agent, other than a prompt, was answered with an error."""
 

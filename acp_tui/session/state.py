@@ -540,11 +540,16 @@ class Replay:
 
     into: Session | None  # collects the replay; None if it goes into the session itself, which was empty
     other: bool  # the replay belongs to another session
+    is_load: bool  # requested by `session/load`, which must replay; `session/resume` should not
     expected: bool  # `session/load` is not answered yet, so all messages are history
     held: list[str]  # the prompts in the session when the replay was requested
     began: bool = False
     unchecked: bool = False  # a prompt was replayed since the last comparison with `held`
     last_at: float = 0.0  # when the last event of the replay came
+    scanned: int = 0  # entries of `into` that were searched for prompts
+    prompts: int = 0  # the number of prompts among them
+    matched: int = 0  # the number of prompts in `held` up to the last one that was replayed
+    first_new: int | None = None  # the index in `into` of the first prompt after it
 
 
 @dataclass(slots=True)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.session.events import AgentExited, AgentStarted
-from acp_tui.session.state import AgentMessage, ToolCall, UserMessage
+from acp_tui.session.events import AgentExited, AgentStarted, HistoryAwaited
+from acp_tui.session.reduce.history import REPLAYED_NOTHING
+from acp_tui.session.state import AgentMessage, Notice, ToolCall, UserMessage
 from tests.support.recordings import WIRELOGS, records
 from tests.support.talk import Talk
 
 if TYPE_CHECKING:
     from acp_tui.session.record import Record
+    from acp_tui.session.state import Entry
 
 PROMPTS = ["mock:plain", "mock:read /ws/project/README.md", "mock:think"]
 OURS = "our answer"
@@ -56,6 +58,11 @@ def conversation(talk: Talk) -> list[str]:
     return [message.text for message in messages]
 
 
+def conversation_after(talk: Talk, entry: Entry) -> list[str]:
+    entries = talk.session.entries[entry.id + 1 :]
+    return [entry.text for entry in entries if isinstance(entry, (UserMessage, AgentMessage))]
+
+
 @pytest.mark.parametrize(
     ("name", "prompts"),
     [
@@ -94,11 +101,66 @@ def late(talk: Talk, *texts: str) -> None:
         talk.says(f"answer to {text}")
 
 
-def test_a_late_replay_with_more_prompts_replaces_the_entries() -> None:
+def test_prompts_that_only_the_agent_knows_are_appended() -> None:
     talk = held(["one"])
-    late(talk, "one", "two")
-    assert conversation(talk) == ["one", "answer to one", "two", "answer to two"]
+    late(talk, "one", "two", "three")
+    assert conversation(talk) == ["one", OURS, "two", "answer to two", "three", "answer to three"]
+    assert talk.session.turn == 3
+    assert [entry.id for entry in talk.session.entries] == list(range(len(talk.session.entries)))
+    (notice,) = [entry for entry in talk.session.entries if "elsewhere" in str(getattr(entry, "text", ""))]
+    assert conversation_after(talk, notice)[0] == "two"
+
+
+def test_a_longer_replay_without_the_last_known_prompt_replaces_the_entries() -> None:
+    talk = held(["one"])
+    late(talk, "uno", "two")
+    assert conversation(talk) == ["uno", "answer to uno", "two", "answer to two"]
     assert talk.session.turn == 2
+
+
+@pytest.mark.parametrize(
+    ("replayed", "warning"),
+    [
+        (["one", "two", "three"], None),
+        (["one", "changed", "changed too"], None),  # some agents change the text of prompts
+        (["three"], None),  # or compact the beginning
+        (["one", "two"], "The agent's history differs from here: it lacks the last prompt"),
+        (["one"], "The agent's history differs from here: it lacks the last 2 prompts"),
+        (["other"], "The agent's history differs from here: the prompts in it are others"),
+        ([], REPLAYED_NOTHING),
+    ],
+)
+def test_a_load_that_lacks_prompts_is_reported(replayed: list[str], warning: str | None) -> None:
+    talk = held(["one", "two", "three"])
+    late(talk, *replayed)
+    talk.client(HistoryAwaited())
+    warnings = [notice.text for notice in talk.all(Notice) if notice.level == "warning"]
+    assert warnings == ([warning] if warning else [])
+    assert conversation(talk) == ["one", OURS, "two", OURS, "three", OURS]
+    assert bool(talk.session.forgotten) is (replayed == [])
+
+
+def test_prompts_whose_turn_was_interrupted_need_not_be_replayed() -> None:
+    talk = held(["one"])
+    talk.client(AgentExited(exit_code=1))
+    talk.ask("session/load", {"sessionId": "s1", "cwd": "/w"}, {})
+    talk.prompt("two")
+    talk.client(AgentExited(exit_code=1))
+    late(talk, "one")
+    talk.client(HistoryAwaited())
+    assert [notice.text for notice in talk.all(Notice) if notice.level == "warning"] == []
+
+
+def test_a_prompt_that_is_cut_by_the_answer_to_the_load_is_recognised() -> None:
+    talk = held(["one two"])
+    call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    talk.echoes("one ")
+    talk.answer(call, {})
+    talk.echoes("two")
+    talk.says("answer")
+    talk.client(HistoryAwaited())
+    assert conversation(talk) == ["one two", OURS]
+    assert [notice for notice in talk.all(Notice) if notice.level == "warning"] == []
 
 
 def test_extra_user_messages_in_a_replay_are_ignored() -> None:

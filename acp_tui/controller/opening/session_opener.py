@@ -18,7 +18,7 @@ from acp_tui.controller.opening.settings_restore import restore_settings
 from acp_tui.controller.opening.sign_in import explain_sign_in_errors
 from acp_tui.errors import UserError
 from acp_tui.session.error_codes import REQUEST_CANCELLED
-from acp_tui.session.events import Noticed
+from acp_tui.session.events import HistoryAwaited, Noticed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,6 +112,8 @@ class SessionOpener:
                 await call(session_id, cwd, directories, servers, timeout=self._timeout)
         await self._opened(reopened)
         await self._late_history()
+        if not resume:
+            self._note(HistoryAwaited())
 
     async def open_again(self) -> None:
         """Reopen the previous session, or start a new one if the agent no longer knows it."""

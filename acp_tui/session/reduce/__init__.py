@@ -79,6 +79,7 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.Initialized: EventRule(lifecycle.initialized, "initialize response"),
     ev.SessionOpening: EventRule(lifecycle.session_opening),
     ev.SessionOpened: EventRule(lifecycle.session_opened, "session opened"),
+    ev.HistoryAwaited: EventRule(history.history_awaited),
     ev.SessionClosed: EventRule(lifecycle.session_closed, "session closed"),
     ev.SignedIn: EventRule(lifecycle.signed_in, "signed in"),
     ev.SignedOut: EventRule(lifecycle.signed_out, "signed out"),

@@ -5,8 +5,9 @@ According to the protocol, `session/load` replays it and `session/resume` does n
 So a replay is expected from the request until the next prompt is sent.
 
 If the conversation is known already (the agent was restarted, or the session was read from its log), the
-replay is collected in a separate session. The replay replaces the known entries only if it has more prompts
-or is of another session, because the known entries contain more details (permissions, notices, times).
+replay is collected in a separate session and compared. The known entries stay, because they contain more
+details (permissions, notices, times). Prompts that only the agent knows are appended. The replay replaces the
+known entries only if it has more prompts without the last known one, or is of another session.
 """
 
 from __future__ import annotations
@@ -15,18 +16,20 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session import events as ev
 from acp_tui.session.change import Change
-from acp_tui.session.reduce.entries import end_message, fact_changed
+from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed
 from acp_tui.session.reduce.tool_calls import close_open_calls
-from acp_tui.session.state import AnnotatedText, Message, Replay, Session, UserMessage
+from acp_tui.session.state import AnnotatedText, Message, Replay, Session, TurnEnd, UserMessage
 from acp_tui.session.text import GrowingText
 
 LATE_PAUSE = 2.0
 """After this many seconds without events, a replay that has reached the last known prompt is over."""
+REPLAYED_NOTHING = "The agent replayed nothing: it may not remember the conversation above"
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.session.events import Event
+    from acp_tui.session.state import Entry
 
     Handler = Callable[[Session, Event, float], list[Change]]
 
@@ -37,6 +40,7 @@ def begin(session: Session, how: str, session_id: str | None) -> None:
     session.reducer_state.replay = Replay(
         into=Session(phase="loading") if has_messages else None,
         other=has_messages and session.session_id is not None and session.session_id != session_id,
+        is_load=how == "load",
         expected=how == "load",
         held=_prompts(session),
     )
@@ -78,7 +82,7 @@ def add(session: Session, replay: Replay, handler: Handler, event: Event, at: fl
         replay.unchecked = True  # the prompt may not be complete yet
     elif replay.unchecked and not replay.expected:
         replay.unchecked = False
-        changes += _replace_if_longer(session, replay)
+        changes += _use_more_prompts(session, replay, at)
     return changes
 
 
@@ -103,7 +107,7 @@ def _apply_to_replay(
     return [fact_changed("plan")]
 
 
-def answered(session: Session) -> list[Change]:
+def answered(session: Session, at: float) -> list[Change]:
     """Handle the answer to `session/load` or `session/resume`. More of the history may follow."""
     replay = session.reducer_state.replay
     if replay is None:
@@ -114,48 +118,123 @@ def answered(session: Session) -> list[Change]:
     if replay.into is None:
         session.replayed = session.turn
         return []
-    return _replace_if_longer(session, replay)
+    return _use_more_prompts(session, replay, at)
 
 
-def _replace_if_longer(session: Session, replay: Replay) -> list[Change]:
-    """Replace the known entries by those of the replay, if it has more prompts or is of another session."""
+def _use_more_prompts(session: Session, replay: Replay, at: float, *, complete: bool = False) -> list[Change]:
+    """Take over what the replay contains beyond the known entries."""
     assert replay.into is not None
-    has_last, has_more = _compare(replay.held, _prompts(replay.into))
-    session.history_complete = session.history_complete or has_last
-    if not (replay.other or has_more):
+    _scan(replay, replay.into.entries, complete=complete)
+    has_last = replay.matched == len(replay.held)
+    session.history_complete = session.history_complete or (has_last and bool(replay.prompts))
+    into, first_new = replay.into, replay.first_new
+    if replay.other or (not has_last and replay.prompts > len(replay.held)):
+        replay.into = None
+        _replace_entries(session, into)
+    elif has_last and first_new is not None:
+        replay.into = None
+        changes = add_notice(session, at, "From here on, the session was continued elsewhere")
+        return [*changes, *_append_entries(session, into, first_new)]
+    else:
         return []
-    into, replay.into = replay.into, None
-    _replace_entries(session, into)
     return [Change("reset"), fact_changed("turn")]
 
 
-def _compare(held: list[str], replayed: list[str]) -> tuple[bool, bool]:
-    """Return whether the last known prompt was replayed, and whether more prompts were replayed than known.
+def _scan(replay: Replay, entries: list[Entry], *, complete: bool) -> None:
+    """Look for the known prompts among the new entries of a replay.
 
-    Some agents do not replay all prompts, or change their text.
+    Some agents do not replay all prompts, or change their text. Unless the replay is complete, more may be
+    added to a prompt at the end.
     """
-    start, found = 0, False
-    for text in held:
-        found = text in replayed[start:]
-        if found:
-            start = replayed.index(text, start) + 1
-    return found, len(replayed) > (start if found else len(held))
+    end = len(entries)
+    if not complete and entries and isinstance(entries[-1], UserMessage):
+        end -= 1
+    for index in range(replay.scanned, end):
+        entry = entries[index]
+        if not isinstance(entry, UserMessage):
+            continue
+        replay.prompts += 1
+        try:
+            replay.matched = replay.held.index(_prompt_text(entry), replay.matched) + 1
+            replay.first_new = None
+        except ValueError:
+            replay.first_new = index if replay.first_new is None else replay.first_new
+    replay.scanned = end
 
 
 def _replace_entries(session: Session, replay: Session) -> None:
-    memory = session.reducer_state
     session.entries = replay.entries
     session.tool_calls = replay.tool_calls
     session.terminals = replay.terminals
     session.terminal_calls = replay.terminal_calls
     session.turn = session.replayed = replay.turn
+    session.forgotten = 0
+    _continue_replay(session, replay)
+
+
+def _append_entries(session: Session, replay: Session, first: int) -> list[Change]:
+    """Append the entries of a replay from the index `first`, which is that of a prompt."""
+    entries = replay.entries[first:]
+    shift = session.turn + 1 - entries[0].turn
+    for entry in entries:
+        entry.id = len(session.entries)
+        entry.turn += shift
+        session.entries.append(entry)
+    session.tool_calls |= replay.tool_calls
+    session.terminals |= replay.terminals
+    session.terminal_calls |= replay.terminal_calls
+    session.turn = session.replayed = replay.turn + shift
+    _continue_replay(session, replay)
+    return [Change("reset"), fact_changed("turn")]
+
+
+def _continue_replay(session: Session, replay: Session) -> None:
+    """Let the next events of the replay extend the entries that were taken over."""
+    memory = session.reducer_state
     memory.message = replay.reducer_state.message
     memory.by_message_id = replay.reducer_state.by_message_id
     memory.open_calls = replay.reducer_state.open_calls
     memory.compactions = replay.reducer_state.compactions
     memory.plans = replay.reducer_state.plans
-    memory.turn_began = replay.reducer_state.turn_began
+    memory.turn_began = len(session.entries)
     memory.repeated.clear()
+
+
+def history_awaited(session: Session, _event: ev.HistoryAwaited, at: float) -> list[Change]:
+    """Compare the known prompts with the replay of `session/load`, of which no more is expected."""
+    replay = session.reducer_state.replay
+    if replay is None or replay.into is None or not replay.is_load:
+        return []
+    completed = _completed_prompts(session)
+    if not replay.began:
+        if not completed:
+            return []
+        session.forgotten = len(session.entries)
+        return add_notice(session, at, REPLAYED_NOTHING, level="warning")
+    if changes := _use_more_prompts(session, replay, at, complete=True):
+        return changes
+    missing = len([text for text in completed if text in replay.held[replay.matched :]])
+    if not missing or replay.prompts >= len(replay.held):
+        return []
+    if missing == len(completed):
+        what = "the prompts in it are others"
+    else:
+        what = "it lacks the last prompt" if missing == 1 else f"it lacks the last {missing:,} prompts"
+    return add_notice(session, at, f"The agent's history differs from here: {what}", level="warning")
+
+
+def _completed_prompts(session: Session) -> list[str]:
+    """Return the prompts that the agent should remember: those of turns that ended normally."""
+    ended = {
+        entry.turn
+        for entry in session.entries[session.forgotten :]
+        if isinstance(entry, TurnEnd) and entry.stop_reason == "end_turn"
+    }
+    return [
+        _prompt_text(prompt)
+        for prompt in session.prompts_since_forgotten
+        if prompt.turn in ended and not prompt.withdrawn
+    ]
 
 
 def close(session: Session, at: float) -> list[Change]:
@@ -174,9 +253,13 @@ def give_up(session: Session) -> None:
 
 
 def _prompts(session: Session) -> list[str]:
-    """Return the texts of all prompts in the session, with normalised whitespace."""
-    messages = (entry for entry in session.entries if isinstance(entry, UserMessage))
-    return [" ".join(_visible_text(message).split()) for message in messages]
+    """Return the texts of all prompts in the session."""
+    return [_prompt_text(entry) for entry in session.entries if isinstance(entry, UserMessage)]
+
+
+def _prompt_text(message: UserMessage) -> str:
+    """Return the text of a prompt with normalised whitespace."""
+    return " ".join(_visible_text(message).split())
 
 
 def _visible_text(message: UserMessage) -> str:

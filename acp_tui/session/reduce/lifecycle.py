@@ -145,7 +145,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     session.reducer_state.opening = None
     session.auth_required = False
     changes: list[Change] = []
-    changes += history.answered(session)
+    changes += history.answered(session, at)
     if event.how == "load":
         changes += end_message(session, at)
         changes += close_open_calls(session, "unfinished", at)
