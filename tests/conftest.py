@@ -38,7 +38,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("BROWSER", "w3m")  # so that no real browser is opened
     monkeypatch.setenv("SHELL", "/bin/sh")  # `!` commands run through the user's shell
     hooks = [name for name in os.environ if name.startswith("GIT_")]  # set when git runs the tests
-    for name in ("TMUX", "STY", *hooks):
+    terminal = ("TMUX", "STY", "COLORFGBG", "WT_SESSION", "ConEmuANSI", "TERM_PROGRAM", "VTE_VERSION")
+    for name in (*terminal, *hooks):
         monkeypatch.delenv(name, raising=False)
     return directory
 

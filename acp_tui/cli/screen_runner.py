@@ -29,7 +29,7 @@ def add_theme_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--theme",
         metavar="NAME",
-        help="colour theme: dark, light, high-contrast, ansi, nord, gruvbox, or your own",
+        help="colour theme: auto, dark, light, high-contrast, ansi, nord, gruvbox, or your own",
     )
 
 

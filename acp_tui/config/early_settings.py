@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+AUTO_THEME = "auto"
+"""The name that stands for a dark or a light theme, as the terminal's background is."""
+
 
 @dataclass(frozen=True, slots=True)
 class EarlySettings:
@@ -23,6 +26,8 @@ class EarlySettings:
     agent: str | None = None
     own_agent: str | None = None  # the agent without the project's file
     theme: str | None = None
+    theme_dark: str | None = None
+    theme_light: str | None = None
     keys: dict[str, str] = field(default_factory=dict)  # keys separated by commas, by action id
 
 
@@ -41,6 +46,8 @@ def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:
         agent=first_value("agent", project, config),
         own_agent=first_value("agent", config),
         theme=first_value("theme", project, config),
+        theme_dark=first_value("theme_dark", config),
+        theme_light=first_value("theme_light", config),
         keys={action: keys for action, keys in bindings if keys},
     )
 

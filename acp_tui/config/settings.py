@@ -99,7 +99,9 @@ class Settings:
 
     agent: str | None = None  # started if the command line names none
     policy: str | None = None  # None: each command has its own default
-    theme: str = "dark"
+    theme: str = "auto"
+    theme_dark: str = "dark"  # the theme that "auto" uses on a dark background
+    theme_light: str = "light"
     panes: str = "none"  # the pane that is open when a conversation begins
     keys: dict[str, str] = field(default_factory=dict)  # by action id; checked by the screen
     notify: str = "all"  # how the user is notified when the window is unfocused
@@ -139,6 +141,8 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "agent": validators.text,
     "policy": validators.policy,
     "theme": validators.text,
+    "theme_dark": validators.text,
+    "theme_light": validators.text,
     "panes": validators.panes,
     "notify": validators.notify,
     "notify_command": validators.command,

@@ -14,10 +14,11 @@ from acp_tui.session.text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.toasts import VisibleToasts, notify_problems
 from acp_tui.ui.screens.base import BaseScreen
+from acp_tui.ui.terminal.background import BackgroundReply, BackgroundWatcher, background_hint
 from acp_tui.ui.terminal.passthrough import write_to_terminal
 from acp_tui.ui.terminal.resilient_app import ResilientApp
 from acp_tui.ui.terminal.window_title import WindowTitle
-from acp_tui.ui.theme.themes import DEFAULT_THEME, PREFIX, LoadedTheme, load_theme
+from acp_tui.ui.theme.theme_choice import ThemeChoice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from acp_tui.config.early_settings import EarlySettings
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.themes import LoadedTheme
 
 QUIT_CONFIRM_SECONDS = 3.0
 """Seconds within which a second Ctrl+Q quits although the agent is working."""
@@ -75,11 +77,14 @@ class AcpTui(ResilientApp):
         self._settings = settings
         self._problems: list[str] = []
         self._palettes: dict[str, Palette] = {}
-        loaded = self._load_theme(theme)
+        self._theme_choice = ThemeChoice(settings, theme)
+        loaded = self._theme_choice.load(dark=background_hint(os.environ) is not False)
         super().__init__(ansi_color=loaded.theme.ansi)
+        send = partial(write_to_terminal, self)
+        self._background = BackgroundWatcher(self.terminal_modes, send, os.environ)
         self.exit_signal: int | None = None
         """The number of the signal that ended the app; None if none did."""
-        self.window_title = WindowTitle(partial(write_to_terminal, self))
+        self.window_title = WindowTitle(send)
         self._quit_requested_at = -QUIT_CONFIRM_SECONDS
         self._visible_toasts = VisibleToasts()
         self._make_first_screen = make_first_screen
@@ -93,12 +98,6 @@ class AcpTui(ResilientApp):
         """The user's own keys, by key id."""
 
     # ------------------------------------------------------------------------- settings
-
-    def _load_theme(self, name: str | None) -> LoadedTheme:
-        settings = self._settings
-        if name is None and settings is not None and settings.theme is not None:
-            return load_theme(settings.theme, lambda: f"{_origin(settings, 'theme')}: theme")
-        return load_theme(DEFAULT_THEME if name is None else name)
 
     def _load_keymap(self) -> dict[str, str]:
         settings = self._settings
@@ -175,19 +174,28 @@ class AcpTui(ResilientApp):
 
     def use_theme(self, name: str, *, preview: bool = False) -> None:
         """Switch to another theme. Problems with the theme are shown, except in a preview."""
-        loaded = load_theme(name)
-        self.ansi_color = loaded.theme.ansi
-        self._use_loaded_theme(loaded)
+        self._theme_choice.choose(name)
+        self._use_loaded_theme(self._theme_choice.load(dark=self._background.dark))
         if preview:
             self._problems.clear()
         self._notify_problems()
 
     @property
     def theme_name(self) -> str:
-        """The name of the current theme, as in the settings."""
-        return self.theme.removeprefix(PREFIX)
+        """The name of the chosen theme, as in the settings."""
+        return self._theme_choice.name
+
+    @on(BackgroundReply)
+    def _follow_background(self, reply: BackgroundReply) -> None:
+        if self._background.receive(reply) and self._theme_choice.is_auto:
+            self._use_loaded_theme(self._theme_choice.load(dark=reply.dark))
+            if self.has_drawn:
+                self._notify_problems()
 
     def _use_loaded_theme(self, loaded: LoadedTheme) -> None:
+        if self._theme_choice.is_auto:
+            self._background.start()
+        self.ansi_color = loaded.theme.ansi
         self._palettes[loaded.theme.name] = loaded.palette
         self.register_theme(loaded.theme)
         self.theme = loaded.theme.name

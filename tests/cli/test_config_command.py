@@ -51,7 +51,9 @@ def test_every_value_is_shown_with_its_origin(
     assert table == {
         "agent": '"pi" .acp-tui.toml:2',
         "policy": '"deny" config.toml:1',
-        "theme": '"dark" built in',
+        "theme": '"auto" built in',
+        "theme_dark": '"dark" built in',
+        "theme_light": '"light" built in',
         "panes": '"none" built in',
         "notify": '"all" built in',
         "notify_command": "[] built in",

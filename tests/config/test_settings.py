@@ -36,6 +36,8 @@ def test_every_key_of_the_file_is_read_with_its_line(write_config: WriteConfig, 
 agent = "gemini"
 policy = "read-only"
 theme = "nord"
+theme_dark = "gruvbox"
+theme_light = "mine"
 panes = "plan"
 notify = "bell"
 notify_command = "notify-send --app-name acp-tui"
@@ -63,6 +65,7 @@ agents = ["pi"]
     assert settings.problems == []
     assert (settings.agent, settings.policy) == ("gemini", "read-only")
     assert (settings.theme, settings.panes) == ("nord", "plan")
+    assert (settings.theme_dark, settings.theme_light) == ("gruvbox", "mine")
     assert (settings.timeouts.initialize, settings.timeouts.session) == (5.0, 1.5)
     assert (settings.log.enabled, settings.log.keep_sessions, settings.log.keep_bytes) == (
         False,
@@ -74,7 +77,7 @@ agents = ["pi"]
     assert (settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes) == (7, 3_000_000)
     assert (settings.own_server.enabled, settings.own_server.agents) == (True, ["pi"])
     lines = [settings.origin(key).line for key in VALIDATORS]
-    assert lines == [2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 15, 18, 19, 20, 21, 24, 25]
+    assert lines == [2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 11, 12, 13, 14, 17, 20, 21, 22, 23, 26, 27]
     assert str(settings.origin("policy")) == f"{file}:3"
 
 
@@ -281,7 +284,7 @@ def test_early_settings_equal_the_full_settings(
     write_config(config)
     (project / ".acp-tui.toml").write_text(own)
     settings, early = load(project, environ=environ), early_settings.read(project, environ)
-    assert (early.agent, early.theme or "dark", early.keys) == (settings.agent, settings.theme, settings.keys)
+    assert (early.agent, early.theme or "auto", early.keys) == (settings.agent, settings.theme, settings.keys)
 
 
 def test_find_origin_returns_file_and_line(write_config: WriteConfig, project: Path) -> None:

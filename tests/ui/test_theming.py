@@ -226,9 +226,9 @@ def test_invalid_values_are_reported_and_replaced(text: str, line: int, says: st
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("nowhere", f"known: {', '.join(BUILT_IN)}"),
-        ("../config", f"known: {', '.join(BUILT_IN)}"),
-        ("", f"known: {', '.join(BUILT_IN)}"),
+        ("nowhere", f"known: auto, {', '.join(BUILT_IN)}"),
+        ("../config", f"known: auto, {', '.join(BUILT_IN)}"),
+        ("", f"known: auto, {', '.join(BUILT_IN)}"),
         ("grubbox", "did you mean 'gruvbox'?"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.app_context import AppContext
 from acp_tui.cli.options import USAGE
 from acp_tui.cli.recordings import find_recording, read_records
+from acp_tui.config.early_settings import AUTO_THEME
 from acp_tui.config.paths import paths, write_private
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import content_stream, replace_unencodable
@@ -57,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
     cwd = Path(metadata.cwd or ".")
     app_context = AppContext.open(cwd)
     form, theme = args.form or _format_of(args.output), args.theme
+    if theme == AUTO_THEME:
+        theme = app_context.settings.theme_dark
     if form == "html" and theme is None:
         theme, theme_problems = _configured_theme(app_context.settings)
         problems = [*problems, *theme_problems]
@@ -85,11 +88,12 @@ def _configured_theme(settings: Settings) -> tuple[str, list[str]]:
     """Return the theme of the settings, or the default theme and a sentence that says why it is used."""
     from acp_tui.export.style_sheet import style_sheet
 
+    theme = settings.theme_dark if settings.theme == AUTO_THEME else settings.theme
     try:
-        style_sheet(settings.theme)
+        style_sheet(theme)
     except UserError as error:
         return DEFAULT_THEME, [f'{str(error).removesuffix(".")}; using "{DEFAULT_THEME}" instead.']
-    return settings.theme, []
+    return theme, []
 
 
 def _protect_recordings(output: Path, source: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.early_settings import AUTO_THEME
 from acp_tui.config.policies import POLICY_SUMMARIES
 from acp_tui.session.settings import offered_settings, value_name
 from acp_tui.ui.keys import KEYS, SCOPES, TABLE
@@ -44,17 +45,17 @@ def key_commands(screen: Screen[Any], keymap: Mapping[str, str]) -> list[Palette
 def theme_commands(
     current: str, *, choose: Callable[[str], None], preview: Callable[[str], None]
 ) -> list[PaletteCommand]:
-    """Return a command for each theme."""
+    """Return a command for each theme, and one for `auto`."""
     return [
         PaletteCommand(
-            f"Theme: {name}",
+            f"Theme: {name}{' (dark or light, as the terminal is)' if name == AUTO_THEME else ''}",
             partial(choose, name),
             "Program",
             preview=partial(preview, name),
             current=name == current,
             is_value=True,
         )
-        for name in themes.available_themes()
+        for name in (AUTO_THEME, *themes.available_themes())
     ]
 
 

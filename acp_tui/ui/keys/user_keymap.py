@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from acp_tui.ui.keys import KEYS, SCOPES, TABLE, Key, ScopeName, key_name
-from acp_tui.ui.terminal.textual_keys import key_name_of
+from acp_tui.ui.terminal.input.textual_keys import key_name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.keys.typeahead import forward_typeahead
 from acp_tui.ui.prompt.pastes import Pastes
-from acp_tui.ui.terminal.textual_keys import run_binding
+from acp_tui.ui.terminal.input.textual_keys import run_binding
 from acp_tui.ui.theme.component_style import foreground_style
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from acp_tui.schema_form.values import EntryError, read_value, read_values
 from acp_tui.ui.schema_form.choice_editor import ChoiceList
 from acp_tui.ui.schema_form.form_field import FormField
 from acp_tui.ui.schema_form.text_editor import TextEditor
-from acp_tui.ui.terminal.textual_keys import move_queued_keys
+from acp_tui.ui.terminal.input.textual_keys import move_queued_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.ui.keys.typeahead import forward_typeahead
-from acp_tui.ui.terminal.textual_keys import run_binding
+from acp_tui.ui.terminal.input.textual_keys import run_binding
 
 if TYPE_CHECKING:
     from textual import events

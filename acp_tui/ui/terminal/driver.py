@@ -5,7 +5,7 @@ Reasons, all for Textual 8.2.8:
 - Its writer thread ends with an error when the terminal closes, and then everything that draws waits forever.
 - A byte that is not UTF-8 ends its input thread.
 - A SIGCONT while nothing is suspended starts application mode a second time.
-- It interprets escape sequences inside pasted text; see `paste_parser`.
+- It interprets escape sequences inside pasted text, and types the terminal's replies; see `input`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,17 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from acp_tui.ui.terminal import output_sanitizer
 from acp_tui.ui.terminal.error_containment import report_error
-from acp_tui.ui.terminal.extra_keys import register_extra_keys
-from acp_tui.ui.terminal.paste_parser import PasteParser
+from acp_tui.ui.terminal.input.extra_keys import register_extra_keys
+from acp_tui.ui.terminal.input.paste_parser import PasteParser
+from acp_tui.ui.terminal.input.reply_parser import ReplyParser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TextIO
 
     from textual.app import App
+
+    from acp_tui.ui.terminal.modes import TerminalModes
 
 output_sanitizer.install()  # here, because nothing is drawn without a driver
 
@@ -44,8 +47,10 @@ BLOCKED_SECONDS = 1.0
 """A terminal that accepts no output for this long is blocked, for example by Ctrl+S."""
 
 
-class SignalledApp(Protocol):
+class DrivenApp(Protocol):
     """The part of the app that the driver uses."""
+
+    terminal_modes: TerminalModes
 
     def shut_down(self, signal_number: int) -> None:
         """Exit because of a signal."""
@@ -104,7 +109,11 @@ class TerminalDriver(LinuxDriver):
 
     def _terminal_closed(self) -> None:
         """End the app, which may not have received the SIGHUP of the closed terminal."""
-        self._call_in_loop(cast("SignalledApp", self._app).shut_down, signal.SIGHUP)
+        self._call_in_loop(self._driven_app.shut_down, signal.SIGHUP)
+
+    @property
+    def _driven_app(self) -> DrivenApp:
+        return cast("DrivenApp", self._app)
 
     def _call_in_loop(self, call: Callable[..., object], *arguments: object) -> None:
         """Call a function in the event loop, from a thread or a signal handler."""
@@ -118,6 +127,12 @@ class TerminalDriver(LinuxDriver):
         if self._writer_thread is not None:
             self._writer_thread.write(data)
 
+    def start_application_mode(self) -> None:
+        """Take the terminal."""
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        self.write(self._driven_app.terminal_modes.all_on)
+        self.flush()
+
     def disable_input(self) -> None:
         """Stop reading. While another program uses the terminal, do nothing: `tcflush` would suspend us."""
         if self._writer_thread is not None:
@@ -126,6 +141,7 @@ class TerminalDriver(LinuxDriver):
     def stop_application_mode(self) -> None:
         """Restore the terminal, unless another program uses it."""
         if self._writer_thread is not None:
+            self.write(self._driven_app.terminal_modes.all_off)
             super().stop_application_mode()
 
     def close(self) -> None:
@@ -149,7 +165,7 @@ class TerminalDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read input and post it as events until the app stops or the terminal closes."""
         register_extra_keys()
-        parser = PasteParser(XTermParser(self._debug))
+        parser = PasteParser(ReplyParser(XTermParser(self._debug)))
         decode = getincrementaldecoder("utf-8")("replace").decode
         while not self.exit_event.is_set():
             if select.select([self.fileno], [], [], POLL_SECONDS)[0]:

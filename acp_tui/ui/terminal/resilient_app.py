@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 
 from acp_tui.ui.terminal import error_containment
+from acp_tui.ui.terminal.modes import TerminalModes
+from acp_tui.ui.terminal.passthrough import write_to_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,6 +31,7 @@ class ResilientApp(App[int]):
     def __init__(self, *, ansi_color: bool = False) -> None:
         error_containment.install()
         super().__init__(ansi_color=ansi_color)
+        self.terminal_modes = TerminalModes(partial(write_to_terminal, self))
         self.failure: Exception | None = None
         """The error that ended the app; None if none did."""
         self.has_drawn = False

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rich.style import Style
 from textual.theme import Theme
 
+from acp_tui.config.early_settings import AUTO_THEME
 from acp_tui.config.paths import paths
 from acp_tui.ui.theme.palette import SYNTAX, Palette
 
@@ -61,14 +62,21 @@ def available_themes() -> list[str]:
 
 
 def theme_problems(settings: Settings) -> list[Problem]:
-    """Return the problems with the theme in the settings and with its file."""
+    """Return the problems with the themes in the settings and with their files."""
     from acp_tui.config.problems import Problem
 
-    if settings.theme not in available_themes():
-        origin = settings.origin("theme")
-        return [Problem(origin.file, origin.line, "theme", _unknown_theme_message(settings.theme))]
-    file = _user_directory() / f"{settings.theme}.toml"
-    return _read_user_theme(settings.theme, file)[1] if file.is_file() else []
+    problems: list[Problem] = []
+    chosen = {"theme": settings.theme}
+    if settings.theme == AUTO_THEME:
+        chosen = {"theme_dark": settings.theme_dark, "theme_light": settings.theme_light}
+    for key, name in chosen.items():
+        file = _user_directory() / f"{name}.toml"
+        if name not in available_themes():
+            origin = settings.origin(key)
+            problems.append(Problem(origin.file, origin.line, key, _unknown_theme_message(name)))
+        elif file.is_file():
+            problems += _read_user_theme(name, file)[1]
+    return problems
 
 
 def load_theme(name: str = DEFAULT_THEME, origin: Callable[[], str] | None = None) -> LoadedTheme:
@@ -90,8 +98,9 @@ def load_theme(name: str = DEFAULT_THEME, origin: Callable[[], str] | None = Non
 def _unknown_theme_message(name: str) -> str:
     from acp_tui.config.problems import closest_match
 
-    meant = closest_match(name, available_themes())
-    hint = f"did you mean {meant!r}?" if meant else f"known: {', '.join(available_themes())}"
+    known = [AUTO_THEME, *available_themes()]
+    meant = closest_match(name, known)
+    hint = f"did you mean {meant!r}?" if meant else f"known: {', '.join(known)}"
     return f"unknown theme {name!r}; {hint}"
 
 

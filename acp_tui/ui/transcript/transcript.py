@@ -10,7 +10,7 @@ from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.session.state import AgentMessage
 from acp_tui.ui import keys
 from acp_tui.ui.keys.typeahead import forward_typeahead
-from acp_tui.ui.terminal.textual_keys import run_binding
+from acp_tui.ui.terminal.input.textual_keys import run_binding
 from acp_tui.ui.transcript.selection import MAX_ENTRY_LINES
 from acp_tui.ui.transcript.view import TranscriptView
 

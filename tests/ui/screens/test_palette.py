@@ -208,7 +208,7 @@ async def test_selecting_another_command_ends_the_preview(tmp_path: Path) -> Non
         rows.selected = titles(screen).index("Theme: nord")
         await one.until(lambda: one.app.theme_name == "nord")
         rows.selected = titles(screen).index("Change theme")
-        await one.until(lambda: one.app.theme_name == "dark")
+        await one.until(lambda: one.app.theme_name == "auto")
 
 
 async def test_the_current_theme_is_selected_first(tmp_path: Path, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""Parses terminal input: pastes here, keys and the mouse with Textual's parser.
+"""Parses terminal input: pastes here, everything else with another parser.
 
 Textual 8.2.8 looks for keys in pasted text, too. An escape character in it turns the rest into keystrokes,
 with an Enter at each line end. It also parses a long paste character by character.
@@ -6,14 +6,13 @@ with an Enter at each line end. It also parses a long paste character by charact
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from textual import events
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-    from textual._xterm_parser import XTermParser  # Textual 8.2.8: the parser has no public name
     from textual.message import Message
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
@@ -21,10 +20,20 @@ MAX_PARTIAL_MARKER = len(BEGIN) - 1
 """The maximum number of characters at the end of a chunk that may be the beginning of a paste marker."""
 
 
-class PasteParser:
-    """Passes everything except pasted text to Textual's parser."""
+class InputParser(Protocol):
+    """Turns the characters that a terminal sends into events."""
 
-    def __init__(self, parser: XTermParser) -> None:
+    def feed(self, data: str) -> Iterable[Message]:
+        """Yield the events in the next chunk of input."""
+
+    def tick(self) -> Iterable[Message]:
+        """Yield events that are due without input."""
+
+
+class PasteParser:
+    """Passes everything except pasted text to another parser."""
+
+    def __init__(self, parser: InputParser) -> None:
         self._parser = parser
         self._tail = ""  # the last characters passed to the parser
         self._pasted: list[str] | None = None  # None outside of a paste

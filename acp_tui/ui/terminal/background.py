@@ -1,0 +1,94 @@
+"""Whether the terminal's background is dark or light: asked at the start, and reported when it changes.
+
+OSC 11 asks for the colour, which most terminals tell. Mode 2031 makes newer ones report a switch between
+dark and light: https://contour-terminal.org/vt-extensions/color-palette-update-notifications/
+Nothing waits for an answer. It may come late, or never.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from acp_tui.ui.terminal.passthrough import in_screen, wrap_for_multiplexer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from acp_tui.ui.terminal.modes import TerminalModes
+
+ASK_COLOUR = "\x1b]11;?\x07"
+ASK_SCHEME = "\x1b[?996n"
+REPORT_CHANGES, STOP_REPORTS = "\x1b[?2031h", "\x1b[?2031l"
+
+_COLOUR = re.compile(
+    r"rgba?:([0-9a-f]{1,4})/([0-9a-f]{1,4})/([0-9a-f]{1,4})(?:/[0-9a-f]{1,4})?", re.IGNORECASE
+)
+_BRIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue, as Neovim weights them
+
+
+class BackgroundReply(Message):
+    """The terminal has told its background: its colour, or that it now prefers dark or light colours."""
+
+    def __init__(self, *, dark: bool, from_colour: bool) -> None:
+        super().__init__()
+        self.dark = dark
+        self.from_colour = from_colour
+
+
+class BackgroundWatcher:
+    """Asks the terminal for its background, and calls `on_change` whenever the answer is a new one."""
+
+    def __init__(self, modes: TerminalModes, send: Callable[[str], None], environ: Mapping[str, str]) -> None:
+        self.dark = background_hint(environ) is not False
+        """Whether the background is dark, as far as is known."""
+        self._modes = modes
+        self._send = send
+        self._environ = environ
+        self._colour_is_known = False
+        self._started = False
+        self._scheme: bool | None = None  # the last report
+
+    def start(self) -> None:
+        """Ask for the background now and whenever acp-tui gets the terminal back. Later calls do nothing."""
+        if self._started:
+            return
+        self._started = True
+        if self._environ.get("TERM") != "linux":  # the console of older kernels prints the query
+            queries = f"{self._colour_query}{ASK_SCHEME}{REPORT_CHANGES}"
+            self._modes.set("background", on=queries, off=STOP_REPORTS)
+
+    def receive(self, reply: BackgroundReply) -> bool:
+        """Take a reply of the terminal. Return True if `dark` has changed."""
+        if reply.from_colour:
+            self._colour_is_known = True
+        else:
+            before, self._scheme = self._scheme, reply.dark
+            if self._colour_is_known:  # and says more than the report, which may be about the desktop
+                if before not in (None, reply.dark):
+                    self._send(self._colour_query)
+                return False
+        changed, self.dark = reply.dark != self.dark, reply.dark
+        return changed
+
+    @property
+    def _colour_query(self) -> str:
+        # tmux answers itself, and keeps the answers to what it passes on. GNU screen only passes on.
+        return wrap_for_multiplexer(ASK_COLOUR, self._environ) if in_screen(self._environ) else ASK_COLOUR
+
+
+def is_dark(colour: str) -> bool | None:
+    """Return whether a colour such as `rgb:ffff/ffff/ffff` is dark; None if it is no colour."""
+    if (match := _COLOUR.fullmatch(colour)) is None:
+        return None
+    shares = (int(part, 16) / (16 ** len(part) - 1) for part in match.groups())
+    brightness: float = sum(share * weight for share, weight in zip(shares, _BRIGHTNESS, strict=True))
+    return brightness < 0.5
+
+
+def background_hint(environ: Mapping[str, str]) -> bool | None:
+    """Return whether the background is dark according to COLORFGBG, which some terminals set, or None."""
+    number = environ.get("COLORFGBG", "").rpartition(";")[2]
+    return int(number) in (*range(7), 8) if re.fullmatch("[0-9]|1[0-5]", number) else None

@@ -1,0 +1,37 @@
+"""Terminal modes that are on while acp-tui draws, and off while another program uses the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class TerminalModes:
+    """Escape sequences that the driver writes when it takes the terminal, and those that undo them."""
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        """`send` writes to the terminal, or does nothing while acp-tui does not have it."""
+        self._send = send
+        self._modes: dict[str, tuple[str, str]] = {}
+
+    def set(self, name: str, on: str, off: str) -> None:
+        """Write `on` now and whenever acp-tui gets the terminal back, and `off` whenever it releases it."""
+        self._modes[name] = (on, off)
+        self._send(on)
+
+    def unset(self, name: str) -> None:
+        """Turn a mode off for good, if it is on."""
+        if name in self._modes:
+            self._send(self._modes.pop(name)[1])
+
+    @property
+    def all_on(self) -> str:
+        """The sequences that turn all modes on."""
+        return "".join(on for on, _ in self._modes.values())
+
+    @property
+    def all_off(self) -> str:
+        """The sequences that turn all modes off."""
+        return "".join(off for _, off in self._modes.values())
