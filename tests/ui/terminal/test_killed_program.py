@@ -1,0 +1,42 @@
+"""What comes back after `kill -9`."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from typing import TYPE_CHECKING
+
+from tests.support.conversation_ui import agent
+from tests.support.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALL = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Build it", "status": "in_progress"}
+OFFERS = {
+    "capabilities": {"sessionCapabilities": {"resume": {}}},
+    "turns": {"go": [["say", "half an answer"], ["update", CALL], ["wait_for_cancel"]]},
+}
+
+
+def test_transcript_draft_and_queue_come_back_with_continue(tmp_path: Path, home: Path) -> None:
+    drafts = home / "state" / "drafts.jsonl"
+    with Terminal("--command", agent("script", json.dumps(OFFERS)), cwd=tmp_path) as killed:
+        killed.sees("idle")
+        killed.type("go\r")
+        killed.sees("half an answer", "Build it")
+        killed.type("later\r")
+        killed.sees("1 later")
+        killed.type("half a thought")
+        killed.until(lambda: drafts.exists() and '"half a thought"' in drafts.read_text(), "the draft")
+        killed.signal(signal.SIGKILL)
+        killed.ended()
+        killed.until(lambda: killed.left_behind() == [], "the end of the agent")
+    with Terminal("--continue", cwd=tmp_path) as again:
+        again.sees("┃ go", "half an answer", "acp-tui ended during this turn", "❯ half a thought")
+        again.until(lambda: re.search("Build it +–", again.screen) is not None, "the open tool call")
+        again.sees("1 later", "paused: Enter without text resumes", "idle")
+        again.type("\x15\r")  # Ctrl+U, Enter
+        again.sees("┃ later", "   later")
+        assert again.quit() == 0
