@@ -17,7 +17,7 @@ from acp_tui.cli.settings_problems import print_problems
 from acp_tui.cli.start_questions import wide_workspace
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import discard_stdout
-from acp_tui.controller import SignInNeeded, terminal_command
+from acp_tui.controller import SignInNeeded, sign_in_command
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class HeadlessRun:
             return
         if not is_interactive():
             raise UserError(f'Sign-in method "{method.name}" needs a terminal.')
-        command, env = terminal_command(self.conversation.launch, method)
+        command, env = sign_in_command(self.conversation.launch, method)
         ended = await asyncio.to_thread(subprocess.run, command, env={**os.environ, **env}, check=False)
         if ended.returncode != 0:
             raise UserError(f'Sign-in method "{method.name}" failed (exit code {ended.returncode}).')

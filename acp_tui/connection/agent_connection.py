@@ -91,6 +91,11 @@ class AgentConnection(RpcConnection):
             )
         await self.call("authenticate", build_params(schema.AuthenticateRequest, methodId=method_id))
 
+    async def logout(self, *, timeout: float | None = 60.0) -> None:
+        """Sign out. The agent may then require a sign-in for any call."""
+        self._require("signing out", "auth", "logout")
+        await self.call("logout", {}, timeout=timeout)
+
     # ----------------------------------------------------------------- sessions
 
     async def new_session(
@@ -193,7 +198,7 @@ class AgentConnection(RpcConnection):
         if self._gone.is_set():
             raise await self._gone_error()
         if self.session.stop_reason is None and self.session.last_error is not None:
-            raise RequestFailed(self.title, "session/prompt", self.session.last_error, self.stderr_tail())
+            raise self.request_failed("session/prompt", self.session.last_error)
         return self.session.stop_reason or "end_turn"
 
     async def steer(

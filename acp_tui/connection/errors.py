@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.connection.agent_exit import AgentExit
-    from acp_tui.session.state import RpcError
+    from acp_tui.session.state import AuthMethod, RpcError
 
 
 class ConnectionFault(UserError):  # noqa: N818  # also faults of the agent
@@ -56,3 +57,19 @@ class RequestFailed(ConnectionFault):
         self.method = method
         self.error = error
         super().__init__(f"{title} answered {method} with an error: {error.message}", stderr_tail)
+
+
+class SignInNeeded(RequestFailed):
+    """The agent requires a sign-in. The message lists its sign-in methods."""
+
+    def __init__(self, title: str, method: str, error: RpcError, methods: list[AuthMethod]) -> None:
+        ConnectionFault.__init__(self, _sign_in_sentence(title, error.message, methods))
+        self.method = method
+        self.error = error
+        self.methods = methods
+
+
+def _sign_in_sentence(title: str, said: str, methods: list[AuthMethod]) -> str:
+    ways = "; ".join(f"{visible_line(method.id)} ({method.name})" for method in methods)
+    offered = f"Sign-in methods: {ways}." if ways else "It offers no sign-in method."
+    return f"{title} wants you to sign in first ({visible_line(said)}). {offered}"

@@ -8,7 +8,7 @@ import linecache
 import time
 from typing import TYPE_CHECKING, Any, Self
 
-from acp_tui.connection.errors import AgentGone, AgentTimeout, RequestFailed
+from acp_tui.connection.errors import AgentGone, AgentTimeout, RequestFailed, SignInNeeded
 from acp_tui.connection.params import trace_context
 from acp_tui.connection.pending_requests import PendingRequests
 from acp_tui.connection.process import AgentProcess
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from acp_tui.connection.agent_exit import AgentExit
     from acp_tui.connection.pending_requests import Serve
     from acp_tui.connection.transport import Observe
-    from acp_tui.session.state import Session
+    from acp_tui.processes.line_ring import LineRing
+    from acp_tui.session.state import RpcError, Session
 
 EXIT_STATUS_SECONDS = 2.0
 """Seconds an agent has to exit after it closed its stdout, before its process is ended."""
@@ -114,8 +115,8 @@ class RpcConnection:
     ) -> Any:
         """Send any request and return the result as the agent sent it.
 
-        Raises `RequestFailed`, `AgentGone` or `AgentTimeout`. If the caller is cancelled, `$/cancel_request`
-        is sent.
+        Raises `RequestFailed`, `SignInNeeded`, `AgentGone` or `AgentTimeout`. If the caller is cancelled,
+        `$/cancel_request` is sent.
         """
         from acp.exceptions import RequestError
 
@@ -125,7 +126,7 @@ class RpcConnection:
             async with asyncio.timeout(timeout):
                 return await self._sdk.send_request(method, self._traced(params or {}))
         except RequestError as error:
-            raise RequestFailed(self.title, method, read_error(error.data), self.stderr_tail()) from None
+            raise self.request_failed(method, read_error(error.data)) from None
         except ConnectionError:
             raise await self._gone_error() from None
         except TimeoutError:
@@ -137,6 +138,13 @@ class RpcConnection:
             raise
         finally:
             CURRENT_CALL.reset(token)
+
+    def request_failed(self, method: str, error: RpcError) -> RequestFailed:
+        """Return the exception for an error of the agent."""
+        if error.auth_required and method != "authenticate":  # there it says that the sign-in failed
+            known = self.session.agent.auth_methods if self.session.agent is not None else []
+            return SignInNeeded(self.title, method, error, error.auth_methods or known)
+        return RequestFailed(self.title, method, error, self.stderr_tail())
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification. Raises `AgentGone`.
@@ -175,6 +183,11 @@ class RpcConnection:
     def exit(self) -> AgentExit | None:
         """The exit of the agent's process; None while it runs."""
         return self._process.exit
+
+    @property
+    def stderr(self) -> LineRing:
+        """The last lines of the agent's stderr."""
+        return self._process.stderr
 
     def stderr_tail(self, count: int = 20) -> list[str]:
         """Return the last lines of the agent's stderr, safe to display."""

@@ -1,10 +1,11 @@
 """One conversation: joins the agent, the state, the workspace and the rules. It needs no screen."""
 
+from acp_tui.connection.errors import SignInNeeded
 from acp_tui.controller.agent_options import set_mode, set_option
 from acp_tui.controller.changes.baseline_tracker import FileVersions
 from acp_tui.controller.conversation import Conversation, Options
 from acp_tui.controller.opening.parameters import McpServerStatus
-from acp_tui.controller.opening.sign_in import SignInNeeded, terminal_command
+from acp_tui.controller.opening.sign_in import sign_in_command
 from acp_tui.controller.requests.user_questions import (
     Answer,
     FormRequest,
@@ -26,5 +27,5 @@ __all__ = [
     "SignInNeeded",
     "set_mode",
     "set_option",
-    "terminal_command",
+    "sign_in_command",
 ]

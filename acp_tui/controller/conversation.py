@@ -24,7 +24,6 @@ from acp_tui.controller.mcp.server_access import ServerAccess
 from acp_tui.controller.mcp.usage_facts import UsageFacts
 from acp_tui.controller.opening.parameters import client_capabilities
 from acp_tui.controller.opening.session_opener import SessionOpener
-from acp_tui.controller.opening.sign_in import explain_sign_in_errors
 from acp_tui.controller.own_server.acp_channel import AcpChannel
 from acp_tui.controller.own_server.offer import OwnServerOffer
 from acp_tui.controller.own_server.own_server import OwnServer
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.requests.user_questions import QuestionHandler
     from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
+    from acp_tui.processes.line_ring import LineRing
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
@@ -217,6 +217,11 @@ class Conversation:
         return str(self.folder.path / "wire.jsonl") if self.folder.path else None
 
     @property
+    def agent_stderr(self) -> LineRing | None:
+        """The last lines of the agent's stderr; None before it is started."""
+        return self._agent.stderr if self._agent is not None else None
+
+    @property
     def _connection(self) -> AgentConnection:
         if self._agent is None:
             raise NotSupported(f"{self.launch.title} has not been started.")
@@ -290,6 +295,10 @@ class Conversation:
         """Sign in by one of the agent's methods. There is no timeout: the user may have to use a browser."""
         await self._connection.authenticate(method_id)
 
+    async def sign_out(self) -> None:
+        """Sign out of the agent's account. Raises `NotSupported` if the agent does not offer that."""
+        await self._connection.logout()
+
     # ----------------------------------------------------------------- settings
 
     async def set_mode(self, mode: str) -> None:
@@ -317,8 +326,7 @@ class Conversation:
         try:
             if self.options.can_rewind:
                 await self.rewind.begin_turn()
-            with explain_sign_in_errors(self.launch.title, self.session):
-                await self._connection.prompt(self._session_id, adapt_blocks(blocks, self.session.agent))
+            await self._connection.prompt(self._session_id, adapt_blocks(blocks, self.session.agent))
         finally:
             self._gate.turn_ended()
             self.rewind.end_turn()

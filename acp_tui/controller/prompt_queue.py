@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.errors import AgentGone
+from acp_tui.connection.errors import AgentGone, SignInNeeded
 from acp_tui.controller.steering import Steering
 from acp_tui.errors import UserError
 from acp_tui.session.events import Queued, QueuePaused, Unqueued
@@ -39,6 +39,8 @@ class PromptQueue:
         self._steering = Steering(conversation)
         self._ready = False
         self._numbers = count(1)
+        self._refused: str | None = None  # the id of the queued prompt for which a sign-in is needed
+        self._paused_before = False  # whether the queue was paused before that prompt was refused
         self._restored = {prompt.id for prompt in conversation.session.queue}
 
     @property
@@ -95,6 +97,19 @@ class PromptQueue:
             self._conversation.note(Unqueued(prompt.id))
             if self._is_complete(prompt):
                 self._send(prompt.text, prompt.blocks)
+
+    def resend_refused(self) -> None:
+        """Send the prompt that was refused because of a missing sign-in, unless it was removed since.
+
+        The queue continues after it, as it would have without the refusal.
+        """
+        prompt = self._waiting(self._refused) if self._refused is not None else None
+        is_refused, self._refused = self._refused is not None, None
+        if is_refused and not self._paused_before:
+            self.next()
+        elif prompt is not None and self._can_send:
+            self._conversation.note(Unqueued(prompt.id))
+            self._send(prompt.text, prompt.blocks)
 
     async def send_at_once(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
         """Send this prompt, or the first one in the queue if `text` is empty, as described at `send_now`."""
@@ -171,8 +186,15 @@ class PromptQueue:
         self._turn = asyncio.create_task(self._hold(text, _blocks_of(text, blocks)))
 
     async def _hold(self, text: str, blocks: list[dict[str, Any]]) -> None:
+        paused = self._conversation.session.queue_paused
         try:
             await self._conversation.prompt(blocks)
+        except SignInNeeded as need:
+            if self._refused is None:
+                self._paused_before = paused
+            self._refused = self._queue(text, blocks, first=True).id
+            self._conversation.note(QueuePaused(True))
+            self._failed(need, text)
         except UserError as error:
             if not (isinstance(error, AgentGone) and error.exit.expected):  # not if the user restarted it
                 self._failed(error, text)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_LINES = 200
 MAX_LINE_BYTES = 2000
@@ -17,6 +22,8 @@ class LineRing:
         self._lines: deque[bytes] = deque(maxlen=lines)
         self._width = width
         self._incomplete = b""
+        self.count = 0
+        """The number of lines that have ended so far, also those that are no longer in the buffer."""
 
     def add(self, block: bytes) -> None:
         """Append a block of the stream."""
@@ -24,12 +31,19 @@ class LineRing:
         for line in ended:
             self._lines.append((self._incomplete + line)[: self._width])
             self._incomplete = b""
+        self.count += len(ended)
         self._incomplete = (self._incomplete + last)[: self._width]
 
     def tail(self, count: int = MAX_LINES) -> list[str]:
         """Return the last non-empty lines, safe to display."""
-        lines = (
-            visible_line(line.decode("utf-8", "replace").rstrip())
-            for line in (*self._lines, self._incomplete)
-        )
-        return [line for line in lines if line][-count:]
+        return _displayable((*self._lines, self._incomplete))[-count:]
+
+    def since(self, count: int) -> list[str]:
+        """Return the non-empty lines after the first `count` lines of the stream, safe to display."""
+        new = min(len(self._lines), max(0, self.count - count))
+        return _displayable((*islice(self._lines, len(self._lines) - new, None), self._incomplete))
+
+
+def _displayable(lines: Iterable[bytes]) -> list[str]:
+    texts = (visible_line(line.decode("utf-8", "replace").rstrip()) for line in lines)
+    return [text for text in texts if text]

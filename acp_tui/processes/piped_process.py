@@ -42,7 +42,8 @@ class PipedProcess:
         self._watcher = watcher
         self._control = control
         self._on_stderr = on_stderr
-        self._ring = LineRing()
+        self.stderr = LineRing()
+        """The last lines of stderr."""
         self._started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._ended = asyncio.Event()
         self._watcher_killed = False  # by us: it did not end the program in time
@@ -155,13 +156,13 @@ class PipedProcess:
 
     def stderr_tail(self, count: int = MAX_LINES) -> list[str]:
         """Return the last lines of stderr, safe to display."""
-        return self._ring.tail(count)
+        return self.stderr.tail(count)
 
     async def _drain_stderr(self) -> None:
         stderr = self._watcher.stderr
         assert stderr is not None
         while block := await stderr.read(READ_BYTES):
-            self._ring.add(block)
+            self.stderr.add(block)
             if self._on_stderr is not None:
                 try:
                     self._on_stderr(block)

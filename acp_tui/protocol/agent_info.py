@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from acp_tui.protocol import values
-from acp_tui.session.state import Agent, AuthMethod
+from acp_tui.session.state import Agent, AuthMethod, SuggestedCommand
 from acp_tui.session.text import visible_line
 
 
@@ -33,22 +33,27 @@ def read_auth_methods(value: Any) -> list[AuthMethod]:
 def _method(item: Any) -> AuthMethod | None:
     if not isinstance(item, dict) or (identity := values.raw(item, "id", "methodId")) is None:
         return None
-    method = AuthMethod(
+    return AuthMethod(
         id=identity,
         name=values.line(item, "name", "title") or visible_line(identity),
         description=values.text(item, "description"),
         kind=values.line(item, "type") or "agent",
         args=values.strings(item.get("args")),
         env=_environment(item.get("env")),
+        suggested=_suggested_command(values.obj(values.obj(item.get("_meta")).get("terminal-auth"))),
         vars=_variable_names(item),
     )
-    terminal = values.obj(values.obj(item.get("_meta")).get("terminal-auth"))
-    if terminal:
-        method.command = values.raw(terminal, "command")
-        method.label = values.line(terminal, "label")
-        method.args = values.strings(terminal.get("args")) or method.args
-        method.env = _environment(terminal.get("env")) or method.env
-    return method
+
+
+def _suggested_command(item: dict[str, Any]) -> SuggestedCommand | None:
+    if not (command := values.raw(item, "command")):
+        return None
+    return SuggestedCommand(
+        command,
+        args=values.strings(item.get("args")),
+        env=_environment(item.get("env")),
+        label=values.line(item, "label"),
+    )
 
 
 def _environment(value: Any) -> dict[str, str]:

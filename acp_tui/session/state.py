@@ -363,6 +363,16 @@ class RpcError:
 
 
 @dataclass(slots=True)
+class SuggestedCommand:
+    """A command that signs in, as an agent suggests it in `_meta["terminal-auth"]`: an older extension."""
+
+    command: str
+    args: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
+    label: str | None = None
+
+
+@dataclass(slots=True)
 class AuthMethod:
     """A way to sign in that the agent offers."""
 
@@ -370,11 +380,22 @@ class AuthMethod:
     name: str
     description: str | None = None
     kind: str = "agent"  # agent | terminal | env_var (obsolete: shown, never sent) | any word of the agent
-    args: list[str] = field(default_factory=list)
+    args: list[str] = field(default_factory=list)  # terminal: added to the agent's own command
     env: dict[str, str] = field(default_factory=dict)
-    command: str | None = None  # only from `_meta["terminal-auth"]`
-    label: str | None = None
+    suggested: SuggestedCommand | None = None
     vars: list[str] = field(default_factory=list)  # the variables that an env_var method needs
+
+    @property
+    def way(self) -> Literal["agent", "terminal", "suggested", "unknown"]:
+        """How to sign in: the agent does it, its own program on a terminal, a suggested command, or unknown.
+
+        Only methods of the type "agent" may be sent to `authenticate`: "agent" and "suggested".
+        """
+        if self.kind == "terminal":
+            return "terminal"
+        if self.kind != "agent":
+            return "unknown"
+        return "agent" if self.suggested is None else "suggested"
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acp_tui.session.events import AgentExited, AgentStarted, TerminalExited
-from acp_tui.session.state import AgentMessage, Notice, Thought, ToolCall, UserMessage
+from acp_tui.session.state import AgentMessage, Notice, SuggestedCommand, Thought, ToolCall, UserMessage
 from tests.support.talk import Talk
 
 TWO_MODES = {
@@ -41,8 +41,10 @@ def test_the_name_and_capabilities_of_the_agent_are_stored() -> None:
             {
                 "id": "old",
                 "name": "Old",
-                "_meta": {"terminal-auth": {"command": "x", "args": ["y"], "label": "L"}},
+                "_meta": {"terminal-auth": {"command": "x", "args": ["y"], "env": {"C": "d"}, "label": "L"}},
             },
+            {"id": "both", "type": "terminal", "_meta": {"terminal-auth": {"command": "x"}}},
+            {"id": "new", "type": "_face", "_meta": {"terminal-auth": {"args": ["y"]}}},
         ],
     )
     agent = talk.session.agent
@@ -51,12 +53,15 @@ def test_the_name_and_capabilities_of_the_agent_are_stored() -> None:
     assert agent.can("loadSession")
     assert agent.can("sessionCapabilities", "fork")
     assert not agent.can("sessionCapabilities", "list")
-    assert [(m.id, m.kind, m.args, m.env, m.vars, m.command) for m in agent.auth_methods] == [
-        ("web", "agent", [], {}, [], None),
-        ("tty", "terminal", ["login"], {"A": "b"}, [], None),
-        ("key", "env_var", [], {}, ["API_KEY"], None),
-        ("old", "agent", ["y"], {}, [], "x"),
+    assert [(m.id, m.kind, m.way, m.args, m.env, m.vars) for m in agent.auth_methods] == [
+        ("web", "agent", "agent", [], {}, []),
+        ("tty", "terminal", "terminal", ["login"], {"A": "b"}, []),
+        ("key", "env_var", "unknown", [], {}, ["API_KEY"]),
+        ("old", "agent", "suggested", [], {}, []),
+        ("both", "terminal", "terminal", [], {}, []),
+        ("new", "_face", "unknown", [], {}, []),
     ]
+    assert agent.auth_methods[3].suggested == SuggestedCommand("x", ["y"], {"C": "d"}, "L")
 
 
 def test_an_agent_may_omit_its_name() -> None:

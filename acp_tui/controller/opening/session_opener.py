@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.errors import NotSupported, RequestFailed
+from acp_tui.connection.errors import NotSupported, RequestFailed, SignInNeeded
 from acp_tui.controller.mcp.bridge_offer import is_signed_in
 from acp_tui.controller.mcp.token_headers import add_tokens
 from acp_tui.controller.opening.parameters import (
@@ -15,7 +15,6 @@ from acp_tui.controller.opening.parameters import (
     session_parameters,
 )
 from acp_tui.controller.opening.settings_restore import restore_settings
-from acp_tui.controller.opening.sign_in import explain_sign_in_errors
 from acp_tui.errors import UserError
 from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.events import HistoryAwaited, Noticed
@@ -91,9 +90,8 @@ class SessionOpener:
         self._baseline.begin()
         reopened = bool(self._session.settings)
         cwd, directories, servers = await self._parameters()
-        with explain_sign_in_errors(self._launch.title, self._session):
-            async with self._wait_notices.during("to open a session"):
-                await self._connection().new_session(cwd, directories, servers, timeout=self._timeout)
+        async with self._wait_notices.during("to open a session"):
+            await self._connection().new_session(cwd, directories, servers, timeout=self._timeout)
         await self._opened(reopened)
 
     async def open_known(self, session_id: str) -> None:
@@ -107,9 +105,8 @@ class SessionOpener:
         cwd, directories, servers = await self._parameters()
         connection = self._connection()
         call = connection.resume_session if resume else connection.load_session
-        with explain_sign_in_errors(self._launch.title, self._session):
-            async with self._wait_notices.during("to open the session again"):
-                await call(session_id, cwd, directories, servers, timeout=self._timeout)
+        async with self._wait_notices.during("to open the session again"):
+            await call(session_id, cwd, directories, servers, timeout=self._timeout)
         await self._opened(reopened)
         await self._late_history()
         if not resume:
@@ -122,6 +119,8 @@ class SessionOpener:
             if session_id is not None:
                 await self.open_known(session_id)
                 return
+        except SignInNeeded:
+            raise
         except NotSupported as error:
             self._note(Noticed("warning", str(error)))
         except RequestFailed as failure:  # many agents keep a session only from its first answer on

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.connection.errors import AgentGone, ConnectionFault, RequestFailed
+from acp_tui.connection.errors import AgentGone, ConnectionFault, RequestFailed, SignInNeeded
 from acp_tui.session.events import Noticed, SettingsRestored
 from acp_tui.session.settings import MODE, MODEL, current_settings, offered_settings, setting_key
 
@@ -27,11 +27,12 @@ async def restore_settings(
 ) -> None:
     """Give all settings their values in `session.settings`, and report what was restored and what was not.
 
-    Raises `AgentGone`. `timeout` is for each setting, in seconds.
+    Raises `AgentGone` and `SignInNeeded`. `timeout` is for each setting, in seconds.
     """
     wanted = dict(session.settings)
     restored: list[str] = []
     reasons: dict[str, str] = {}
+    need: SignInNeeded | None = None
     for key in sorted(wanted, key=lambda key: _ORDER.get(key, 1)):
         setting = wanted[key]
         if _has(session, key, setting):
@@ -48,6 +49,7 @@ async def restore_settings(
                 raise
             except RequestFailed as failure:
                 reasons[key] = failure.error.message
+                need = failure if isinstance(failure, SignInNeeded) else need
             except ConnectionFault as fault:
                 reasons[key] = str(fault)
             else:
@@ -59,6 +61,8 @@ async def restore_settings(
     if names:
         note(Noticed("info", f"Restored {', '.join(names)}"))
     note(SettingsRestored(failed))
+    if need is not None:
+        raise need
 
 
 def _has(session: Session, key: str, setting: Setting) -> bool:

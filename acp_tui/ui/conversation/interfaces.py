@@ -121,8 +121,11 @@ class ConversationView(Protocol):
     def not_reopened(self, reason: str) -> None:
         """Called when the agent cannot open the requested session again. `reason` is a sentence."""
 
-    def sign_in_required(self, methods: list[AuthMethod]) -> None:
-        """Called when the user has to sign in first, by one of these methods."""
+    def sign_in_required(self, methods: list[AuthMethod], reason: str) -> None:
+        """Called when the user has to sign in first, by one of these methods. `reason` is a sentence."""
+
+    def sign_in_abandoned(self) -> None:
+        """Called when the user did not sign in although the agent requires it."""
 
     def turn_failed(self, error: UserError, text: str) -> None:
         """Called when the prompt `text` could not be sent, or the agent answered it with an error."""

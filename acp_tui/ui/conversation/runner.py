@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.errors import UserError
 from acp_tui.ui.conversation.background_tasks import BackgroundTasks
 from acp_tui.ui.conversation.prompt_sender import PromptSender
+from acp_tui.ui.conversation.sign_in_flow import SignInFlow
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
 
     from acp_tui.controller import Conversation, QuestionHandler
     from acp_tui.controller.prompt_queue import PromptQueue
-    from acp_tui.session.state import AuthMethod
     from acp_tui.ui.conversation.interfaces import ConversationView, PreparedConversation
+
+    Step = Callable[[], Awaitable[None]]
 
 
 class ConversationRunner:
@@ -37,17 +39,28 @@ class ConversationRunner:
         self._closed = False
         self._open_attempts = 0
         self._was_open = False  # the requested session was opened, or a new one instead
-        self._signing_in: asyncio.Task[None] | None = None
+        self._refused_opening: Sequence[Step] = ()  # to be repeated after the sign-in
         self._prompt_queue: PromptQueue | None = None
         self.opening = False
         """True while the agent starts or its session is being opened."""
         self.prepared: PreparedConversation | None = None
         self.prompts = PromptSender(view, self._tasks)
+        self.sign_in = SignInFlow(
+            view,
+            self._started_conversation,
+            reopen=self._reopen,
+            restart=self.restart,
+            resend=self._resend_refused,
+        )
 
     @property
     def conversation(self) -> Conversation | None:
         """The conversation, or None before it exists."""
         return self.prepared.conversation if self.prepared is not None else None
+
+    def _started_conversation(self) -> Conversation:
+        assert self.prepared is not None
+        return self.prepared.conversation
 
     # ------------------------------------------------------------------------- start and end
 
@@ -82,22 +95,23 @@ class ConversationRunner:
                 return
         await self._open_by(prepared.conversation.start, prepared.open, self._apply_options)
 
-    async def restart(self) -> None:
-        """Restart the agent, even if it has ended, and reopen its session.
+    async def restart(self) -> bool:
+        """Restart the agent, even if it has ended, and reopen its session. Return True if it is open.
 
         If the agent has lost a session of this run, a new one is opened.
         """
         if self.prepared is None or self._prompt_queue is None:
-            return  # the first start has not finished
+            return False  # the first start has not finished
         self._prompt_queue.closed()
-        await self._open_by(self.prepared.conversation.reconnect, self._open)
+        opening = self._refused_opening or (self._open,)
+        return await self._open_by(self.prepared.conversation.reconnect, *opening)
 
     async def open_new(self) -> None:
         """Open a new session instead of the requested one. Restart the agent if it has ended."""
         assert self.prepared is not None
         conversation = self.prepared.conversation
-        start = [conversation.reconnect] if conversation.session.phase == "dead" else []
-        await self._open_by(*start, conversation.open_new, self._apply_options)
+        start = conversation.reconnect if conversation.session.phase == "dead" else None
+        await self._open_by(start, conversation.open_new, self._apply_options)
 
     async def close(self) -> None:
         """Close the conversation. If it is still being created, wait for that first."""
@@ -114,8 +128,8 @@ class ConversationRunner:
 
     # ------------------------------------------------------------------------- opening the session
 
-    async def _open_by(self, *steps: Callable[[], Awaitable[None]]) -> None:
-        """Run the steps that open the session, then send the waiting prompts.
+    async def _open_by(self, start: Step | None, *opening: Step) -> bool:
+        """Run the steps that open the session, then send the waiting prompts. Return True if it is open.
 
         If several attempts overlap, only the last one reports a failure.
         """
@@ -125,7 +139,7 @@ class ConversationRunner:
         self.opening = True
         failure: UserError | None = None
         try:
-            for step in steps:
+            for step in (start, *opening) if start is not None else opening:
                 await step()
         except UserError as error:
             failure = error
@@ -135,10 +149,17 @@ class ConversationRunner:
                 self.opening = False
         if failure is None:
             self._was_open = True
+            self._refused_opening = ()
             self._prompt_queue.opened()
             self._view.session_opened()
         elif is_last:
-            self._open_failed(failure)
+            self._open_failed(failure, opening)
+        return failure is None
+
+    async def _reopen(self) -> bool:
+        """Open the session after a sign-in, unless it is open. Return True if it is open."""
+        is_open = self._started_conversation().session.phase in ("idle", "prompting")
+        return await self._open_by(None, *(self._refused_opening or (() if is_open else (self._open,))))
 
     async def _open(self) -> None:
         """Reopen the current session; if none was open yet, open the requested one."""
@@ -154,11 +175,12 @@ class ConversationRunner:
         assert self.prepared is not None
         await self.prepared.apply_options(self._view.show_error)
 
-    def _open_failed(self, error: UserError) -> None:
+    def _open_failed(self, error: UserError, opening: Sequence[Step]) -> None:
         from acp_tui.controller import SignInNeeded
 
         if isinstance(error, SignInNeeded) and error.methods:
-            self._view.sign_in_required(error.methods)
+            self._refused_opening = opening
+            self.sign_in.required(error)
             return
         if reason := _why_not_reopened(error):
             self._pause_queue()
@@ -186,38 +208,6 @@ class ConversationRunner:
         last = conversation.session.entries[-1:]
         if not (last and isinstance(last[0], Notice) and last[0].level == "error"):
             conversation.note(Noticed("error", str(error)))
-
-    # ------------------------------------------------------------------------- signing in
-
-    @property
-    def signing_in(self) -> bool:
-        """True while the agent waits for the user to sign in."""
-        return self._signing_in is not None
-
-    async def sign_in(self, method: AuthMethod) -> None:
-        """Sign in by one of the agent's methods, and open the session. `cancel_sign_in` ends the wait."""
-        assert self.prepared is not None
-        conversation = self.prepared.conversation
-        self._signing_in = login = asyncio.create_task(conversation.sign_in(method.id))
-        opening = [] if conversation.session.phase in ("idle", "prompting") else [self._open]
-        try:
-            await self._open_by(lambda: login, *opening)
-        except asyncio.CancelledError:
-            if not login.cancelled():
-                raise
-            self.fail_sign_in(UserError("Sign-in cancelled."))
-        finally:
-            self._signing_in = None
-
-    def cancel_sign_in(self) -> None:
-        """Stop waiting for the sign-in."""
-        if self._signing_in is not None:
-            self._signing_in.cancel()
-
-    def fail_sign_in(self, error: UserError) -> None:
-        """Report that signing in failed or was cancelled."""
-        self._view.show_error(error)
-        self._view.open_failed()
 
     # ------------------------------------------------------------------------- commands
 
@@ -261,23 +251,49 @@ class ConversationRunner:
             self.prepared.app_context.export, self.prepared.conversation, file_format, theme
         )
 
+    def sign_out(self) -> None:
+        """Sign out of the agent's account."""
+        self._run(lambda conversation: conversation.sign_out())
+
     def _run(self, command: Callable[[Conversation], Coroutine[Any, Any, object]]) -> None:
         if self.prepared is not None:
-            self._tasks.start(command(self.prepared.conversation))
+            self._tasks.start(self._run_signed_in(self.prepared.conversation, command))
+
+    async def _run_signed_in(
+        self, conversation: Conversation, command: Callable[[Conversation], Coroutine[Any, Any, object]]
+    ) -> None:
+        """Run a command. If the agent requires a sign-in, run it again after that."""
+        from acp_tui.controller import SignInNeeded
+
+        try:
+            await command(conversation)
+        except SignInNeeded as need:
+            if not need.methods:
+                raise
+            self.sign_in.required(need, lambda: self._run(command))
 
     def _turn_failed(self, error: UserError, text: str) -> None:
         from acp_tui.controller import SignInNeeded
 
-        self._view.turn_failed(error, text)
         if isinstance(error, SignInNeeded) and error.methods:
-            self._view.sign_in_required(error.methods)
+            self.sign_in.required(error)  # the prompt is in the queue
+        elif isinstance(error, SignInNeeded):
+            self._view.show_error(error)
+        else:
+            self._view.turn_failed(error, text)
+
+    def _resend_refused(self) -> None:
+        assert self._prompt_queue is not None
+        self._prompt_queue.resend_refused()
 
 
 def _why_not_reopened(error: UserError) -> str:
     """Return a sentence if the agent is ready but cannot open the requested session again, else ""."""
-    from acp_tui.connection.errors import RequestFailed
+    from acp_tui.connection.errors import RequestFailed, SignInNeeded
     from acp_tui.controller.opening.session_opener import CannotReopen
 
+    if isinstance(error, SignInNeeded):
+        return ""
     refused = isinstance(error, RequestFailed) and error.method in ("session/load", "session/resume")
     return str(error) if refused or isinstance(error, CannotReopen) else ""
 

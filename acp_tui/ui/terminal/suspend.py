@@ -61,7 +61,9 @@ def _restore_settings(settings: list[Any] | None) -> None:
             termios.tcsetattr(sys.__stdin__, termios.TCSANOW, settings)  # type: ignore[arg-type]  # as above
 
 
-async def run_program(command: list[str], environment: Mapping[str, str] | None = None) -> int:
+async def run_program(
+    command: list[str], environment: Mapping[str, str] | None = None, *, cwd: str | None = None
+) -> int:
     """Run a program on the terminal, which the caller must have released, and return its exit code.
 
     Ctrl+C and Ctrl+\\ go to the program and do not end acp-tui.
@@ -70,7 +72,7 @@ async def run_program(command: list[str], environment: Mapping[str, str] | None 
     _programs.append(program)
     try:
         with _keyboard_signals(_ignore_signal):
-            program.process = await asyncio.create_subprocess_exec(*command, env=environment)
+            program.process = await asyncio.create_subprocess_exec(*command, env=environment, cwd=cwd)
             program.started.set()
             with _keyboard_signals(signal.SIG_IGN):
                 return await program.process.wait()

@@ -112,9 +112,11 @@ def test_a_terminal_sign_in_runs_the_agents_program(tmp_path: Path) -> None:
         terminal.type("\r")
         terminal.wait_for("Sign in? ")
         terminal.type("no\n")
-        terminal.wait_for("failed")
-        terminal.type("\x1b[15~")  # F5
-        terminal.wait_for("Choose a sign-in method")
+        terminal.wait_for("Choose a sign-in method", "failed (exit code 1)")
+        terminal.type("\r")
+        terminal.wait_for("Sign in? ")
+        terminal.type("\x03")  # ends the sign-in, but not acp-tui
+        terminal.wait_for("Choose a sign-in method", "ended by signal 2")
         terminal.type("\r")
         terminal.wait_for("Sign in? ")
         terminal.type("yes\n")

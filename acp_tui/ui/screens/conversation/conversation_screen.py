@@ -31,10 +31,10 @@ from acp_tui.ui.screens.conversation.reopening.readiness import AgentReadiness
 from acp_tui.ui.screens.conversation.review import ReviewOpener
 from acp_tui.ui.screens.conversation.rewind import Rewind
 from acp_tui.ui.screens.conversation.session_commands import SessionCommands
-from acp_tui.ui.screens.conversation.sign_in import SignIn
 from acp_tui.ui.screens.conversation.stop_key import StopKey
 from acp_tui.ui.screens.conversation.user_commands import UserCommands
 from acp_tui.ui.screens.session.session_screen import SessionScreen
+from acp_tui.ui.screens.sign_in.sign_in_dialogs import SignInDialogs
 from acp_tui.ui.widgets.question_strip import QuestionStrip
 from acp_tui.ui.widgets.queue_strip import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
@@ -98,7 +98,7 @@ class ConversationScreen(SessionScreen):
             self, self.prompt, self._prompt_actions, self.runner, first_prompt=first_prompt, draft=draft
         )
         self._user_commands = UserCommands(self, self.prompt, self.runner)
-        self._sign_in = SignIn(self, self.runner, self.context, self._readiness.sign_in_started)
+        self._sign_in = SignInDialogs(self, self.runner, self.context, self._readiness)
         self._settings = AgentSettings(self, self.runner, self.context, self.status, self.update_status)
         self._export = ExportDialog(self, self.runner, self.context)
         self._review = ReviewOpener(
@@ -181,10 +181,14 @@ class ConversationScreen(SessionScreen):
         self._readiness.not_reopened()
         self._continuation.show_read_only(reason)
 
-    def sign_in_required(self, methods: list[AuthMethod]) -> None:
+    def sign_in_required(self, methods: list[AuthMethod], reason: str) -> None:
         """Let the user choose a sign-in method."""
+        self.sign_in_abandoned()
+        self._sign_in.offer(methods, reason)
+
+    def sign_in_abandoned(self) -> None:
+        """Show in the status line that the user has to sign in first."""
         self._readiness.sign_in_required()
-        self._sign_in.offer(methods)
 
     def turn_failed(self, error: UserError, text: str) -> None:
         """Put the prompt back into the input. Show the error if the transcript does not."""
@@ -230,6 +234,7 @@ class ConversationScreen(SessionScreen):
         self._dialogs.show_changes(changes)
         self._review.show_changes(changes)
         self._mcp.show_changes(changes)
+        self._sign_in.show_changes(changes)
         super().show_changes(changes)
 
     def _show_queue(self) -> None:
@@ -417,7 +422,7 @@ class ConversationScreen(SessionScreen):
 
     def commands(self) -> Iterable[PaletteCommand]:
         """Return the commands of this screen that have no key, for the command palette."""
-        of = (self._session_commands, self._continuation, self._rewind, self._settings)
+        of = (self._session_commands, self._continuation, self._sign_in, self._rewind, self._settings)
         return chain.from_iterable(collaborator.commands() for collaborator in of)
 
     # ------------------------------------------------------------------------- called by the app

@@ -46,7 +46,7 @@ class StopKey:
         screen = self._screen
         if screen.find.is_open or screen.panes.is_overlay:
             return "close"
-        if screen.session.working or self._user_commands.any_running or self._runner.signing_in:
+        if screen.session.working or self._user_commands.any_running or self._runner.sign_in.waiting:
             return "stop"
         if screen.transcript.has_focus:
             return "prompt"
@@ -81,8 +81,8 @@ class StopKey:
         """
         if self._prompt.close_menu() or self._screen.close_find_or_overlay():
             return True
-        if self._runner.signing_in:
-            self._runner.cancel_sign_in()
+        if self._runner.sign_in.waiting:
+            self._runner.sign_in.cancel()
         elif self._screen.session.working:
             self._stop_turn()
         else:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual.containers import Vertical
+from textual.widgets import Static
 
 from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of
+from acp_tui.ui.drawing.wrap import wrap
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.input_line import InputLine
@@ -48,24 +50,35 @@ class ChooseScreen(Dialog[str | None]):
     ChooseScreen Input {
         height: 1; border: none; padding: 0; background: $panel; margin-bottom: 1;
     }
+    ChooseScreen #note { height: auto; max-height: 6; margin-bottom: 1; }
     """
     BINDINGS: ClassVar = keys.bindings("choose")
 
     def __init__(
-        self, title: str, choices: Sequence[Choice], palette: Palette, *, current: str | None = None
+        self,
+        title: str,
+        choices: Sequence[Choice],
+        palette: Palette,
+        *,
+        current: str | None = None,
+        note: str = "",
     ) -> None:
+        """`note` is a sentence to show above the choices."""
         super().__init__()
         self._title = title
         self._choices = list(choices)
         self._shown = self._choices
         self._palette = palette
         self._current = current
+        self._note = note
 
     def compose(self) -> ComposeResult:
         values = [choice.value for choice in self._choices]
         selected = values.index(self._current) if self._current in values else 0
         with Vertical(id="dialog"):
             yield Bar([Segment(self._title, self._palette.strong)], self._count(), id="head")
+            if self._note:
+                yield Static(self._note, markup=False, id="note")
             if self._can_filter:
                 yield InputLine(placeholder="type to filter", id="filter")
             rows = SelectList(self._rows(), self._palette, selected=selected, id="choices")
@@ -98,7 +111,8 @@ class ChooseScreen(Dialog[str | None]):
         # While the list is filtered it keeps its height: a dialog that jumps is hard to read.
         before = rows.styles.height.value if rows.styles.height else 0
         wanted = max(rows.height_at(width - 4), before)
-        rows.styles.height = max(1, min(int(wanted), height - CHROME_ROWS - 2, MAX_ROWS))
+        note = min(6, len(wrap([Segment(self._note)], width - 4))) + 1 if self._note else 0
+        rows.styles.height = max(1, min(int(wanted), height - CHROME_ROWS - 2 - note, MAX_ROWS))
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""

@@ -51,7 +51,7 @@ class AgentReadiness:
     def awaited(self) -> str:
         """Return a status text: what the session waits for, or what the user can do; "" if there is none."""
         session = self._screen.session
-        if self._runner.signing_in:
+        if self._runner.sign_in.waiting:
             return f"signing in · {keys.bound_keys(self._screen, 'turn.stop')} cancels"
         if session.phase == "dead":
             return "starting" if self._runner.opening else f"ended · {self._restart_key} restarts it"

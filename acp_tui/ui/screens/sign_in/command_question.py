@@ -1,0 +1,54 @@
+"""The question whether to run a command with which an agent wants the user to sign in."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.drawing.wrap import shorten
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import AuthMethod
+
+MAX_AGENT_WIDTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class CommandAnswer:
+    """An answer to the question. Implements `GuardedAnswer`."""
+
+    label: str
+    grants: bool = True
+
+
+REFUSE = CommandAnswer("Do not run it", grants=False)
+RUN = CommandAnswer("Run it in this terminal")
+AUTHENTICATE = CommandAnswer("Let the agent sign in by itself")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandQuestion:
+    """What the dialog shows. Implements `GuardedQuestion`."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    text: str = (
+        "The agent suggests this command. It is not the program that you started as the agent. It runs with "
+        "your rights, and no permission rule applies to it."
+    )
+    answers: tuple[CommandAnswer, ...] = (REFUSE, RUN, AUTHENTICATE)
+    warnings: tuple[str, ...] = ()
+    position: tuple[int, int] = (1, 1)
+    main_fact: str = "command"
+    close_label: str = "close"
+
+
+def command_question(agent: str, method: AuthMethod, cwd: str) -> CommandQuestion:
+    """Return the question about the command that an agent suggests for a method."""
+    assert method.suggested is not None
+    suggested = method.suggested
+    facts = [("command", shlex.join([suggested.command, *suggested.args])), ("folder", cwd)]
+    facts += [("environment", f"{name}={value}") for name, value in suggested.env.items()]
+    title = f"Run a command to sign in to {shorten(agent, MAX_AGENT_WIDTH)}?"
+    return CommandQuestion(title, (("method", suggested.label or method.name), *facts))

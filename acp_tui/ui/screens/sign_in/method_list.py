@@ -1,0 +1,47 @@
+"""The list of an agent's sign-in methods, and what to do about those that acp-tui cannot perform."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from acp_tui.session.state import Choice
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.session.state import AuthMethod
+
+
+def method_choices(methods: Sequence[AuthMethod]) -> list[Choice]:
+    """Return the methods for a list. Their values are their positions, because ids may occur twice."""
+    return [Choice(str(n), method.name, _description(method)) for n, method in enumerate(methods)]
+
+
+def _description(method: AuthMethod) -> str | None:
+    parts = [" ".join((method.description or "").split())]
+    if method.way == "terminal":
+        parts.append("in this terminal")
+    elif method.way == "suggested" and method.suggested is not None:
+        command = shlex.join([method.suggested.command, *method.suggested.args])
+        parts.append(f"suggests to run: {visible_line(command)}")
+    elif method.way == "unknown":
+        parts.append(_how_without_acp_tui(method))
+    return " · ".join(filter(None, parts)) or None
+
+
+def unknown_method_sentence(method: AuthMethod) -> str:
+    """Return what to do about a method that acp-tui cannot perform."""
+    if method.kind == "env_var":
+        names = ", ".join(map(visible_line, method.vars)) or "the required variables"
+        return f"Set {names} in the environment and restart acp-tui."
+    described = " ".join((method.description or "").split())
+    kind = f'acp-tui cannot sign in with "{method.name}": it is of the unknown type {method.kind}.'
+    return f"{kind} {described}".strip()
+
+
+def _how_without_acp_tui(method: AuthMethod) -> str:
+    if method.kind == "env_var":
+        return f"by environment variables: {', '.join(map(visible_line, method.vars))}"
+    return f"of the unknown type {method.kind}, which acp-tui cannot perform"

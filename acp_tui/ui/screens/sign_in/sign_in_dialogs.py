@@ -1,0 +1,170 @@
+"""The dialogs of a conversation in which the user signs in to its agent."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from acp_tui.session.text import visible_line
+from acp_tui.ui.keys.palette_command import PaletteCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from acp_tui.controller import Conversation
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import AuthMethod
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.screens.conversation.reopening.readiness import AgentReadiness
+    from acp_tui.ui.screens.session.context import SessionContext
+    from acp_tui.ui.screens.session.session_screen import SessionScreen
+    from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
+
+
+class SignInDialogs:
+    """Lets the user choose a sign-in method, and signs in with it."""
+
+    def __init__(
+        self,
+        screen: SessionScreen,
+        runner: ConversationRunner,
+        context: SessionContext,
+        readiness: AgentReadiness,
+    ) -> None:
+        self._screen = screen
+        self._runner = runner
+        self._context = context
+        self._readiness = readiness
+        self._is_choosing = False
+        self._progress: SignInProgress | None = None
+
+    def offer(self, methods: Sequence[AuthMethod], reason: str = "") -> None:
+        """Let the user choose one of these methods, and sign in with it. `reason` is shown above them."""
+        if methods and not self._is_choosing:
+            self._is_choosing = True
+            self._screen.run_worker(self._choose(list(methods), reason), group="sign in")
+
+    def commands(self) -> Iterator[PaletteCommand]:
+        """Return the commands that are available now, for the command palette."""
+        agent = self._context.session.agent
+        if agent is None:
+            return
+        if agent.auth_methods:
+            yield PaletteCommand("Sign in", self._open, "Agent", word="login")
+        if agent.can("auth", "logout"):
+            yield PaletteCommand("Sign out", self._sign_out, "Agent", word="logout")
+
+    def _open(self) -> None:
+        agent = self._context.session.agent
+        if not self._is_busy() and agent is not None:
+            self.offer(agent.auth_methods)
+
+    def _sign_out(self) -> None:
+        if not self._is_busy():
+            self._runner.sign_out()
+
+    def _is_busy(self) -> bool:
+        """Return True, and say why, if a turn is running, which a sign-in could end."""
+        if reason := self._screen.busy_reason():
+            self._screen.notify(reason, markup=False)
+        return bool(reason)
+
+    def show_changes(self, changes: Sequence[Change]) -> None:
+        """Show what the agent says during a sign-in, and continue after a late success."""
+        if self._progress is not None:
+            self._progress.show_changes(changes)
+        signed_in = any(change.kind == "fact" and change.fact == "auth_required" for change in changes)
+        if signed_in and not self._context.session.auth_required and not self._runner.sign_in.waiting:
+            self._screen.run_worker(self._runner.sign_in.notice_late_success(), group="sign in")
+
+    # ------------------------------------------------------------------------- signing in
+
+    async def _choose(self, methods: list[AuthMethod], reason: str) -> None:
+        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+        from acp_tui.ui.screens.sign_in.method_list import method_choices
+
+        choices, palette = method_choices(methods), self._context.palette
+        dialog = ChooseScreen("Choose a sign-in method", choices, palette, note=visible_line(reason))
+        try:
+            chosen = await self._screen.ask(dialog)
+        finally:
+            self._is_choosing = False
+        if chosen is None:
+            self._runner.sign_in.abandon()
+        else:
+            await self._use(methods[int(chosen)])
+
+    async def _use(self, method: AuthMethod) -> None:
+        from acp_tui.ui.screens.sign_in.method_list import unknown_method_sentence
+
+        if method.way == "unknown":
+            self._screen.notify(unknown_method_sentence(method), timeout=10, markup=False)
+            self._runner.sign_in.abandon()
+        elif method.way == "terminal":
+            await self._run_program(method)
+        elif method.way == "suggested":
+            await self._ask_about_command(method)
+        else:
+            await self._by_agent(method)
+
+    async def _by_agent(self, method: AuthMethod) -> None:
+        from acp_tui.ui.screens.mcp.elicitation_dialogs import close_if_open
+        from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
+
+        conversation = self._conversation
+        self._screen.call_later(self._readiness.sign_in_started)  # once the flow is waiting
+        self._progress = dialog = SignInProgress(
+            conversation.launch.title, method.name, self._context.palette, conversation.agent_stderr
+        )
+        self._screen.open_dialog(dialog, lambda _: self._runner.sign_in.cancel())
+        try:
+            await self._runner.sign_in.by_agent(method)
+        finally:
+            self._progress = None
+            close_if_open(dialog)
+
+    async def _ask_about_command(self, method: AuthMethod) -> None:
+        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
+        from acp_tui.ui.screens.sign_in.command_question import AUTHENTICATE, RUN, command_question
+
+        conversation = self._conversation
+        question = command_question(conversation.launch.title, method, str(conversation.cwd))
+        index = await self._screen.ask(GuardedQuestionScreen(question, self._context.palette))
+        answer = question.answers[index or 0]
+        if answer is RUN:
+            await self._run_program(method)
+        elif answer is AUTHENTICATE:
+            await self._by_agent(method)
+        else:
+            self._runner.sign_in.abandon()
+
+    async def _run_program(self, method: AuthMethod) -> None:
+        """Run the program of a method in the terminal, and continue if it succeeds."""
+        from acp_tui.controller import sign_in_command
+        from acp_tui.ui.terminal.suspend import release_terminal, run_program
+
+        conversation = self._conversation
+        command, environment = sign_in_command(conversation.launch, method)
+        line = visible_line(shlex.join(command))
+        try:
+            with release_terminal(self._screen.app):
+                print(f"Signing in to {conversation.launch.title}: {line}", flush=True)
+                code = await run_program(command, {**os.environ, **environment}, cwd=str(conversation.cwd))
+        except SuspendNotSupported:
+            self._runner.sign_in.failed("This terminal cannot be handed to another program.")
+        except OSError as error:
+            self._runner.sign_in.failed(f"{visible_line(command[0])}: {error.strerror or error}")
+        else:
+            if code == 0:
+                await self._runner.sign_in.by_program(method)
+            else:
+                how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
+                self._runner.sign_in.failed(f'Sign-in "{method.name}" failed ({how}).')
+
+    @property
+    def _conversation(self) -> Conversation:
+        assert self._runner.conversation is not None
+        return self._runner.conversation
