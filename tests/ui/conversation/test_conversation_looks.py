@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pytest_textual_snapshot import SVGImageExtension  # type: ignore[import-untyped]
 
+from acp_tui.console import browser
 from acp_tui.session.state import ToolCall
 from acp_tui.ui.screens.dialogs import typing_guard
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.session.session_screen import SessionScreen
+from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
+from tests.fake_agents.signs_in import ADDRESS
 from tests.support.conversation_ui import ConversationUi, agent, app_of, mark_processes, offers
 from tests.support.looks import LARGE, SMALL, THEMES, every_look
 
@@ -278,6 +281,30 @@ async def test_signing_in(shoot: Shoot, theme: str) -> None:
         await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
 
     assert await shoot(act, [theme], agent("faulty", "demands_authentication")) == []
+
+
+async def test_an_agent_signs_in(shoot: Shoot, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def act(ui: ConversationUi) -> None:
+        await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
+        await ui.press("enter")
+        await ui.sees(ADDRESS)
+
+    monkeypatch.setattr(SignInProgress, "clock", lambda _: 12.0)
+    methods = '[{"id": "late", "name": "Log in with a browser"}]'
+    assert await shoot(act, ["dark"], agent("signs_in", methods)) == []
+
+
+async def test_a_page_to_open(shoot: Shoot, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "https://xn--pple-43d.com/device?user_code=AB12-CD34&return=https%3A%2F%2Fexample.com%2Fdone"
+    page = {"mode": "url", "message": "Connect your account", "url": address, "elicitationId": "1"}
+    monkeypatch.setattr(browser, "has_browser", lambda: True)
+
+    async def act(ui: ConversationUi) -> None:
+        await ui.ready()
+        await ui.send(["ask", "elicitation/create", page])
+        await ui.sees("Connect your account", "Esc close")
+
+    assert await shoot(act, ["dark"]) == []
 
 
 @every_look

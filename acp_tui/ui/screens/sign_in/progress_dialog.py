@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -57,6 +58,9 @@ class SignInProgress(Dialog[None]):
     BINDINGS: ClassVar = keys.bindings("choose")
     AUTO_FOCUS = ""
 
+    clock = staticmethod(time.monotonic)
+    """Returns the time in seconds."""
+
     def __init__(self, agent: str, method: str, palette: Palette, stderr: LineRing | None) -> None:
         super().__init__()
         self._agent = agent
@@ -64,7 +68,7 @@ class SignInProgress(Dialog[None]):
         self._palette = palette
         self._stderr = stderr
         self._first_line = stderr.count if stderr is not None else 0
-        self._seconds = 0.0
+        self._began = self.clock()
         self._shown_count = 0  # lines of stderr that have ended and are shown
         self._messages: dict[int, str] = {}  # by entry
         self._lines: list[str] = []  # the output that is shown
@@ -88,9 +92,7 @@ class SignInProgress(Dialog[None]):
         self._update()
 
     def _tick(self) -> None:
-        before, self._seconds = int(self._seconds), self._seconds + POLL_SECONDS
-        if int(self._seconds) != before:
-            self.query_one("#head", Bar).show(right=self._elapsed())
+        self.query_one("#head", Bar).show(right=self._elapsed())
         if self._stderr is not None and self._stderr.count != self._first_line + self._shown_count:
             self._update()
 
@@ -110,7 +112,7 @@ class SignInProgress(Dialog[None]):
         return [Segment(f"Signing in to {agent}: {method}", self._palette.strong)]
 
     def _elapsed(self) -> list[Segment]:
-        return [Segment(f" {int(self._seconds)} s", self._palette.dim)]
+        return [Segment(f" {int(self.clock() - self._began)} s", self._palette.dim)]
 
     def _hints(self) -> list[Hint]:
         take, close = (keys.bound_keys(self, name) for name in ("choose.take", "choose.close"))
