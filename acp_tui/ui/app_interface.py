@@ -18,6 +18,9 @@ class AppInterface(Protocol):
     def palette(self) -> Palette:
         """The colours of the current theme."""
 
+    exit_signal: int | None
+    """The number of the signal that ends the app; None if none does."""
+
     @property
     def window_title(self) -> WindowTitle:
         """The title of the terminal's window."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from acp_tui.session.text import visible_line
+from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.keys.palette_command import PaletteCommand
 
 if TYPE_CHECKING:
@@ -158,6 +159,8 @@ class SignInDialogs:
         except OSError as error:
             self._runner.sign_in.failed(f"{visible_line(command[0])}: {error.strerror or error}")
         else:
+            if app_of(self._screen).exit_signal is not None:
+                return  # acp-tui ends, and has ended the program
             if code == 0:
                 await self._runner.sign_in.by_program(method)
             else:
