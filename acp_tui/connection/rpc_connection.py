@@ -17,7 +17,7 @@ from acp_tui.processes.line_splitter import MAX_LINE_BYTES
 from acp_tui.protocol.errors import read_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Iterable
 
     from acp.connection import Connection
 
@@ -171,6 +171,11 @@ class RpcConnection:
     async def answer_pending(self) -> None:
         """Cancel the agent's pending requests and wait until their answers are written."""
         await self._incoming.answer_pending()
+
+    def withdraw_requests(self, request_ids: Iterable[Any]) -> None:
+        """Cancel some of the agent's pending requests, without waiting until they are answered."""
+        for request_id in request_ids:
+            self._incoming.withdraw(request_id)
 
     # ----------------------------------------------------------------- the end
 

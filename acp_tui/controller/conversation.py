@@ -32,6 +32,7 @@ from acp_tui.controller.recorder import Recorder
 from acp_tui.controller.requests.permission_gate import PermissionGate
 from acp_tui.controller.requests.request_handlers import RequestHandlers
 from acp_tui.controller.requests.rule_book import RuleBook
+from acp_tui.controller.subagent_control import SubagentControl
 from acp_tui.controller.user_commands import UserCommands
 from acp_tui.controller.wait_notice import WaitNotices
 from acp_tui.errors import Refusal, UserError
@@ -175,6 +176,7 @@ class Conversation:
             timeout=settings.timeouts.session,
             clock=clock,
         )
+        self.subagents = SubagentControl(self.session, lambda: self._connection)
         self.listing = FileListing(self._roots.directories, reaper=self._reaper)
         self.user_commands = UserCommands(self._roots.cwd, self._recorder)
         self._handlers = RequestHandlers(
@@ -420,6 +422,7 @@ class Conversation:
     def _track_changes(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         loaded = any(isinstance(event, SessionOpened) for event in events)
         history = loaded or self.session.replaying
-        self._baseline.see(changes, history=history)
+        everywhere = [change.inner or change for change in changes]  # also in the sessions of subagents
+        self._baseline.see(everywhere, history=history)
         self._diff_locator.see(changes, history=history)
-        self._usage_facts.see(events, changes, history=history)
+        self._usage_facts.see(events, everywhere, history=history)

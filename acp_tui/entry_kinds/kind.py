@@ -75,6 +75,10 @@ class EntryKind:
     """The file and line that a key opens in the editor, if any."""
     media: Callable[[Any], Content | None] = _none
     """The image, audio or file that a key opens, if any."""
+    transcript: Callable[[Any], str | None] = _none
+    """The key in `Session.subagents` of the subagent whose transcript a key opens, if any."""
+    opens_transcript: bool = False
+    """Whether the key that folds other entries opens the transcript."""
     landmark: Literal["prompt", "tool"] | None = None
     """Which keys move the cursor to the entry: those for prompts, those for tool calls, or neither (None)."""
     is_error: Callable[[Any], bool] = _never

@@ -24,11 +24,18 @@ MAX_PROGRESS = 200
 def permission_lines(permission: Permission, context: TextContext) -> Iterator[str]:
     """Yield what was asked, the answer, the rule or policy it comes from, and the user's reason to reject."""
     call = context.session.tool_calls.get(permission.call_id)
-    yield f"? Permission: {(call and call.title) or permission.call_id}: {_outcome(permission)}"
+    by = _asked_by(permission, context.session)
+    yield f"? Permission: {(call and call.title) or permission.call_id}{by}: {_outcome(permission)}"
     if permission.why:
         yield f"  {permission.why}"
     if permission.reason:
         yield f'  Reason: "{permission.reason}"'
+
+
+def _asked_by(permission: Permission, session: Session) -> str:
+    """Return the name of the subagent that asks, in parentheses; an empty string if none does."""
+    subagent = session.subagents.get(permission.subagent)
+    return f" (subagent: {visible_line(subagent.name)})" if subagent is not None else ""
 
 
 def _outcome(permission: Permission) -> str:
@@ -54,6 +61,7 @@ def permission_blocks(permission: Permission, context: TextContext) -> Iterable[
     title = call_title(call, context.cwd) if call is not None else visible_line(permission.call_id)
     by = answered_by(permission)
     level: Any = style if style in ("success", "warning", "error") else "info"
+    title += _asked_by(permission, context.session)
     return [Aside(level, sign, visible_line(f"{words}: {title}{f' — {by}' if by else ''}"))]
 
 

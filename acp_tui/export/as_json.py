@@ -13,11 +13,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.export.terminal_output import output_text
+from acp_tui.session.state import Session
 from acp_tui.session.text import GrowingText, TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.export.metadata import SessionMetadata
-    from acp_tui.session.state import Entry, Session
+    from acp_tui.session.state import Entry
 
 FORMAT = 1
 _INTERNAL_FIELDS = frozenset({"version"})
@@ -30,6 +31,7 @@ _INTERNAL_SESSION_FIELDS = frozenset(
         "terminal_calls",
         "permissions",
         "elicitations",
+        "subagents",
         "queue",
     }
 )
@@ -44,10 +46,16 @@ def as_json(session: Session, metadata: SessionMetadata) -> str:
     document = {
         "format": FORMAT,
         "about": _plain(metadata),
+        **_session(session),
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _session(session: Session) -> dict[str, Any]:
+    return {
         "session": _fields(session, _INTERNAL_SESSION_FIELDS),
         "entries": [_entry(entry) for entry in session.entries],
     }
-    return json.dumps(document, indent=1) + "\n"
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
@@ -64,6 +72,8 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, TerminalText):
         return output_text(value)
+    if isinstance(value, Session):  # of a subagent
+        return _session(value)
     if dataclasses.is_dataclass(value):
         return _fields(value, _INTERNAL_FIELDS)
     if isinstance(value, (list, tuple)):

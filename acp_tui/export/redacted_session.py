@@ -28,8 +28,9 @@ def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[st
     for record in records:
         frame = redactor.redact(record.direction, record.frame)
         state.apply(record if frame is record.frame else Record(record.at, record.direction, frame))
-    for entry in state.session.entries:
-        _redact_streamed_text(entry)
+    for session in (state.session, *(subagent.session for subagent in state.session.subagents.values())):
+        for entry in session.entries:
+            _redact_streamed_text(entry)
     return state.session
 
 

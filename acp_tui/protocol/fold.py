@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.protocol.translator import Translator
-from acp_tui.session.events import Elsewhere
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Session
 
@@ -22,8 +21,6 @@ class Fold:
 
     def __init__(self) -> None:
         self.session = Session()
-        self.others: dict[str, Session] = {}
-        """Other sessions on the same connection, by id."""
         self.events: list[Event] = []
         """The events of the record that was applied last."""
         self._translator = Translator()
@@ -34,15 +31,7 @@ class Fold:
         self.events = self._translator.translate(record)
         for event in self.events:
             changes += reduce(self.session, event, record.at)
-            if type(event) is Elsewhere:
-                reduce(self._other(event.session_id), event.inner, record.at)
         return changes
-
-    def _other(self, session_id: str) -> Session:
-        """Return the state of another session. Its turns are unknown, so its phase is always "prompting"."""
-        if session_id not in self.others:
-            self.others[session_id] = Session(session_id=session_id, phase="prompting")
-        return self.others[session_id]
 
 
 def fold(records: Iterable[Record]) -> Session:

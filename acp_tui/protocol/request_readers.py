@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import values
 from acp_tui.protocol.extensions import is_known_request
-from acp_tui.protocol.updates import read_tool_call
+from acp_tui.protocol.updates import parent_call_id, read_tool_call
 from acp_tui.session import events as ev
 from acp_tui.session.state import PermissionOption
 from acp_tui.session.text import visible_excerpt, visible_line
@@ -53,18 +53,28 @@ def permission_events(
     answerable: bool = True,
     other_session: str = "",
 ) -> list[ev.Event]:
-    """Return the events for a permission request: first its tool call, then the request."""
+    """Return the events for a permission request: first its tool call, then the request.
+
+    The tool call belongs to the session that asks.
+    """
     source = values.obj(values.first(params, "toolCall", "tool_call"))
     call_id = values.raw(source, "toolCallId") or values.raw(params, "toolCallId") or made_up
-    if other_session:  # its calls may have the same ids as ours
-        call_id = f"{other_session}/{call_id}"
     call = read_tool_call(source, call_id, asked=True)
     if call.title is None:
         call.title = values.line(params, "title", "description", "message")
     options = [
         option for item in values.items(params.get("options")) if (option := _option(item)) is not None
     ]
-    return [call, ev.PermissionRequested(request_id, call_id, options, answerable, other_session)]
+    return [
+        ev.Elsewhere(other_session, call) if other_session else _in_subagent(call, source),
+        ev.PermissionRequested(request_id, call_id, options, answerable, other_session),
+    ]
+
+
+def _in_subagent(call: ev.ToolCallChanged, source: dict[str, Any]) -> ev.Event:
+    """Return the event of a tool call. It is one of a subagent if the agent says so."""
+    parent = parent_call_id(source)
+    return call if parent is None else ev.InSubagent(parent, call)
 
 
 def _option(item: Any) -> PermissionOption | None:

@@ -20,7 +20,7 @@ from acp_tui.protocol.client_calls import (
 )
 from acp_tui.protocol.errors import read_error
 from acp_tui.protocol.extensions import is_known_notification
-from acp_tui.protocol.updates import read_update
+from acp_tui.protocol.updates import parent_call_id, read_update
 from acp_tui.protocol.v1 import V1
 from acp_tui.session import events as ev
 from acp_tui.session.error_codes import REQUEST_CANCELLED
@@ -80,6 +80,8 @@ class Translator:
             events = self._dialect.end_turn(update)
         else:
             events = read_update(update)
+        if ("_meta" in update or "parentToolCallId" in update) and (parent := parent_call_id(update)):
+            events = [ev.InSubagent(parent, event) for event in events]
         if session_id == self._session_id or self._session_id is None or not isinstance(session_id, str):
             return events
         if self._opening in ("session/new", "session/fork"):
@@ -256,7 +258,10 @@ class Translator:
     def _sent_notification(self, method: str, params: dict[str, Any]) -> list[ev.Event]:
         """Translate a notification that acp-tui sent."""
         if method == "session/cancel":
-            return [ev.CancelSent()]
+            session_id = values.raw(params, "sessionId")
+            if session_id is None or session_id == self._session_id:
+                return [ev.CancelSent()]
+            return [ev.Elsewhere(session_id, ev.CancelSent())]  # of a subagent
         if method == "$/cancel_request":
             return self._cancelled(params.get("requestId"))
         return []

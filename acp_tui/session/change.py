@@ -6,15 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from acp_tui.session.state import Entry
+    from acp_tui.session.state import Entry, Session
 
-ChangeKind = Literal["added", "updated", "fact", "reset"]
+ChangeKind = Literal["added", "updated", "fact", "reset", "subagent"]
 
 
 @dataclass(slots=True)
 class Change:
-    """A change to the session. The kind "reset" means that all entries were replaced."""
+    """A change to the session.
+
+    The kind "reset" means that all entries were replaced; "subagent" means that `inner` has changed the
+    session of a subagent.
+    """
 
     kind: ChangeKind
     entry: Entry | None = None  # the one that was added or updated
     fact: str | None = None  # the attribute of `Session` that has a new value
+    session: Session | None = None  # of the subagent, if `kind` is "subagent"
+    inner: Change | None = None  # likewise

@@ -373,6 +373,45 @@ class Elsewhere(Event):
     inner: Event
 
 
+@dataclass(slots=True)
+class SubagentChanged(Event):
+    """A `subagent_update` or `state_update`, which are unstable in the protocol.
+
+    Fields that are None are unchanged. Null in the protocol is an empty string.
+    """
+
+    session_id: str  # of the subagent; empty in a `state_update`, which the subagent itself sends
+    title: str | None = None
+    description: str | None = None
+    can_cancel: bool | None = None
+    cwd: str | None = None
+    state: str | None = None
+    stop_reason: str | None = None  # if the state is "idle"
+    error: RpcError | None = None  # likewise
+
+
+@dataclass(slots=True)
+class InSubagent(Event):
+    """An event of a subagent without a session of its own. It names the tool call that started it."""
+
+    call_id: str
+    inner: Event
+
+
+@dataclass(slots=True)
+class SessionMessageChanged(Event):
+    """A `session_message` or a chunk of it, which are unstable in the protocol.
+
+    Fields that are None are unchanged. Null in the protocol is an empty string or list.
+    """
+
+    message_id: str
+    sender: str | None = None  # the id of a session
+    recipient: str | None = None  # likewise
+    contents: list[Content] | None = None
+    is_chunk: bool = False  # the contents are added
+
+
 # --------------------------------------------------------------------------- requests of the agent
 
 

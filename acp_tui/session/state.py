@@ -258,6 +258,7 @@ class Permission(Entry):
     options: list[PermissionOption] = field(default_factory=list)
     answerable: bool = True  # False if the request had no id
     session_id: str = ""  # of another session, such as a subagent's, made safe to display
+    subagent: str = ""  # the key in `Session.subagents` of the subagent that asks, if one does
     outcome: Literal["selected", "cancelled", "error"] | None = None  # None while it is pending
     option: PermissionOption | None = None  # the selected one
     by: str | None = None  # who answered: "you", "rule", "policy", "turn" …
@@ -337,6 +338,58 @@ class Compaction(Entry):
     def text(self) -> str:
         """All text of the summary, without its other content."""
         return text_of(self.parts)
+
+
+@dataclass(kw_only=True, slots=True)
+class SessionMessage(Message):
+    """A message that the session sent to another session, such as a subagent's, or received from it."""
+
+    peer: str = ""  # the title of the other session
+    peer_id: str = ""  # its id, as sent
+    received: bool = False  # the other session sent it
+
+
+@dataclass(kw_only=True, slots=True)
+class Subagent(Entry):
+    """Another agent that the agent started, with a transcript of its own.
+
+    It has a session of its own, or its updates name the tool call that started it.
+    """
+
+    key: str  # its key in `Session.subagents`
+    session: Session  # its transcript and state
+    session_id: str = ""  # as sent; empty if it is known only by its tool call
+    call: ToolCall | None = None  # the tool call that started it, if it has no session of its own
+    parent: str = ""  # the key of the subagent that started it; empty if that is the agent itself
+    title: str = ""
+    description: str = ""
+    can_cancel: bool = False  # it can be stopped without stopping the agent
+    state: str = ""  # running | requires_action | idle | unknown | ended | any word of the agent; "": unknown
+    stop_reason: str | None = None  # why it became idle, in the agent's word
+    error: str | None = None  # likewise, if it failed
+    began_at: float = 0.0  # when it last started to work
+    ended_at: float | None = None  # when it became idle
+    message_count: int = 0
+    call_count: int = 0
+    size: int = 0  # the approximate number of characters in its transcript
+    is_truncated: bool = False  # its transcript is too long; later updates are not kept
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is working or waits for the user."""
+        if self.call is not None:
+            return not self.call.done or bool(self.session.reducer_state.open_calls)
+        return self.state in ("running", "requires_action")
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether it waits for an answer of the user."""
+        return self.state == "requires_action" or bool(self.session.permissions)
+
+    @property
+    def name(self) -> str:
+        """Its title; without one, something else to call it by."""
+        return self.title or (self.call.title if self.call else "") or self.description or "Subagent"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -574,6 +627,15 @@ class Replay:
 
 
 @dataclass(slots=True)
+class ForeignSession:
+    """A session that sent updates but was not announced as a subagent's."""
+
+    session: Session
+    notice: Entry  # tells the user about it
+    size: int = 0  # as `Subagent.size`
+
+
+@dataclass(slots=True)
 class ReducerState:
     """What the reducer remembers from one event to the next. Nothing else uses it."""
 
@@ -592,7 +654,9 @@ class ReducerState:
     before_write: dict[RequestId, FileBefore] = field(default_factory=dict)
     written: set[tuple[int, str]] = field(default_factory=set)  # entry id and path of writes shown by a call
     repeated: dict[str, tuple[Notice, int]] = field(default_factory=dict)  # counted notices of this turn
-    foreign: set[str] = field(default_factory=set)  # other sessions that were already reported
+    foreign: dict[str, ForeignSession] = field(default_factory=dict)  # other sessions, by id
+    call_owners: dict[str, Subagent] = field(default_factory=dict)  # of calls that subagents made
+    session_messages: dict[str, SessionMessage] = field(default_factory=dict)
     rejected: set[RequestId] = field(default_factory=set)  # requests whose rejection is already shown
     elicitations: dict[str, Elicitation] = field(default_factory=dict)  # by the agent's id
     compactions: dict[str, Compaction] = field(default_factory=dict)
@@ -632,6 +696,7 @@ class Session:
     turn_started: float | None = None
     heard_at: float | None = None  # when the last event came from the agent
     heard: str | None = None  # … and what it was, for the status line
+    background_at: float | None = None  # when the agent last worked without a turn, after the first turn
     auth_required: bool = False
     stop_reason: str | None = None  # of the last turn; None if it failed
     last_error: RpcError | None = None
@@ -655,6 +720,7 @@ class Session:
     terminals: dict[str, Terminal] = field(default_factory=dict)
     terminal_calls: dict[str, ToolCall] = field(default_factory=dict)  # the call that shows each terminal
     own_tool_calls: dict[str, OwnToolCall] = field(default_factory=dict)  # by acp-tui's id; running
+    subagents: dict[str, Subagent] = field(default_factory=dict)  # also those that subagents started
     permissions: dict[RequestId, Permission] = field(default_factory=dict)  # pending
     elicitations: dict[RequestId, Elicitation] = field(default_factory=dict)  # pending
 

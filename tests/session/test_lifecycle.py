@@ -96,7 +96,7 @@ def test_updates_of_another_session_are_kept_apart_and_reported() -> None:
     talk.says("theirs", session_id="other")
     talk.says(" too", session_id="other")
     assert talk.only(AgentMessage).text == "ours"
-    (theirs,) = talk.fold.others["other"].entries
+    (theirs,) = talk.session.reducer_state.foreign["other"].session.entries
     assert isinstance(theirs, AgentMessage)
     assert theirs.text == "theirs too"
     assert "another session" in talk.only(Notice).text

@@ -22,6 +22,7 @@ def client_capabilities(*, elicitation: bool = False, terminal_sign_in: bool = F
         "fs": {"readTextFile": True, "writeTextFile": True},
         "terminal": True,
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+        "subagents": {},
         # Several agents run commands themselves and report the output only in this extension.
         "_meta": {"terminal_output": True},
     }

@@ -89,7 +89,8 @@ class RequestHandlers:
         known = Params(method, params, request_id)
         session_id = known.values.get("sessionId")
         is_other = session_id is not None and self._session.session_id not in (None, session_id)
-        if is_other and method != "session/request_permission":  # a subagent's session may ask
+        is_unknown = is_other and not (isinstance(session_id, str) and session_id in self._session.subagents)
+        if is_unknown and method != "session/request_permission":  # some agents do not announce subagents
             raise Refusal(INVALID_PARAMS, f"{method}: there is no session {session_id!r} here")
         return await serve(known)
 
@@ -107,6 +108,8 @@ class RequestHandlers:
         subject = subject.evolve(contents=await contents_after(asked, self._files))
         question = Question(params.request_id, "permission", subject, pending.options, why="", call=call)
         question.other_session = pending.session_id
+        if (subagent := self._session.subagents.get(pending.subagent)) is not None:
+            question.subagent = subagent.name
         if self._gate.question_handler is not None:
             question.whole_file_diffs = await whole_file_diffs(asked, self._files)
         verdict = await self._gate.answer(question)
@@ -188,7 +191,7 @@ class RequestHandlers:
         from acp_tui.permissions.subject_reader import subject_of_command
 
         command, args = params.text("command"), params.texts("args")
-        cwd = params.text("cwd") if params.values.get("cwd") is not None else self._cwd
+        cwd = params.text("cwd") if params.values.get("cwd") is not None else self._cwd_of(params)
         env = params.variables("env")
         with ExitStack() as stack:
             folder = stack.enter_context(await asyncio.to_thread(open_folder, cwd))
@@ -220,6 +223,11 @@ class RequestHandlers:
                 is_line=isinstance(subject.run, str) and is_line,
             )
         return {"terminalId": terminal}
+
+    def _cwd_of(self, params: Params) -> str:
+        """Return the working directory of the session that sent a request."""
+        subagent = self._session.subagents.get(str(params.values.get("sessionId")))
+        return (subagent.session.cwd if subagent is not None else None) or self._cwd
 
     def _target(self, folder: OpenFolder) -> Target:
         """Return an open folder as a `Target`, classified by its real path.

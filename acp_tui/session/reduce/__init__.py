@@ -20,6 +20,7 @@ from acp_tui.session.reduce import (
     plans,
     requests,
     stored_settings,
+    subagents,
     terminals,
     tool_calls,
     turns,
@@ -42,10 +43,27 @@ class EventRule(NamedTuple):
     in_history: bool = False  # may be part of a history that the agent replays
 
 
+def _with_subagents(handle: Callable[[Session, Any, float, Handler], list[Change]]) -> Handler:
+    """Return the handler of an event that may concern the session of a subagent, to which it applies it."""
+    return lambda session, event, at: handle(session, event, at, reduce)
+
+
+def _about_request(handler: Handler) -> Handler:
+    """Return the handler of an event of a request that a subagent may have sent."""
+    return lambda session, event, at: subagents.about_request(handler, session, event, at, reduce)
+
+
+def _ending_calls(handler: Handler) -> Handler:
+    """Return the handler of an event that ends the agent's calls, and so those of subagents within them."""
+    return lambda session, event, at: [*handler(session, event, at), *subagents.close_calls(session, at)]
+
+
 HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.TextChunk: EventRule(messages.text_chunk, "message text", in_history=True),
     ev.ContentChunk: EventRule(messages.content_chunk, "message text", in_history=True),
-    ev.ToolCallChanged: EventRule(tool_calls.tool_call_changed, "a tool call", in_history=True),
+    ev.ToolCallChanged: EventRule(
+        _with_subagents(subagents.owned_call_changed), "a tool call", in_history=True
+    ),
     ev.PlanChanged: EventRule(plans.plan_changed, "a plan", in_history=True),
     ev.CompactionChanged: EventRule(plans.compaction_changed, "a context compaction", in_history=True),
     ev.CompactionChunk: EventRule(plans.compaction_chunk, "a context compaction", in_history=True),
@@ -70,9 +88,9 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.PromptSent: EventRule(turns.prompt_sent),
     ev.Steered: EventRule(turns.steered, "an answer to a message"),
     ev.TurnAccepted: EventRule(notices.ignore, "prompt accepted"),
-    ev.TurnEnded: EventRule(turns.turn_ended, "end of turn"),
-    ev.TurnFailed: EventRule(turns.turn_failed, "an error"),
-    ev.CancelSent: EventRule(turns.cancel_sent),
+    ev.TurnEnded: EventRule(_ending_calls(turns.turn_ended), "end of turn"),
+    ev.TurnFailed: EventRule(_ending_calls(turns.turn_failed), "an error"),
+    ev.CancelSent: EventRule(_ending_calls(turns.cancel_sent)),
     ev.AgentStarted: EventRule(lifecycle.agent_started),
     ev.AgentExited: EventRule(lifecycle.agent_exited),
     ev.Initializing: EventRule(lifecycle.initializing),
@@ -84,13 +102,15 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.SignedIn: EventRule(lifecycle.signed_in, "signed in"),
     ev.SignedOut: EventRule(lifecycle.signed_out, "signed out"),
     ev.CallFailed: EventRule(lifecycle.call_failed, "an error"),
-    ev.PermissionRequested: EventRule(requests.permission_requested, "a permission request"),
-    ev.PermissionAnswered: EventRule(requests.permission_answered),
+    ev.PermissionRequested: EventRule(
+        _with_subagents(subagents.permission_requested), "a permission request"
+    ),
+    ev.PermissionAnswered: EventRule(_about_request(requests.permission_answered)),
     ev.ElicitationRequested: EventRule(requests.elicitation_requested, "a question"),
     ev.ElicitationAnswered: EventRule(requests.elicitation_answered),
     ev.ElicitationCompleted: EventRule(requests.elicitation_completed, "a completed web form"),
-    ev.RequestWithdrawn: EventRule(requests.request_withdrawn, "a withdrawn request"),
-    ev.Decided: EventRule(requests.decided),
+    ev.RequestWithdrawn: EventRule(_about_request(requests.request_withdrawn), "a withdrawn request"),
+    ev.Decided: EventRule(_about_request(requests.decided)),
     ev.DiffPlaced: EventRule(tool_calls.diff_placed),
     ev.Noticed: EventRule(notices.noticed),
     ev.AgentNotice: EventRule(notices.agent_notice, "a notice"),
@@ -100,7 +120,16 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.Nothing: EventRule(notices.ignore, "something"),
     ev.ProtocolFault: EventRule(notices.protocol_fault, "a malformed message"),
     ev.Noise: EventRule(notices.noise, "a line that is not a message"),
-    ev.Elsewhere: EventRule(notices.elsewhere, "an update for another session"),
+    ev.SubagentChanged: EventRule(subagents.subagent_changed, "the state of a subagent", in_history=True),
+    ev.SessionMessageChanged: EventRule(
+        subagents.message_changed, "a message between agents", in_history=True
+    ),
+    ev.InSubagent: EventRule(
+        _with_subagents(subagents.in_subagent), "an update of a subagent", in_history=True
+    ),
+    ev.Elsewhere: EventRule(
+        _with_subagents(subagents.elsewhere), "an update for another session", in_history=True
+    ),
 }
 """The rule for each kind of event. A new kind needs a row here and a handler."""
 
@@ -116,4 +145,6 @@ def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
         if in_history and history.is_history(session, replay, event, at):
             return history.add(session, replay, handler, event, at)
         session.replaying = False
+    if session.phase == "idle" and in_history and heard is not None and session.turn:
+        session.background_at = at
     return handler(session, event, at)

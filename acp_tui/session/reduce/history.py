@@ -50,6 +50,8 @@ def is_history(session: Session, replay: Replay, event: Event, at: float) -> boo
     """Return True if an event is part of the replay. Call only for events with `EventRule.in_history`."""
     if _is_live(session, event):
         return False
+    if isinstance(event, ev.Elsewhere):  # subagents may work at any time
+        return replay.expected
     if replay.expected or _is_of_user(event):  # no prompt was sent since the request
         return True
     return replay.began and not (session.history_complete and at - replay.last_at > LATE_PAUSE)
@@ -59,6 +61,8 @@ def _is_live(session: Session, event: Event) -> bool:
     """Return True for events that no replay contains: permissions, the user's commands, running terminals."""
     if isinstance(event, ev.ToolCallChanged):
         return event.asked
+    if isinstance(event, (ev.Elsewhere, ev.InSubagent)):
+        return _is_live(session, event.inner)
     if isinstance(event, ev.TerminalCreated) and event.owner == "user":
         return True
     if isinstance(event, (ev.TerminalCreated, ev.TerminalOutput, ev.TerminalExited)):
@@ -167,6 +171,9 @@ def _replace_entries(session: Session, replay: Session) -> None:
     session.tool_calls = replay.tool_calls
     session.terminals = replay.terminals
     session.terminal_calls = replay.terminal_calls
+    session.subagents = replay.subagents
+    session.reducer_state.call_owners.clear()
+    session.reducer_state.session_messages.clear()
     session.turn = session.replayed = replay.turn
     session.forgotten = 0
     _continue_replay(session, replay)
@@ -183,6 +190,7 @@ def _append_entries(session: Session, replay: Session, first: int) -> list[Chang
     session.tool_calls |= replay.tool_calls
     session.terminals |= replay.terminals
     session.terminal_calls |= replay.terminal_calls
+    session.subagents = replay.subagents | session.subagents
     session.turn = session.replayed = replay.turn + shift
     _continue_replay(session, replay)
     return [Change("reset"), fact_changed("turn")]
@@ -196,6 +204,8 @@ def _continue_replay(session: Session, replay: Session) -> None:
     memory.open_calls = replay.reducer_state.open_calls
     memory.compactions = replay.reducer_state.compactions
     memory.plans = replay.reducer_state.plans
+    memory.call_owners = replay.reducer_state.call_owners | memory.call_owners
+    memory.session_messages = replay.reducer_state.session_messages | memory.session_messages
     memory.turn_began = len(session.entries)
     memory.repeated.clear()
 

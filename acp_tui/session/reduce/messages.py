@@ -6,19 +6,20 @@ import re
 from typing import TYPE_CHECKING
 
 from acp_tui.session.change import Change
-from acp_tui.session.reduce.entries import add_entry, end_message, out_of_phase
+from acp_tui.session.reduce.entries import add_entry, end_message, out_of_phase, touch
 from acp_tui.session.state import (
     AgentMessage,
     AnnotatedText,
     Content,
     Message,
+    SessionMessage,
     Thought,
     UserMessage,
 )
 from acp_tui.session.text import GrowingText
 
 if TYPE_CHECKING:
-    from acp_tui.session.events import ContentChunk, TextChunk
+    from acp_tui.session.events import ContentChunk, SessionMessageChanged, TextChunk
     from acp_tui.session.state import Annotations, Session
 
 _ENTRY: dict[str, type[Message]] = {"agent": AgentMessage, "thought": Thought, "user": UserMessage}
@@ -129,6 +130,38 @@ def begin_turn(session: Session, at: float) -> None:
     memory.by_message_id.clear()
     memory.repeated.clear()
     memory.echo_at = None
+
+
+# --------------------------------------------------------------------------- messages between sessions
+
+
+def session_message(
+    session: Session, event: SessionMessageChanged, own_id: str | None, at: float
+) -> list[Change]:
+    """Add or change a message that the session `own_id` sent to another session or received from it.
+
+    The name of the other session is left to the caller.
+    """
+    known = session.reducer_state.session_messages
+    message = known.get(event.message_id)
+    if message is None:
+        message = SessionMessage(id=0, at=at, message_id=event.message_id, stray=out_of_phase(session))
+        known[event.message_id] = message
+        changes = add_entry(session, message, at)
+    else:
+        changes = [touch(message)]
+    for peer_id, received in ((event.sender, True), (event.recipient, False)):
+        if peer_id and peer_id != own_id:
+            message.peer_id, message.received = peer_id, received
+    if event.contents is not None:
+        if not event.is_chunk:
+            message.parts.clear()
+        for content in event.contents:
+            if content.kind != "text" or content.annotations is not None:
+                message.parts.append(content)
+            else:
+                _text_part(message, None).append(content.text)
+    return changes
 
 
 # --------------------------------------------------------------------------- the echo of the prompt

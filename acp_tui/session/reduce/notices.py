@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add_entry, add_notice, touch
 from acp_tui.session.state import Notice, Unrecognised
-from acp_tui.session.text import visible_excerpt, visible_line
+from acp_tui.session.text import visible_excerpt
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
@@ -80,12 +80,3 @@ def _count(session: Session, what: str, at: float) -> tuple[Notice, int, list[Ch
     entry, count = repeated[what]
     repeated[what] = (entry, count + 1)
     return entry, count + 1, [touch(entry)]
-
-
-def elsewhere(session: Session, event: ev.Elsewhere, at: float) -> list[Change]:
-    """Report that the agent sent an update for another session, once for each such session."""
-    if event.session_id in session.reducer_state.foreign:
-        return []
-    session.reducer_state.foreign.add(event.session_id)
-    text = f"The agent sent updates for another session, {visible_line(event.session_id)}; they are not shown"
-    return add_notice(session, at, text, source="protocol")

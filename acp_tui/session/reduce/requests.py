@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 
-def permission_requested(session: Session, event: ev.PermissionRequested, at: float) -> list[Change]:
-    """Add a permission request. One without a request id is shown, but cannot be answered."""
+def permission_requested(
+    session: Session, event: ev.PermissionRequested, at: float, *, subagent: str = ""
+) -> list[Change]:
+    """Add a permission request. One without a request id is shown, but cannot be answered.
+
+    `subagent` is the key of the subagent that asks.
+    """
     permission = Permission(
         id=0,
         at=at,
@@ -25,6 +30,7 @@ def permission_requested(session: Session, event: ev.PermissionRequested, at: fl
         options=event.options,
         answerable=event.answerable,
         session_id=visible_line(event.session_id),
+        subagent=subagent,
         stray=out_of_phase(session),
     )
     if event.answerable:
@@ -73,7 +79,7 @@ def permission_answered(session: Session, event: ev.PermissionAnswered, at: floa
         permission.by, permission.why = "turn", "The turn was cancelled"
     changes = [touch(permission), fact_changed("permissions")]
     call = session.tool_calls.get(permission.call_id)
-    if call is not None and call.turn == permission.turn:
+    if call is not None and call.turn == permission.turn and not permission.subagent:
         until = at if call.ended_at is None else call.ended_at
         call.waited += max(0.0, until - max(permission.at, call.at))
         allowed = permission.option is not None and permission.option.kind.startswith("allow")

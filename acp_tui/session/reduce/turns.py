@@ -31,6 +31,14 @@ def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Chang
     return [*changes, fact_changed("phase"), fact_changed("turn")]
 
 
+def begin_work(session: Session, at: float) -> None:
+    """Start the work of a subagent, unless it works already. It has no prompt."""
+    if not session.reducer_state.prompts:
+        begin_turn(session, at)
+        session.reducer_state.prompts = 1
+    session.phase = "prompting"
+
+
 def steered(session: Session, event: ev.Steered, at: float) -> list[Change]:
     """Add a message of the user that the agent accepted during the turn."""
     return _add_message(session, event, at, steering=True)

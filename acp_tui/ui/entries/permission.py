@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.entry_labels import answered_by, call_title, permission_verdict
+from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.drawing.wrap import shorten
@@ -43,4 +44,6 @@ def _spans(entry: Permission, context: DrawContext, max_cells: int | None) -> Sp
 def _call_title(entry: Permission, context: DrawContext) -> str:
     call = context.session.tool_calls.get(entry.call_id)
     title = call_title(call, context.cwd) if call is not None else entry.call_id
+    if (subagent := context.session.subagents.get(entry.subagent)) is not None:
+        return f"{title} (subagent: {visible_line(subagent.name)})"
     return f"{title} (session {entry.session_id})" if entry.session_id else title

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.session.state import Session
 from acp_tui.session.text import GrowingText, TerminalText, visible_json
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, TerminalText):
         return {"head": value.head, "skipped": value.skipped, "tail": value.tail}
+    if isinstance(value, Session):  # of a subagent
+        return {"entries": [{"entry": type(entry).__name__, **_plain(entry)} for entry in value.entries]}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, (list, tuple)):

@@ -129,7 +129,10 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
 
     def _head(self) -> Spans:
         who = [Segment(reveal_line(self._agent), self._palette.strong)]
-        if self.question.other_session:
+        if self.question.subagent:
+            name = shorten(reveal_line(self.question.subagent), MAX_SESSION_WIDTH)
+            who.append(Segment(f" (subagent: {name})", self._palette.text))
+        elif self.question.other_session:
             name = shorten(reveal_line(self.question.other_session), MAX_SESSION_WIDTH)
             who.append(Segment(f" (session {name})", self._palette.text))
         return [*who, Segment(f" asks to {action_phrase(self.question)}", self._palette.warning)]

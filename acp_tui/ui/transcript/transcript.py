@@ -164,8 +164,11 @@ class Transcript(TranscriptView):
     # ------------------------------------------------------------------------- folding
 
     def action_fold(self) -> None:
-        """Fold or unfold the current entry."""
-        if (entry := self.current_entry) is not None:
+        """Fold or unfold the current entry. Open the transcript of an entry that stands for one."""
+        entry = self.current_entry
+        if entry is not None and kind_of(entry).opens_transcript:
+            self.post_message(self.ActionRequested("transcript", entry))
+        elif entry is not None:
             self.toggle_fold(entry.id)
 
     def action_fold_kind(self) -> None:
@@ -212,7 +215,7 @@ class Transcript(TranscriptView):
         self.post_message(self.ActionRequested("full_entry", self.current_entry))
 
     def action_kill(self) -> None:
-        """Stop the running command of the current entry, if the user started it."""
+        """Stop the current entry: a running command of the user, or a subagent."""
         self.post_message(self.ActionRequested("kill", self.current_entry))
 
     def action_attach(self) -> None:

@@ -31,6 +31,7 @@ from acp_tui.ui.screens.review.comment_line import CommentLine
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.screens.session.session_screen import SessionScreen
+from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
@@ -46,6 +47,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "anywhere": SessionScreen,
     "conversation": ConversationScreen,
     "replay": ReplayScreen,
+    "subagent": SubagentScreen,
     "prompt": Prompt,
     "menu": PromptEditor,
     "edit": PromptEditor,
@@ -107,6 +109,7 @@ def test_letters_are_bound_only_where_no_text_is_typed() -> None:
         "help",
         "review",
         "mcp",
+        "subagent",
     }
 
 

@@ -35,6 +35,7 @@ from acp_tui.ui.screens.conversation.stop_key import StopKey
 from acp_tui.ui.screens.conversation.user_commands import UserCommands
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.screens.sign_in.sign_in_dialogs import SignInDialogs
+from acp_tui.ui.screens.session.subagent_views import SubagentViews
 from acp_tui.ui.widgets.question_strip import QuestionStrip
 from acp_tui.ui.widgets.queue_strip import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
@@ -99,6 +100,7 @@ class ConversationScreen(SessionScreen):
         )
         self._user_commands = UserCommands(self, self.prompt, self.runner)
         self._sign_in = SignInDialogs(self, self.runner, self.context, self._readiness)
+        self._subagents = SubagentViews(self, self.context, self.now)
         self._settings = AgentSettings(self, self.runner, self.context, self.status, self.update_status)
         self._export = ExportDialog(self, self.runner, self.context)
         self._review = ReviewOpener(
@@ -236,6 +238,7 @@ class ConversationScreen(SessionScreen):
         self._mcp.show_changes(changes)
         self._sign_in.show_changes(changes)
         super().show_changes(changes)
+        self._subagents.show_changes(changes)
 
     def _show_queue(self) -> None:
         self._queue_strip.show(self.session.queue, paused=self.session.queue_paused)
@@ -358,6 +361,8 @@ class ConversationScreen(SessionScreen):
         if action == "edit" and self._prompt_actions.edit_sent(entry):
             return
         if action == "open" and self._session_commands.open_rules_of(entry):
+            return
+        if self._subagents.run_entry_action(action, entry):
             return
         if not self._user_commands.run_entry_action(action, entry):
             super().run_entry_action(action, entry)

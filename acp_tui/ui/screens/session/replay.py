@@ -13,6 +13,7 @@ from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.conversation.frame_batch import FRAME_SECONDS
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.screens.session.session_screen import SessionScreen
+from acp_tui.ui.screens.session.subagent_views import SubagentViews
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar
 from acp_tui.ui.widgets.status_line import StatusLine
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from acp_tui.controller.player import Player
+    from acp_tui.session.state import Entry
     from acp_tui.ui.theme.palette import Palette
 
 PLAYER_ACTIONS = frozenset({"pause", "step", "speed", "start", "finish"})
@@ -43,6 +45,7 @@ class ReplayScreen(SessionScreen):
         super().__init__(player.session, StatusTracker(player.title), palette)
         self.player = player
         self.paused = False
+        self._subagents = SubagentViews(self, self.context, self.now)
         self._problems = problems
         self._clock: Timer | None = None
         self._skipped_facts: set[str | None] = set()  # while fast-forwarding; None: an entry
@@ -108,6 +111,12 @@ class ReplayScreen(SessionScreen):
         if any(change.fact == "cwd" for change in changes):
             self._use_folder(self.session.cwd or self.player.cwd)
         super().show_changes(changes)
+        self._subagents.show_changes(changes)
+
+    def run_entry_action(self, action: str, entry: Entry) -> None:
+        """Run an action of the transcript on an entry."""
+        if not self._subagents.run_entry_action(action, entry):
+            super().run_entry_action(action, entry)
 
     def _use_folder(self, cwd: str) -> None:
         """Show paths relative to the folder of the session."""

@@ -1,0 +1,197 @@
+"""Subagents, with everything in their transcripts, and messages between them and the agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from acp_tui.entry_kinds.blocks import Code, Fold, Headline, MarkdownText, PlainText
+from acp_tui.entry_kinds.plain_lines import content_lines, indented
+from acp_tui.entry_labels import MIN_SECONDS, call_title, format_duration
+from acp_tui.session.state import AgentMessage, Content, Message, Subagent, ToolCall
+from acp_tui.session.text import GrowingText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from acp_tui.entry_kinds.blocks import Block, Part
+    from acp_tui.entry_kinds.kind import EntryKind, TextContext
+    from acp_tui.session.state import Entry, Session, SessionMessage
+
+    Kinds = Mapping[type[Entry], EntryKind]
+
+ICON = "◈"
+LAST_ENTRIES = 5
+"""The number of entries among which the last line of a transcript is looked for."""
+LAST_LINE_CHARACTERS = 400
+"""The number of characters at the end of a message among which its last line is looked for."""
+
+
+class SubagentState(NamedTuple):
+    """What a subagent does, in words, and as the status of a tool call."""
+
+    words: str
+    status: str
+
+
+_IDLE_WORDS = {
+    "end_turn": SubagentState("done", "completed"),
+    "cancelled": SubagentState("stopped", "cancelled"),
+    "refusal": SubagentState("refused to go on", "unfinished"),
+    "max_tokens": SubagentState("reached its token limit", "unfinished"),
+    "max_turn_requests": SubagentState("reached its request limit", "unfinished"),
+    "error": SubagentState("failed", "failed"),
+}
+_CALL_WORDS = {"failed": "failed", "cancelled": "stopped", "unfinished": "left open"}
+
+
+def state_of(entry: Subagent) -> SubagentState:
+    """Return what a subagent does, or how its work ended."""
+    if entry.is_asking and entry.state != "ended":
+        return SubagentState("waiting for you", "in_progress")
+    if entry.session.cancelling:
+        return SubagentState("stopping", "in_progress")
+    if entry.is_running:
+        return SubagentState("working", "in_progress")
+    if entry.call is not None:
+        return SubagentState(_CALL_WORDS.get(entry.call.status, "done"), entry.call.status)
+    match entry.state:
+        case "idle":
+            known = _IDLE_WORDS.get(entry.stop_reason or "end_turn")
+            return known or SubagentState(f"ended: {entry.stop_reason}", "unfinished")
+        case "ended":
+            return SubagentState("ended with the agent", "unfinished")
+        case "" | "unknown":
+            return SubagentState("state unknown", "pending")
+    return SubagentState(entry.state, "pending")
+
+
+def counts(entry: Subagent) -> str:
+    """Return how many tool calls and messages are in the transcript: `3 tool calls, 1 message`."""
+    parts = [
+        f"{count:,} {noun}{'' if count == 1 else 's'}"
+        for count, noun in ((entry.call_count, "tool call"), (entry.message_count, "message"))
+        if count
+    ]
+    return ", ".join(parts)
+
+
+def duration(entry: Subagent) -> str:
+    """Return how long it last worked, or an empty string while it works or if it was very short."""
+    ended = entry.call.ended_at if entry.call is not None and not entry.is_running else entry.ended_at
+    seconds = (ended or 0.0) - entry.began_at
+    return format_duration(seconds) if ended is not None and seconds > MIN_SECONDS else ""
+
+
+def last_line(entry: Subagent) -> str:
+    """Return the last line of its transcript: the end of a message, or the title of a tool call."""
+    for item in reversed(entry.session.entries[-LAST_ENTRIES:]):
+        line = ""
+        if isinstance(item, ToolCall):
+            line = call_title(item, entry.session.cwd or "")
+        elif isinstance(item, Message):
+            line = _last_line_of(item)
+        elif isinstance(item, Subagent):
+            line = f"{item.name}: {state_of(item).words}"
+        if line:
+            return line
+    return ""
+
+
+def _last_line_of(message: Message) -> str:
+    texts = [part for part in message.parts if isinstance(part, GrowingText)]
+    if not texts:
+        return ""
+    end = texts[-1].since(texts[-1].length - LAST_LINE_CHARACTERS)
+    return next((line.strip() for line in reversed(end.splitlines()) if line.strip(" `*_#-")), "")
+
+
+def own_transcript(entry: Subagent) -> str:
+    """Return its own key."""
+    return entry.key
+
+
+def has_failed(entry: Subagent) -> bool:
+    """Return True if its work ended with an error."""
+    return state_of(entry).status == "failed"
+
+
+def is_running(entry: Subagent) -> bool:
+    """Return True while it works."""
+    return entry.is_running
+
+
+def progress(entry: Subagent) -> str:
+    """Return its name and state as a line for `exec`."""
+    return f"subagent {entry.name}: {state_of(entry).words}"
+
+
+# --------------------------------------------------------------------------- its transcript as text
+
+
+def plain_text(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterator[str]:
+    """Yield a summary, then the whole transcript."""
+    described = f" ({entry.description})" if entry.description and entry.description != entry.name else ""
+    facts = ", ".join(filter(None, (state_of(entry).words, counts(entry), duration(entry))))
+    yield f"@ Subagent: {entry.name}{described}: {facts}"
+    if entry.error:
+        yield f"  {entry.error}"
+    inner = _inside(entry, context)
+    for item in entry.session.entries:
+        yield from indented(kinds[type(item)].plain_text(item, inner))
+
+
+def search_text(kinds: Kinds, entry: Subagent, _session: Session) -> Iterator[str]:
+    """Yield its name and description, and the searchable texts of its transcript."""
+    yield from (entry.name, entry.description)
+    for item in entry.session.entries:
+        yield kinds[type(item)].searched_text(item, entry.session)
+
+
+def blocks(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterable[Block]:
+    """Return a folded block with the transcript: messages in full, everything else as plain text."""
+    inner = _inside(entry, context)
+    parts: list[Part] = []
+    for item in entry.session.entries:
+        if isinstance(item, AgentMessage):
+            parts.append(MarkdownText(item.text))
+        elif lines := list(kinds[type(item)].plain_text(item, inner)):
+            parts.append(Code("\n".join(lines)))
+    state = state_of(entry)
+    facts = [text for text in (state.words, counts(entry), duration(entry)) if text]
+    return [Fold(Headline(f"Subagent: {entry.name}", ICON, facts=facts, status=state.status), parts, True)]
+
+
+def _inside(entry: Subagent, context: TextContext) -> TextContext:
+    """Return the context of the entries in its transcript."""
+    return context._replace(session=entry.session, cwd=entry.session.cwd or context.cwd)
+
+
+# --------------------------------------------------------------------------- messages between sessions
+
+
+def message_label(message: SessionMessage) -> str:
+    """Return whom a message is from or to."""
+    return f"{'from' if message.received else 'to'} {message.peer or 'the agent'}"
+
+
+def message_starts_folded(message: SessionMessage) -> bool:
+    """Return True unless it is the task that the agent gave to a subagent, in the subagent's transcript."""
+    return bool(message.peer) or not message.received
+
+
+def message_lines(message: SessionMessage, _context: TextContext) -> Iterator[str]:
+    """Yield whom a message is from or to, and its content."""
+    yield f"@ Message {message_label(message)}:"
+    for part in message.parts:
+        yield from indented(content_lines(part) if isinstance(part, Content) else str(part).splitlines())
+
+
+def message_blocks(message: SessionMessage, _context: TextContext) -> Iterable[Block]:
+    """Return a folded block with the text of a message."""
+    headline = Headline(f"Message {message_label(message)}", ICON)
+    return [Fold(headline, [PlainText(message.text)], True)]
+
+
+def peer_transcript(message: SessionMessage) -> str | None:
+    """Return the key of the subagent that sent or received a message; None if that is the agent itself."""
+    return message.peer_id if message.peer else None

@@ -1,0 +1,379 @@
+"""Subagents: sessions of other agents that the agent started.
+
+Each has a `Session` of its own, inside the entry that stands for it, and its events are applied to that by
+the same reducer. The conversation's own session (`root`) knows all subagents, also those of subagents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from acp_tui.session import events as ev
+from acp_tui.session.change import Change
+from acp_tui.session.reduce import requests
+from acp_tui.session.reduce.entries import add_entry, add_notice, end_message, out_of_phase, touch
+from acp_tui.session.reduce.messages import session_message
+from acp_tui.session.reduce.tool_calls import close_open_calls, tool_call_changed
+from acp_tui.session.reduce.turns import begin_work, end_turn
+from acp_tui.session.state import (
+    Content,
+    Diff,
+    ForeignSession,
+    Message,
+    Notice,
+    Session,
+    Subagent,
+    TerminalRef,
+    ToolCall,
+)
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Apply = Callable[[Session, ev.Event, float], list[Change]]
+
+MAX_SUBAGENTS = 200
+"""The maximum number of subagents in a conversation, and of other sessions that were not announced."""
+MAX_DEPTH = 8
+"""The maximum number of subagents that are nested in each other."""
+MAX_SIZE = 8_000_000
+"""The maximum size of a subagent's transcript, in characters. Its later updates are only in the log."""
+EVENT_SIZE = 200
+"""The size of an event besides its text, in characters."""
+
+
+# --------------------------------------------------------------------------- announced sessions
+
+
+def subagent_changed(root: Session, event: ev.SubagentChanged, at: float) -> list[Change]:
+    """Add a subagent of the agent itself, or update one."""
+    return _announce(root, None, event, at) if event.session_id else []
+
+
+def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> list[Change]:
+    """Apply an event of another session: that of a subagent, or one that was not announced."""
+    entry, inner = root.subagents.get(event.session_id), event.inner
+    if entry is None:
+        return _unannounced(root, event, at, apply)
+    if type(inner) is ev.SubagentChanged:
+        if not inner.session_id:  # its own state
+            return _announce(root, None, replace(inner, session_id=event.session_id), at)
+        return _announce(root, entry, inner, at)
+    if type(inner) is ev.SessionMessageChanged:
+        return _lift(root, entry, _message_changed(root, entry, inner, at))
+    return apply_to(root, entry, inner, at, apply)
+
+
+def _announce(root: Session, parent: Subagent | None, event: ev.SubagentChanged, at: float) -> list[Change]:
+    """Add the subagent if it is new, and apply what the agent says about it."""
+    entry = root.subagents.get(event.session_id)
+    changes: list[Change] = []
+    if entry is None:
+        if event.session_id == root.session_id or not _has_room(root, parent):
+            return []
+        where = parent.session if parent else root
+        entry = Subagent(
+            id=0,
+            at=at,
+            key=event.session_id,
+            session=_adopt(root, where, event.session_id),
+            session_id=event.session_id,
+            parent=parent.key if parent else "",
+            stray=out_of_phase(where),
+        )
+        changes = add_entry(where, entry, at)
+        if parent is not None:
+            changes = _lift(root, parent, changes)
+        changes += _count(entry, [Change("added", known) for known in entry.session.entries])
+        root.subagents[entry.key] = entry
+    entry.title = entry.title if event.title is None else event.title
+    entry.description = entry.description if event.description is None else event.description
+    entry.can_cancel = entry.can_cancel if event.can_cancel is None else event.can_cancel
+    entry.session.title = entry.title
+    entry.session.cwd = event.cwd or entry.session.cwd
+    inner = [] if event.state is None else _set_state(root, entry, event, at)
+    return [*changes, *_lift(root, entry, inner)]
+
+
+def _has_room(root: Session, parent: Subagent | None) -> bool:
+    depth = 1
+    while parent is not None:
+        depth += 1
+        parent = root.subagents.get(parent.parent)
+    return depth <= MAX_DEPTH and len(root.subagents) < MAX_SUBAGENTS
+
+
+def _adopt(root: Session, parent: Session, session_id: str) -> Session:
+    """Return the session of a new subagent, with what was received before it was announced."""
+    foreign = root.reducer_state.foreign.pop(session_id, None)
+    session = foreign.session if foreign is not None else Session(session_id=session_id, phase="prompting")
+    if foreign is not None and isinstance(foreign.notice, Notice):
+        foreign.notice.text = "A subagent sent updates before it was announced"
+    session.cwd, session.mcp_servers = parent.cwd, root.mcp_servers
+    return session
+
+
+def _set_state(root: Session, entry: Subagent, event: ev.SubagentChanged, at: float) -> list[Change]:
+    """Apply a new state to a subagent. Being idle does not end its session: it may work again."""
+    session, was_running, entry.state = entry.session, entry.is_running, event.state or ""
+    if entry.is_running:
+        entry.stop_reason = entry.error = None
+        if not was_running:
+            entry.began_at, entry.ended_at = at, None
+        begin_work(session, at)
+        return []
+    entry.ended_at = at if was_running else entry.ended_at
+    if entry.state != "idle":
+        return []
+    entry.stop_reason = event.stop_reason
+    entry.error = event.error.message if event.error is not None else None
+    if session.phase != "prompting":
+        return []
+    entry.size += EVENT_SIZE
+    if event.stop_reason is None or entry.is_truncated or not was_running:
+        session.phase = "loading" if root.phase == "loading" else "idle"  # its history may follow
+        return [*end_message(session, at), *close_open_calls(session, "unfinished", at)]
+    return end_turn(session, at, None if event.error else event.stop_reason, event.error)
+
+
+# --------------------------------------------------------------------------- their events
+
+
+def apply_to(root: Session, entry: Subagent, event: ev.Event, at: float, apply: Apply) -> list[Change]:
+    """Apply an event to the session of a subagent, unless its transcript is too long already."""
+    if not _is_about_request(event):
+        entry.size += EVENT_SIZE + _text_size(event)
+        if entry.is_truncated:
+            return []
+        if entry.size > MAX_SIZE:
+            entry.is_truncated = True
+            text = "The rest is not shown: this transcript is too long. The session's log has it."
+            return _lift(root, entry, _count(entry, add_notice(entry.session, at, text, level="warning")))
+    changes = _count(entry, apply(entry.session, event, at))
+    if type(event) is ev.ToolCallChanged:
+        for item in event.content or ():
+            if isinstance(item, TerminalRef) and item.terminal_id in root.terminals:
+                entry.session.terminals.setdefault(item.terminal_id, root.terminals[item.terminal_id])
+    return _lift(root, entry, changes)
+
+
+def _is_about_request(event: ev.Event) -> bool:
+    """Return True for events of a request to the user, which are always applied."""
+    if type(event) is ev.ToolCallChanged:
+        return event.asked
+    return isinstance(event, (ev.PermissionRequested, ev.PermissionAnswered, ev.Decided, ev.RequestWithdrawn))
+
+
+def _text_size(event: ev.Event) -> int:
+    if type(event) is ev.TextChunk:
+        return len(event.text)
+    if type(event) is ev.TerminalOutput:
+        return len(event.text)
+    if type(event) is ev.ToolCallChanged:
+        return sum(_content_size(item) for item in event.content or ())
+    if type(event) is ev.ContentChunk:
+        return _content_size(event.content)
+    return 0
+
+
+def _content_size(item: Content | Diff | TerminalRef) -> int:
+    if isinstance(item, Content):
+        return len(item.text) + len(item.data or "")
+    return len(item.old or "") + len(item.new or "") if isinstance(item, Diff) else 0
+
+
+def _count(entry: Subagent, changes: list[Change]) -> list[Change]:
+    """Count the messages and tool calls among the added entries."""
+    for change in changes:
+        if change.kind == "added":
+            entry.message_count += isinstance(change.entry, Message)
+            entry.call_count += isinstance(change.entry, ToolCall)
+    return changes
+
+
+def _lift(root: Session, entry: Subagent, changes: list[Change]) -> list[Change]:
+    """Return the changes of a subagent's session as changes of `root`. The entry itself changes, too."""
+    owner: Subagent | None = entry
+    while owner is not None:
+        lifted = [
+            change if change.kind == "subagent" else Change("subagent", session=owner.session, inner=change)
+            for change in changes
+        ]
+        changes = [*lifted, touch(owner)]
+        owner = root.subagents.get(owner.parent)
+    return changes
+
+
+# --------------------------------------------------------------------------- sessions without announcement
+
+
+def _unannounced(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> list[Change]:
+    """Report, once, that the agent sent updates for a session that nobody knows.
+
+    What it sent is kept, because the announcement may follow.
+    """
+    inner = event.inner
+    if type(inner) is ev.ToolCallChanged and inner.asked:  # the permission is asked all the same
+        return tool_call_changed(root, replace(inner, call_id=f"{event.session_id}/{inner.call_id}"), at)
+    foreign = root.reducer_state.foreign
+    known = foreign.get(event.session_id)
+    changes: list[Change] = []
+    if known is None:
+        if len(foreign) >= MAX_SUBAGENTS:
+            return []
+        name = visible_line(event.session_id)
+        text = f"The agent sent updates for another session, {name}; they are not shown"
+        changes = add_notice(root, at, text, source="protocol")
+        notice = root.entries[-1]
+        known = ForeignSession(Session(session_id=event.session_id, phase="prompting"), notice)
+        foreign[event.session_id] = known
+    known.size += EVENT_SIZE + _text_size(inner)
+    if known.size <= MAX_SIZE and not isinstance(inner, (ev.SubagentChanged, ev.SessionMessageChanged)):
+        apply(known.session, inner, at)
+    return changes
+
+
+# --------------------------------------------------------------------------- calls that name their parent
+
+
+def in_subagent(root: Session, event: ev.InSubagent, at: float, apply: Apply) -> list[Change]:
+    """Apply an event of a subagent that is known only by the tool call that started it.
+
+    If the session has no such call, the event is one of the session itself.
+    """
+    inner, key = event.inner, f"call {event.call_id}"
+    own = type(inner) is ev.ToolCallChanged and inner.call_id == event.call_id
+    entry, changes = root.subagents.get(key), []
+    if entry is None and not own:
+        parent = root.reducer_state.call_owners.get(event.call_id)
+        where = parent.session if parent else root
+        call = where.tool_calls.get(event.call_id)
+        if call is not None and _has_room(root, parent):
+            entry = Subagent(
+                id=0,
+                at=at,
+                key=key,
+                session=Session(phase="prompting", cwd=root.cwd, mcp_servers=root.mcp_servers),
+                call=call,
+                parent=parent.key if parent else "",
+                began_at=call.at,
+                stray=out_of_phase(where),
+            )
+            changes = add_entry(where, entry, at)
+            if parent is not None:
+                changes = _lift(root, parent, changes)
+            root.subagents[key] = entry
+    if entry is None or own:
+        return apply(root, inner, at)
+    if type(inner) is ev.ToolCallChanged:
+        root.reducer_state.call_owners[inner.call_id] = entry
+    return [*changes, *apply_to(root, entry, inner, at, apply)]
+
+
+def owned_call_changed(root: Session, event: ev.ToolCallChanged, at: float, apply: Apply) -> list[Change]:
+    """Update a tool call of the agent, or one that a subagent made, even if the update does not say so."""
+    entry = root.reducer_state.call_owners.get(event.call_id)
+    if entry is not None:
+        return apply_to(root, entry, event, at, apply)
+    changes = tool_call_changed(root, event, at)
+    if root.subagents and (started := root.subagents.get(f"call {event.call_id}")) is not None:
+        changes.append(touch(started))  # its state is that of the call
+    return changes
+
+
+# --------------------------------------------------------------------------- permissions
+
+
+def permission_requested(
+    root: Session, event: ev.PermissionRequested, at: float, apply: Apply
+) -> list[Change]:
+    """Add a permission request, and if a subagent asks, also to its transcript."""
+    owners = root.subagents if event.session_id else root.reducer_state.call_owners
+    entry = owners.get(event.session_id or event.call_id)
+    if entry is None:
+        call_id = f"{event.session_id}/{event.call_id}" if event.session_id else event.call_id
+        return requests.permission_requested(root, replace(event, call_id=call_id), at)
+    inner = apply_to(root, entry, replace(event, session_id=""), at, apply)
+    key = f"{entry.key}/{event.call_id}"
+    if (call := entry.session.tool_calls.get(event.call_id)) is not None:
+        root.tool_calls[key] = call  # so that the request finds it
+    asked = replace(event, call_id=key, session_id="")
+    return [*inner, *requests.permission_requested(root, asked, at, subagent=entry.key)]
+
+
+def about_request(
+    handler: Callable[[Session, ev.Event, float], list[Change]],
+    root: Session,
+    event: ev.Decided | ev.PermissionAnswered | ev.RequestWithdrawn,
+    at: float,
+    apply: Apply,
+) -> list[Change]:
+    """Apply an event of a permission request, also to the transcript of the subagent that asks."""
+    permission = root.permissions.get(event.request_id)
+    entry = root.subagents.get(permission.subagent) if permission is not None else None
+    changes = handler(root, event, at)
+    return changes if entry is None else [*changes, *apply_to(root, entry, event, at, apply)]
+
+
+# --------------------------------------------------------------------------- messages between sessions
+
+
+def message_changed(root: Session, event: ev.SessionMessageChanged, at: float) -> list[Change]:
+    """Add or change a message between the agent itself and a subagent."""
+    return _message_changed(root, None, event, at)
+
+
+def _message_changed(
+    root: Session, entry: Subagent | None, event: ev.SessionMessageChanged, at: float
+) -> list[Change]:
+    """Add or change a message in the transcript of the agent or a subagent; return that session's changes."""
+    session = entry.session if entry is not None else root
+    own_id = entry.session_id if entry is not None else root.session_id
+    if entry is not None:
+        entry.size += EVENT_SIZE + sum(_content_size(item) for item in event.contents or ())
+        if entry.is_truncated or entry.size > MAX_SIZE:
+            return []
+    changes = session_message(session, event, own_id, at)
+    message = session.reducer_state.session_messages[event.message_id]
+    peer = root.subagents.get(message.peer_id)
+    message.peer = peer.name if peer is not None else ""
+    return changes if entry is None else _count(entry, changes)
+
+
+# --------------------------------------------------------------------------- the end
+
+
+def end_loading(root: Session) -> None:
+    """Let the subagents rest whose history has been replayed."""
+    for entry in root.subagents.values():
+        if entry.session.phase == "loading":
+            entry.session.phase = "idle"
+
+
+def end_all(root: Session, at: float) -> list[Change]:
+    """End all subagents, because the agent has exited."""
+    changes: list[Change] = []
+    for entry in root.subagents.values():
+        session = entry.session
+        if session.phase != "prompting" and not entry.is_running:
+            continue
+        session.phase = "idle"
+        entry.ended_at = at if entry.is_running else entry.ended_at
+        entry.state = "ended"
+        inner = [*end_message(session, at), *close_open_calls(session, "unfinished", at)]
+        inner += requests.cancel_all(session, "The agent exited")
+        changes += _lift(root, entry, inner)
+    return changes
+
+
+def close_calls(root: Session, at: float) -> list[Change]:
+    """End the open calls of subagents whose own call has ended with the turn."""
+    changes: list[Change] = []
+    for entry in root.subagents.values():
+        if entry.call is not None and entry.call.done and entry.is_running:
+            status = entry.call.status if entry.call.status == "cancelled" else "unfinished"
+            changes += _lift(root, entry, close_open_calls(entry.session, status, at))
+            entry.ended_at = at
+    return changes

@@ -1,0 +1,109 @@
+"""The transcript of a subagent, above the conversation that it belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from acp_tui.entry_labels import folder_label
+from acp_tui.session.change import Change
+from acp_tui.session.state import Subagent
+from acp_tui.session.text import visible_line
+from acp_tui.ui import keys
+from acp_tui.ui.conversation.status_tracker import StatusTracker
+from acp_tui.ui.screens.session.session_screen import SessionScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.session.state import Entry
+    from acp_tui.ui.screens.session.context import SessionContext
+
+
+class SubagentHost(Protocol):
+    """What opens the transcripts of the subagents of a conversation."""
+
+    now: Callable[[], float]
+    """The clock of the conversation."""
+
+    def run_entry_action(self, action: str, entry: Entry) -> bool:
+        """Run an action of the transcript on an entry; return False if it is not about subagents."""
+
+    def can_stop(self, subagent: Subagent) -> bool:
+        """Return True if a subagent works and can be stopped."""
+
+    def stop(self, subagent: Subagent) -> None:
+        """Stop a subagent, or say why that is not possible."""
+
+
+class SubagentScreen(SessionScreen):
+    """Shows the transcript of a subagent while it grows. Nothing can be sent from here."""
+
+    BINDINGS: ClassVar = keys.bindings("subagent")
+    INTERRUPT = "subagent.interrupt"
+    AUTO_FOCUS = "Transcript"
+
+    def __init__(self, subagent: Subagent, host: SubagentHost, conversation: SessionContext) -> None:
+        """`conversation` is the context of the conversation that the subagent belongs to."""
+        self.subagent = subagent
+        self._host = host
+        super().__init__(subagent.session, StatusTracker(_title(subagent)), conversation.palette)
+        cwd = subagent.session.cwd or conversation.cwd
+        self.status.project = folder_label(cwd) if cwd else ""
+        self.show_session(subagent.session, cwd)
+
+    def now(self) -> float:
+        """Return the time of the conversation: in a replay, that of the recording."""
+        return self._host.now()
+
+    def show_again(self, subagent: Subagent | None) -> None:
+        """Show everything again, because all entries of the conversation were replaced.
+
+        If the subagent is no longer among them, what it did stays on the screen.
+        """
+        if subagent is self.subagent:
+            self.show_changes([Change("reset")])
+        elif subagent is not None:
+            self.subagent = subagent
+            self.show_session(subagent.session, self.context.cwd)
+            self.update_status()
+
+    def update_status(self) -> None:
+        """Show the current state and title of the subagent."""
+        self.status.agent = _title(self.subagent)
+        super().update_status()
+        self.refresh_bindings()
+
+    def is_asking(self) -> bool:
+        """Return True while the subagent waits for an answer from the user."""
+        return self.subagent.is_asking
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return False for stopping a subagent that cannot be stopped now."""
+        if action == "stop_subagent":
+            return self._host.can_stop(self.subagent)
+        return super().check_action(action, parameters)
+
+    def run_entry_action(self, action: str, entry: Entry) -> None:
+        """Run an action of the transcript on an entry."""
+        if action == "kill" and not isinstance(entry, Subagent):
+            entry = self.subagent
+        if not self._host.run_entry_action(action, entry):
+            super().run_entry_action(action, entry)
+
+    def action_stop_subagent(self) -> None:
+        """Stop this subagent."""
+        self._host.stop(self.subagent)
+
+    def action_close(self) -> None:
+        """Close the search or the panes over the transcript; if neither is open, go back."""
+        if not self.close_find_or_overlay():
+            self.dismiss()
+
+    def action_interrupt(self) -> None:
+        """Copy the selection; if nothing is selected, go back."""
+        if not self.copy_selection():
+            self.action_close()
+
+
+def _title(subagent: Subagent) -> str:
+    return visible_line(f"Subagent: {subagent.name}")
