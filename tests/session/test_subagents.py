@@ -118,10 +118,9 @@ def test_a_subagent_becomes_idle_and_works_again(rides: bool) -> None:
     assert entry.is_asking
     becomes(state="idle", stopReason="end_turn")
     assert (entry.is_running, entry.stop_reason, entry.session.phase) == (False, "end_turn", "idle")
-    assert entry.ended_at is not None
+    assert entry.ended_at == talk.now
     becomes(state="running")
     assert (entry.is_running, entry.session.phase) == (True, "prompting")
-    assert entry.ended_at is None
     becomes(state="idle", stopReason="error", error={"code": 1, "message": "out of fuel"})
     assert (entry.stop_reason, entry.error) == ("error", "out of fuel")
     assert kinds(entry.session) == ["TurnEnd", "TurnEnd"]

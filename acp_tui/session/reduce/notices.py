@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce.entries import add_entry, add_notice, touch
+from acp_tui.session.reduce.entries import add_entry, touch
 from acp_tui.session.state import Notice, Unrecognised
 from acp_tui.session.text import visible_excerpt
 

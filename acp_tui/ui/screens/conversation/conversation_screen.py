@@ -34,8 +34,8 @@ from acp_tui.ui.screens.conversation.session_commands import SessionCommands
 from acp_tui.ui.screens.conversation.stop_key import StopKey
 from acp_tui.ui.screens.conversation.user_commands import UserCommands
 from acp_tui.ui.screens.session.session_screen import SessionScreen
-from acp_tui.ui.screens.sign_in.sign_in_dialogs import SignInDialogs
 from acp_tui.ui.screens.session.subagent_views import SubagentViews
+from acp_tui.ui.screens.sign_in.sign_in_dialogs import SignInDialogs
 from acp_tui.ui.widgets.question_strip import QuestionStrip
 from acp_tui.ui.widgets.queue_strip import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
