@@ -34,12 +34,15 @@ class Recorder:
         past: Iterable[Record] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
+        self._folder = folder
         self._log = folder.log
         self._clock = clock
         self._fold = Fold()
         self._listeners: list[Listener] = []
+        self._saved_title: str | None = None
         folder.on_notice = lambda sentence: self.note(Noticed("warning", sentence))
         self._continue(past)
+        self._saved_title = self.session.title
 
     @property
     def session(self) -> Session:
@@ -102,5 +105,8 @@ class Recorder:
 
     def _apply(self, record: Record) -> None:
         changes = self._fold.apply(record)
+        if self.session.title != self._saved_title:
+            self._saved_title = self.session.title
+            self._folder.update_meta(title=self._saved_title)
         for listener in self._listeners:
             listener(record, self._fold.events, changes)

@@ -1,4 +1,4 @@
-"""Continuing the log of a session whose acp-tui was killed."""
+"""What the recorder keeps besides the log, and how it continues the log of a killed acp-tui."""
 
 from __future__ import annotations
 
@@ -42,3 +42,17 @@ def test_prompts_that_were_queued_before_the_first_turn_wait() -> None:
     assert session.entries == []
     assert [prompt.text for prompt in session.queue] == ["and then"]
     assert session.queue_paused
+
+
+def test_the_title_is_saved_whenever_it_changes() -> None:
+    talk = Talk().opened()
+    folder = NullFolder()
+    recorder = Recorder(folder)
+    for record in talk.records:
+        recorder.observe(record)
+    saved = []
+    for title in ("Fix the login", "Fix the login", None):
+        talk.update("session_info_update", title=title)
+        recorder.observe(talk.records[-1])
+        saved.append(folder.meta["title"])
+    assert saved == ["Fix the login", "Fix the login", None]

@@ -88,7 +88,7 @@ class Attention:
     def update(self, facts: StatusFacts, question: str = "") -> None:
         """Update the title, and alert the user to a new phase. `question` names what the agent asks about."""
         phase = facts.phase
-        self._show_title(phase, facts.project)
+        self._show_title(phase, facts)
         before, self._phase = self._phase, phase
         if phase == before or self._has_focus():
             return
@@ -108,10 +108,10 @@ class Attention:
         """Restore the window title."""
         self._title().release(self)
 
-    def _show_title(self, phase: str, project: str) -> None:
+    def _show_title(self, phase: str, facts: StatusFacts) -> None:
         if self._mode != "off" and self._is_in_front():
-            state = _TITLES.get(phase, "acp-tui")
-            self._title().show(self, f"{state} – {_short(project)}" if project else state)
+            parts = [_TITLES.get(phase, "acp-tui"), *map(_short, filter(None, (facts.title, facts.project)))]
+            self._title().show(self, " – ".join(parts))
 
     def _alert(self, kind: Kind, text: str) -> None:
         if self._mode in ("bell", "all"):

@@ -43,6 +43,7 @@ class StatusTracker:
         agent, usage = session.agent, session.usage
         return StatusFacts(
             agent=(agent.title or agent.name if agent else None) or self.agent,
+            title=visible_line(session.title or ""),
             project=self.project,
             branch=self.branch,
             mode=_mode(session),

@@ -29,6 +29,7 @@ class StatusFacts:
     """Everything the status line may show. Texts are safe to display."""
 
     agent: str  # the agent's title
+    title: str = ""  # the session's title, for the title of the window
     project: str = ""  # the name of the working directory
     branch: str = ""
     mode: str = ""  # the name of the agent's mode

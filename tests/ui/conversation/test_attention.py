@@ -121,6 +121,15 @@ def test_the_title_is_saved_before_it_is_changed() -> None:
     assert window.see("working") == ["\x1b]2;● working – shop\x07"]
 
 
+def test_the_window_title_follows_the_title_of_the_session() -> None:
+    window = Window()
+    named = replace(FACTS, title="Fix the login")
+    assert (
+        window.see("working", facts=named)[-1] == f"{SAVE_TITLE}\x1b]2;● working – Fix the login – shop\x07"
+    )
+    assert window.see("working")[-1] == "\x1b]2;● working – shop\x07"  # the agent has cleared it
+
+
 # --------------------------------------------------------------------------- the user's own command
 
 
