@@ -13,7 +13,7 @@ from acp_tui.cli.project_trust import ProjectTrust, mcp_servers_named
 from acp_tui.cli.start_questions import StartQuestion, workspace_question
 from acp_tui.config.policies import POLICIES
 from acp_tui.console.log_file import log_to_file
-from acp_tui.controller import Options, set_mode, set_option
+from acp_tui.controller import Options, set_defaults, set_mode, set_option
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.session.events import Noticed
@@ -64,6 +64,7 @@ class ConversationSetup:
         self._demo_servers = (
             [demo_server(self.app_context.settings.mcp_states)] if launch.name == DEMO_AGENT else []
         )
+        self._is_new = False  # the session was opened as a new one, so it has no settings of its own
         self._notices: list[Noticed] = []
         self._options = self._make_options(launch)
         self.conversation: Conversation = self.app_context.conversation(
@@ -120,12 +121,14 @@ class ConversationSetup:
         if self._stored is not None:
             session_id = self._stored.text("session_id")
             if session_id is None:  # it ended before the agent had opened it
+                self._is_new = True
                 await self.conversation.open_new()
             else:
                 await self.conversation.open_known(session_id)
         elif self._args.resume:
             await self.conversation.open_known(self._args.resume)
         else:
+            self._is_new = True
             await self.conversation.open_new()
             if self._welcome and self.conversation.launch.name == DEMO_AGENT:
                 self.conversation.note(Noticed("info", WELCOME))
@@ -133,8 +136,11 @@ class ConversationSetup:
     async def apply_options(self, failed: Callable[[UserError], None] | None = None) -> None:
         """Set the mode and the options given on the command line, in an open session.
 
-        `failed` is called with each error; without it the first error is raised.
+        `failed` is called with each error; without it the first error is raised. A new session also gets the
+        defaults of the settings, which are reported in the conversation if they cannot be set.
         """
+        if self._is_new:
+            await self._set_defaults()
         changes: list[Callable[[Conversation], Awaitable[None]]] = []
         if self._args.mode:
             changes.append(partial(set_mode, wanted=self._args.mode))
@@ -146,6 +152,17 @@ class ConversationSetup:
                 if failed is None:
                     raise
                 failed(error)
+
+    async def _set_defaults(self) -> None:
+        """Set the mode and the options that the settings have for this agent."""
+        launch = self.conversation.launch
+        agent = None if launch.ad_hoc else self.app_context.settings.agents.get(launch.name)
+        if agent is None:
+            return
+        given = [key for key, _ in self._args.set] + (["mode"] if self._args.mode else [])
+        async for error in set_defaults(self.conversation, agent, given):
+            where = str(agent.file) if agent.line is None else f"{agent.file}:{agent.line}"
+            self.conversation.note(Noticed("warning", f"Default not set: {error}", detail=where))
 
     def _make_options(self, launch: Launch) -> Options:
         args, stored = self._args, self._stored

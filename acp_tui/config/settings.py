@@ -106,6 +106,7 @@ class Settings:
     keys: dict[str, str] = field(default_factory=dict)  # by action id; checked by the screen
     notify: str = "all"  # how the user is notified when the window is unfocused
     notify_command: list[str] = field(default_factory=list)  # a program to run for that
+    context_warning: int = 85  # the percentage of the context window at which to warn; 0: never
     timeouts: Timeouts = field(default_factory=Timeouts)
     log: Log = field(default_factory=Log)
     workspace: Workspace = field(default_factory=Workspace)
@@ -146,6 +147,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "panes": validators.panes,
     "notify": validators.notify,
     "notify_command": validators.command,
+    "context_warning": validators.percentage,
     "timeouts.initialize": validators.seconds,
     "timeouts.session": validators.seconds,
     "log.enabled": validators.boolean,

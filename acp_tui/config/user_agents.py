@@ -30,6 +30,8 @@ class UserAgent:
     env: dict[str, str] = field(default_factory=dict)
     install: str | None = None
     missing_file: str | None = None
+    mode: str | None = None  # set in new sessions
+    options: dict[str, str] = field(default_factory=dict)  # set in new sessions, by id, name or category
 
 
 def _missing_file(value: Any) -> str:
@@ -44,6 +46,8 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "env": validators.mapping,
     "install": validators.text,
     "missing_file": _missing_file,
+    "mode": validators.text,
+    "options": validators.mapping,
 }
 
 

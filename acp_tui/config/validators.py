@@ -55,6 +55,13 @@ def count(value: Any) -> int:
     raise invalid_value("a whole number, 0 or above", value)
 
 
+def percentage(value: Any) -> int:
+    """Validate an integer from 0 to 100."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 100:
+        return value
+    raise invalid_value("a whole number from 0 to 100", value)
+
+
 def size(value: Any) -> int:
     """Validate a number of bytes, or a string such as `"500 MB"`, and return the number."""
     if isinstance(value, str) and (match := _SIZE.fullmatch(value.strip())):

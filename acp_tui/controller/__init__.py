@@ -1,7 +1,7 @@
 """One conversation: joins the agent, the state, the workspace and the rules. It needs no screen."""
 
 from acp_tui.connection.errors import SignInNeeded
-from acp_tui.controller.agent_options import set_mode, set_option
+from acp_tui.controller.agent_options import set_defaults, set_mode, set_option
 from acp_tui.controller.changes.baseline_tracker import FileVersions
 from acp_tui.controller.conversation import Conversation, Options
 from acp_tui.controller.opening.parameters import McpServerStatus
@@ -25,6 +25,7 @@ __all__ = [
     "Question",
     "QuestionHandler",
     "SignInNeeded",
+    "set_defaults",
     "set_mode",
     "set_option",
     "sign_in_command",

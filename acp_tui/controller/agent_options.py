@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.config.problems import closest_match
 from acp_tui.errors import UserError
+from acp_tui.session.settings import MODE, MODEL, offered_settings
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from acp_tui.config.user_agents import UserAgent
     from acp_tui.controller.conversation import Conversation
     from acp_tui.session.state import ConfigOption
 
+MAX_NAMES = 12
+"""The maximum number of names that an error lists."""
 TRUE, FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
 
 
 async def set_mode(conversation: Conversation, wanted: str) -> None:
     """Set the agent's mode. `wanted` is the id or the name of a mode."""
-    session, title = conversation.session, conversation.launch.title
-    names = {mode.id: mode.name for mode in session.modes}
-    mode = _find(wanted, names, f'{title} has no mode "{wanted}"')
-    option = session.mode_option
-    if option is not None:
-        await conversation.set_config_option(option.id, mode)
-    else:
-        await conversation.set_mode(mode)
+    await set_option(conversation, MODE, wanted)
 
 
 async def set_option(conversation: Conversation, key: str, value: str) -> None:
@@ -30,20 +31,52 @@ async def set_option(conversation: Conversation, key: str, value: str) -> None:
 
     The keys `mode` and `model` also work with agents that do not offer these as options.
     """
-    session, title = conversation.session, conversation.launch.title
-    options = session.config_options
-    option = next((known for known in options if key in (known.id, known.name)), None)
-    option = option or next((known for known in options if known.category == key), None)
-    if option is not None:
-        await conversation.set_config_option(option.id, _value(option, value, title))
-    elif key == "mode" and session.modes:
-        await set_mode(conversation, value)
-    elif key == "model" and session.models:
-        names = {model.value: model.name for model in session.models}
-        await conversation.set_model(_find(value, names, f'{title} has no model "{value}"'))
+    title, offered = conversation.launch.title, offered_settings(conversation.session)
+    option = _option_named(offered, key)
+    if option is None:
+        names = {known.id: known.name for known in offered}
+        raise UserError(_none_such(key, f'{title} has no option "{key}"', names))
+    wanted = _value(option, value, title)
+    if wanted != option.current:
+        await change_setting(conversation, option.id, wanted)
+
+
+def _option_named(offered: list[ConfigOption], key: str) -> ConfigOption | None:
+    """Return the option with this id or name, else the first one of this category."""
+    named = next((option for option in offered if key in (option.id, option.name)), None)
+    return named or next((option for option in offered if option.category == key), None)
+
+
+async def set_defaults(
+    conversation: Conversation, agent: UserAgent, given: Iterable[str]
+) -> AsyncIterator[UserError]:
+    """Set the mode and the options that the user configured for an agent, and yield what failed.
+
+    The model is set first because it determines the other options, and the mode last because they may change
+    it. `given` are the keys of the options that the command line sets; they are skipped.
+    """
+    wanted = sorted(agent.options.items(), key=lambda item: item[0] != MODEL)
+    if agent.mode is not None:
+        wanted.append((MODE, agent.mode))
+    for key, value in wanted:
+        offered = offered_settings(conversation.session)
+        option = _option_named(offered, key)
+        if option is not None and option in [_option_named(offered, other) for other in given]:
+            continue
+        try:
+            await set_option(conversation, key, value)
+        except UserError as error:
+            yield error
+
+
+async def change_setting(conversation: Conversation, option_id: str, value: str | bool) -> None:
+    """Set one of the settings in `offered_settings`, which include the mode and the model."""
+    if any(option.id == option_id for option in conversation.session.config_options):
+        await conversation.set_config_option(option_id, value)
+    elif option_id == MODE:
+        await conversation.set_mode(str(value))
     else:
-        names = {known.id: known.name for known in options}
-        raise UserError(_none_such(f'{title} has no option "{key}"', names))
+        await conversation.set_model(str(value))
 
 
 def _value(option: ConfigOption, text: str, title: str) -> str | bool:
@@ -52,6 +85,8 @@ def _value(option: ConfigOption, text: str, title: str) -> str | bool:
             return text.lower() in TRUE
         raise UserError(f'The option "{option.id}" of {title} is either true or false, not "{text}".')
     names = {choice.value: choice.name for choice in option.choices}
+    if option.category in (MODE, MODEL):
+        return _find(text, names, f'{title} has no {option.category} "{text}"')
     return _find(text, names, f'The option "{option.id}" of {title} has no value "{text}"')
 
 
@@ -61,10 +96,16 @@ def _find(wanted: str, names: dict[str, str], complaint: str) -> str:
         return wanted
     same = [key for key, name in names.items() if wanted.lower() in (key.lower(), name.lower())]
     if len(same) != 1:
-        raise UserError(_none_such(complaint, names))
+        raise UserError(_none_such(wanted, complaint, names))
     return same[0]
 
 
-def _none_such(complaint: str, names: dict[str, str]) -> str:
-    offered = ", ".join(f"{key} ({name})" if name != key else key for key, name in names.items())
-    return f"{complaint}. It offers {offered or 'none'}."
+def _none_such(wanted: str, complaint: str, names: dict[str, str]) -> str:
+    """Return a sentence about an unknown name, with the most similar one or else those that are offered."""
+    known = {name.lower(): name for pair in names.items() for name in pair}
+    if (meant := closest_match(wanted.lower(), known)) is not None:
+        return f'{complaint}; did you mean "{visible_line(known[meant])}"?'
+    offered = [f"{key} ({name})" if name != key else key for key, name in names.items()]
+    listed = ", ".join(offered[:MAX_NAMES])
+    more = f" and {len(offered) - MAX_NAMES} more" if len(offered) > MAX_NAMES else ""
+    return visible_line(f"{complaint}. It offers {listed or 'none'}{more}.")

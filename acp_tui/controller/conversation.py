@@ -17,6 +17,7 @@ from acp_tui.connection.errors import ConnectionFault, NotSupported
 from acp_tui.controller.changes.baseline_tracker import BaselineTracker
 from acp_tui.controller.changes.diff_locator import DiffLocator
 from acp_tui.controller.changes.rewind import Rewind
+from acp_tui.controller.context_warning import ContextWarning
 from acp_tui.controller.mcp.app_socket import AppSocket
 from acp_tui.controller.mcp.bridge_host import BridgeHost
 from acp_tui.controller.mcp.bridge_offer import BridgeOffer
@@ -127,6 +128,7 @@ class Conversation:
         )
         self.rewind = Rewind(self._recorder, self._baseline)
         self._usage_facts = UsageFacts(options.servers, launch.name, folder.id or "")
+        self._context_warning = ContextWarning(self.session, settings.context_warning, self.note)
         self.listen(self._track_changes)
         self._gate = PermissionGate(
             policy=options.policy,
@@ -426,3 +428,4 @@ class Conversation:
         self._baseline.see(everywhere, history=history)
         self._diff_locator.see(changes, history=history)
         self._usage_facts.see(events, everywhere, history=history)
+        self._context_warning.see(changes)

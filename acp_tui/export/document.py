@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible_line
+from acp_tui.session.usage_text import format_money, tokens_words, total_tokens
 
 if TYPE_CHECKING:
     from acp_tui.export.metadata import SessionMetadata
@@ -22,9 +23,17 @@ def header_facts(session: Session, metadata: SessionMetadata) -> list[tuple[str,
         ("Agent", visible_line(f"{name}{version}" if name else "")),
         ("Folder", visible_line(working_folder(session, metadata))),
         ("Started", _minute(at) if at is not None else ""),
+        ("Usage", _usage(session)),
         ("Session", visible_line(metadata.id)),
     ]
     return [(label, text) for label, text in facts if text]
+
+
+def _usage(session: Session) -> str:
+    cost = session.usage.cost
+    spent = [format_money(cost.amount, visible_line(cost.currency))] if cost is not None else []
+    tokens = tokens_words(total_tokens(turn.tokens for turn in session.turn_usages))
+    return " · ".join(filter(None, (tokens, *spent)))
 
 
 def agent_name(session: Session, metadata: SessionMetadata) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.protocol import values
-from acp_tui.protocol.v1 import V1, tokens
+from acp_tui.protocol.token_usage import model_tokens, turn_tokens
+from acp_tui.protocol.v1 import V1
 from acp_tui.session import events as ev
 from acp_tui.session.state import RpcError
 
@@ -41,7 +42,8 @@ class Draft(V1):
 
     def end_turn(self, update: dict[str, Any], /) -> list[ev.Event]:
         """Return the event for the `end_turn` notification, which ends the turn."""
-        return [ev.TurnEnded(values.line(update, "stopReason", "reason") or "end_turn", tokens(update))]
+        reason = values.line(update, "stopReason", "reason") or "end_turn"
+        return [ev.TurnEnded(reason, turn_tokens(update), model_tokens(update))]
 
 
 # --------------------------------------------------------------------------- choosing the dialect

@@ -16,6 +16,7 @@ from acp_tui.protocol.content import (
 )
 from acp_tui.protocol.errors import read_error
 from acp_tui.protocol.session_options import read_commands, read_config_options
+from acp_tui.protocol.token_usage import read_quota, read_tokens
 from acp_tui.session import events as ev
 from acp_tui.session.state import Cost, PlanItem
 from acp_tui.session.text import visible, visible_excerpt
@@ -58,7 +59,10 @@ def _chunk(update: dict[str, Any], speaker: ev.Speaker) -> list[ev.Event] | None
 
 
 def _agent_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
-    return _chunk(update, "agent")
+    events = _chunk(update, "agent")
+    if "_meta" in update and (tokens := read_tokens(values.obj(update["_meta"]).get("usage"))):
+        return [*(events or []), ev.TokensUsed(tokens)]
+    return events
 
 
 def _thought_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
@@ -344,8 +348,10 @@ def _usage(update: dict[str, Any]) -> list[ev.Event] | None:
     amount = values.number(cost, "amount")
     paid = None if amount is None else Cost(amount, values.line(cost, "currency") or "")
     usage = ev.UsageChanged(values.integer(update, "used"), values.integer(update, "size"), paid)
-    nothing_read = usage == ev.UsageChanged()
-    return None if nothing_read and values.first(update, "used", "size", "cost") is not None else [usage]
+    if usage == ev.UsageChanged() and values.first(update, "used", "size", "cost") is not None:
+        return None
+    quota = read_quota(update)
+    return [usage] if quota is None else [usage, ev.QuotaChanged(quota)]
 
 
 READERS: dict[str, Reader] = {

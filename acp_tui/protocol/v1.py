@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from acp_tui.protocol import values
+from acp_tui.protocol.token_usage import model_tokens, turn_tokens
 from acp_tui.session import events as ev
 
 
@@ -18,16 +19,10 @@ class V1:
         answer = values.obj(result)
         reason = values.line(answer, "stopReason")
         if reason is not None:
-            return [ev.TurnEnded(reason, tokens(answer))]
+            return [ev.TurnEnded(reason, turn_tokens(answer), model_tokens(answer))]
         fault = ev.ProtocolFault("The answer to the prompt has no stopReason; assuming end_turn", result)
-        return [fault, ev.TurnEnded("end_turn", tokens(answer))]
+        return [fault, ev.TurnEnded("end_turn", turn_tokens(answer), model_tokens(answer))]
 
     def end_turn(self, _update: dict[str, Any], /) -> list[ev.Event]:
         """Ignore the `end_turn` notification of the draft, which some agents send in addition."""
         return [ev.Nothing("the end of the turn")]
-
-
-def tokens(answer: dict[str, Any]) -> dict[str, int]:
-    """Return the token counts in the answer to a prompt, by their names in the protocol."""
-    usage = values.obj(answer.get("usage"))
-    return {name: count for name in usage if (count := values.integer(usage, name)) is not None}

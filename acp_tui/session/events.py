@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Mode,
         PermissionOption,
         PlanItem,
+        Quota,
         RequestId,
         RpcError,
         SlashCommand,
@@ -175,6 +176,7 @@ class TurnEnded(Event):
 
     stop_reason: str
     tokens: dict[str, int] = field(default_factory=dict)
+    models: dict[str, dict[str, int]] = field(default_factory=dict)  # the tokens of each model
 
 
 @dataclass(slots=True)
@@ -294,6 +296,20 @@ class UsageChanged(Event):
     used: int | None = None
     size: int | None = None
     cost: Cost | None = None
+
+
+@dataclass(slots=True)
+class TokensUsed(Event):
+    """Tokens of one request to the model, which some agents report during a turn."""
+
+    tokens: dict[str, int]
+
+
+@dataclass(slots=True)
+class QuotaChanged(Event):
+    """The agent reported how much of a limit of the user's plan is used."""
+
+    quota: Quota
 
 
 @dataclass(slots=True)

@@ -7,6 +7,13 @@ from acp_tui.session.text import visible_line
 
 MODE, MODEL = "mode", "model"
 """The setting keys of the mode and the model; also their option ids if they are not config options."""
+CATEGORY_TITLES = {
+    MODE: "Mode",
+    MODEL: "Model",
+    "model_config": "Model settings",
+    "thought_level": "Thinking",
+}
+"""The titles of the categories in the protocol."""
 
 
 def offered_settings(session: Session) -> list[ConfigOption]:
@@ -20,6 +27,20 @@ def offered_settings(session: Session) -> list[ConfigOption]:
             ConfigOption(MODEL, "Model", "select", session.model, category=MODEL, choices=session.models)
         )
     return found
+
+
+def settings_by_category(session: Session) -> list[tuple[str, list[ConfigOption]]]:
+    """Return the settings that can be changed, by category title, in the agent's order."""
+    groups: dict[str, list[ConfigOption]] = {}
+    for option in offered_settings(session):
+        groups.setdefault(category_title(option.category), []).append(option)
+    return list(groups.items())
+
+
+def category_title(category: str | None) -> str:
+    """Return the title of a category. Agents also use categories that are not in the protocol."""
+    words = " ".join(visible_line(category or "other").replace("_", " ").split()) or "other"
+    return CATEGORY_TITLES.get(category or "", words[0].upper() + words[1:])
 
 
 def setting_key(option: ConfigOption) -> str:

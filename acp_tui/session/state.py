@@ -556,6 +556,30 @@ class Usage:
 
 
 @dataclass(slots=True)
+class TurnUsage:
+    """What one turn used, as far as the agent reported it."""
+
+    turn: int
+    at: float  # when it began
+    tokens: dict[str, int] = field(default_factory=dict)  # by their names in the protocol
+    models: dict[str, dict[str, int]] = field(default_factory=dict)  # the tokens of each model
+    used: int | None = None  # tokens in the context window at its end
+    size: int | None = None
+    cost: Cost | None = None  # spent in this turn
+    cost_before: float | None = None  # spent on the session before this turn; None if unknown
+
+
+@dataclass(slots=True)
+class Quota:
+    """A limit of the user's plan, such as one for five hours, and how much of it is used."""
+
+    name: str
+    status: str | None = None  # the agent's word, such as "allowed" or "rejected"
+    share: float | None = None  # from 0 to 1
+    resets_at: float | None = None  # seconds since the epoch
+
+
+@dataclass(slots=True)
 class McpCall:
     """A finished call of an MCP tool that acp-tui carried. The arguments and the result are as sent."""
 
@@ -648,6 +672,7 @@ class ReducerState:
     echo_at: int | None = None  # characters of `echo` repeated so far; None if no echo is expected
     opening: str | None = None  # the kind of an unanswered opening request: `new`, `load` …
     phase_before: Phase = "connecting"  # the phase to return to if that request fails
+    is_new: bool = False  # the session was opened by `session/new`, so it has cost nothing yet
     restoring: bool = False  # the session was reopened, and `settings` has the values from before
     replay: Replay | None = None  # until the first prompt after a load or resume
     waiting: Notice | None = None  # the last notice with the source "waiting"
@@ -710,6 +735,8 @@ class Session:
     settings: dict[str, Setting] = field(default_factory=dict)  # confirmed values, kept across a restart
     commands: list[SlashCommand] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    turn_usages: list[TurnUsage] = field(default_factory=list)  # of the turns since the session was opened
+    quotas: dict[str, Quota] = field(default_factory=dict)  # by name
     plan: Plan | None = None  # the current one
     mcp_calls: list[McpCall] = field(default_factory=list)  # the last ones; see `facts.MAX_MCP_CALLS`
     queue: list[QueuedPrompt] = field(default_factory=list)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from acp_tui.config.paths import config_file
 from tests.support.cli import PROGRAM, agent, answers, environment, execute, execute_json, run, script, steps
 
 OFFERS: dict[str, Any] = {
@@ -179,7 +180,8 @@ def test_modes_models_and_options_are_set_by_id_or_name(
     ("option", "sentence"),
     [
         (("--mode", "yolo"), 'has no mode "yolo". It offers ask (Ask), code (Write Code).'),
-        (("--set", "colour=red"), 'has no option "colour". It offers effort (Effort), fast (Fast).'),
+        (("--mode", "coode"), 'has no mode "coode"; did you mean "code"?'),
+        (("--set", "colour=red"), 'has no option "colour". It offers mode (Mode), effort (Effort), fast'),
         (("--set", "effort=most"), 'has no value "most". It offers low (Low), high (High).'),
         (("--set", "fast=perhaps"), 'is either true or false, not "perhaps".'),
         (("--set", "model=three"), 'has no model "three". It offers one (One), two (Two).'),
@@ -192,6 +194,23 @@ def test_an_unavailable_mode_or_option_is_reported_with_those_available(
     assert done.code == 1
     assert sentence in done.err
     assert done.out == ""
+
+
+def test_defaults_of_the_settings_are_set_unless_the_command_line_sets_them(tmp_path: Path) -> None:
+    config_file().parent.mkdir(parents=True, exist_ok=True)
+    config_file().write_text(
+        f"[agents.mine]\ncommand = {json.dumps(script(session=OFFERS))}\nmode = 'code'\n"
+        "options = { model = 'two', Fast = true, effort = 'hihg', colour = 'red' }\n"
+    )
+    reports = steps(["report_params", "session/set_mode"], ["report_params", "session/set_config_option"])
+    done = run("exec", "mine", reports, "--set", "model=one", "--output", "json", cwd=tmp_path)
+    assert [{**answer, "sessionId": ""} for answer in answers(done.result)] == [
+        {"sessionId": "", "modeId": "code"},
+        {"sessionId": "", "configId": "fast", "type": "boolean", "value": True},
+    ]
+    assert 'has no value "hihg"; did you mean "High"?' in done.err
+    assert 'has no option "colour". It offers' in done.err
+    assert "set_model" not in done.err
 
 
 # --------------------------------------------------------------------------- resuming

@@ -41,6 +41,7 @@ theme_light = "mine"
 panes = "plan"
 notify = "bell"
 notify_command = "notify-send --app-name acp-tui"
+context_warning = 90
 timeouts = {{ initialize = 5, session = 1.5 }}
 log.enabled = false
 log.keep_sessions = 3
@@ -64,7 +65,7 @@ agents = ["pi"]
     settings = load(project, environ={})
     assert settings.problems == []
     assert (settings.agent, settings.policy) == ("gemini", "read-only")
-    assert (settings.theme, settings.panes) == ("nord", "plan")
+    assert (settings.theme, settings.panes, settings.context_warning) == ("nord", "plan", 90)
     assert (settings.theme_dark, settings.theme_light) == ("gruvbox", "mine")
     assert (settings.timeouts.initialize, settings.timeouts.session) == (5.0, 1.5)
     assert (settings.log.enabled, settings.log.keep_sessions, settings.log.keep_bytes) == (
@@ -77,7 +78,7 @@ agents = ["pi"]
     assert (settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes) == (7, 3_000_000)
     assert (settings.own_server.enabled, settings.own_server.agents) == (True, ["pi"])
     lines = [settings.origin(key).line for key in VALIDATORS]
-    assert lines == [2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 11, 12, 13, 14, 17, 20, 21, 22, 23, 26, 27]
+    assert lines == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 12, 13, 14, 15, 18, 21, 22, 23, 24, 27, 28]
     assert str(settings.origin("policy")) == f"{file}:3"
 
 

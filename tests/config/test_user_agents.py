@@ -25,6 +25,8 @@ title = "My agent"
 env = { PORT = 80, DEBUG = true, NAME = "x" }
 install = "make install"
 missing_file = "empty"
+mode = "plan"
+options = { effort = "high", fast = true }
 """
     )
     file = write_config('command = ["./run", ""]\n', "agents/other.toml")
@@ -35,6 +37,7 @@ missing_file = "empty"
     assert mine.command == ["my-agent", "--acp", "two words"]
     assert mine.env == {"PORT": "80", "DEBUG": "true", "NAME": "x"}
     assert (mine.title, mine.install, mine.missing_file) == ("My agent", "make install", "empty")
+    assert (mine.mode, mine.options) == ("plan", {"effort": "high", "fast": "true"})
     assert (other.file, other.command) == (file, [str(file.parent / "run"), ""])
 
 

@@ -24,6 +24,7 @@ from acp_tui.session.reduce import (
     terminals,
     tool_calls,
     turns,
+    usage,
 )
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.OwnToolCalled: EventRule(own_tools.own_tool_called),
     ev.OwnToolEnded: EventRule(own_tools.own_tool_ended),
     ev.SettingsRestored: EventRule(stored_settings.settings_restored),
-    ev.UsageChanged: EventRule(facts.usage_changed, "its usage"),
+    ev.UsageChanged: EventRule(usage.usage_changed, "its usage"),
+    ev.TokensUsed: EventRule(usage.tokens_used, "its usage"),
+    ev.QuotaChanged: EventRule(usage.quota_changed, "its usage"),
     ev.InfoChanged: EventRule(facts.info_changed, "the session's title"),
     ev.Queued: EventRule(facts.queued),
     ev.Unqueued: EventRule(facts.unqueued),

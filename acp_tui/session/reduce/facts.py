@@ -1,4 +1,4 @@
-"""What the agent reports about the session (commands, title, usage, modes, options), and the queue."""
+"""What the agent reports about the session (commands, title, modes, options), and the queue."""
 
 from __future__ import annotations
 
@@ -32,18 +32,6 @@ def info_changed(session: Session, event: ev.InfoChanged, _at: float) -> list[Ch
     if event.updated_at is not None:
         session.updated_at = event.updated_at
     return [fact_changed("title")]
-
-
-def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[Change]:
-    """Update the context window and the cost."""
-    before = session.usage
-    session.usage = Usage(
-        used=before.used if event.used is None else event.used,
-        size=before.size if event.size is None else event.size,
-        cost=before.cost if event.cost is None else event.cost,
-        tokens=before.tokens,
-    )
-    return [fact_changed("usage")]
 
 
 def mcp_called(session: Session, event: ev.McpCalled, at: float) -> list[Change]:

@@ -175,6 +175,7 @@ def _replace_entries(session: Session, replay: Session) -> None:
     session.reducer_state.call_owners.clear()
     session.reducer_state.session_messages.clear()
     session.turn = session.replayed = replay.turn
+    session.turn_usages = []  # the numbers of the turns have changed
     session.forgotten = 0
     _continue_replay(session, replay)
 

@@ -144,6 +144,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     """Store the id, modes, config options and models of the session."""
     before = session.session_id
     session.reducer_state.opening = None
+    session.reducer_state.is_new = event.how == "new"
     session.auth_required = False
     changes: list[Change] = []
     changes += history.answered(session, at)

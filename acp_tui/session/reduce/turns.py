@@ -10,7 +10,8 @@ from acp_tui.session.reduce.entries import add_entry, fact_changed, is_user_comm
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.stored_settings import end_restore
 from acp_tui.session.reduce.tool_calls import close_open_calls
-from acp_tui.session.state import Notice, RpcError, TurnEnd, Usage, UserMessage
+from acp_tui.session.reduce.usage import begin_turn_usage, note_turn_tokens
+from acp_tui.session.state import Notice, RpcError, TurnEnd, UserMessage
 from acp_tui.session.text import GrowingText
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Chang
     """Start a turn with the user's message."""
     changes = history.close(session, at)
     begin_turn(session, at)
+    begin_turn_usage(session, at)
     end_restore(session)
     session.reducer_state.prompts += 1
     session.phase = "prompting"
@@ -68,8 +70,7 @@ def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]
     if not session.working:
         return []
     empty = event.stop_reason == "end_turn" and not any(event.tokens.values()) and _is_turn_empty(session)
-    if event.tokens:
-        session.usage = Usage(session.usage.used, session.usage.size, session.usage.cost, event.tokens)
+    note_turn_tokens(session, event)
     changes = [fact_changed("usage")]
     if session.auth_required:
         session.auth_required = False

@@ -221,15 +221,14 @@ class ConversationRunner:
 
     def set_option(self, option: str, value: str | bool) -> None:
         """Change an agent option. `mode` and `model` work even if the agent offers them separately."""
-        known = self.conversation is not None and any(
-            each.id == option for each in self.conversation.session.config_options
-        )
-        if known:
-            self._run(lambda conversation: conversation.set_config_option(option, value))
-        elif option == "mode":
-            self.set_mode(str(value))
-        else:
-            self._run(lambda conversation: conversation.set_model(str(value)))
+        self._run(lambda _: self.change_option(option, value))
+
+    async def change_option(self, option: str, value: str | bool) -> None:
+        """Change an agent option and wait for the agent's answer. Raises `UserError` if it refuses."""
+        from acp_tui.controller.agent_options import change_setting
+
+        if self.prepared is not None:
+            await change_setting(self.prepared.conversation, option, value)
 
     def run_command(self, line: str) -> None:
         """Run a shell command of the user in the workspace."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible_line
 from acp_tui.ui.conversation.unasked_actions import UnaskedActions
-from acp_tui.ui.widgets.status_layout import Phase, StatusFacts
+from acp_tui.ui.widgets.status_layout import CONTEXT_WARNING, Phase, StatusFacts
 
 if TYPE_CHECKING:
+    from acp_tui.config.settings import Settings
     from acp_tui.session.state import Session
 
 
@@ -20,6 +22,7 @@ class StatusTracker:
         self.project = ""
         self.branch = ""
         self.policy = ""
+        self.context_warning = CONTEXT_WARNING
         self.awaited = ""
         """What the session waits for, or what the user can do; empty if there is nothing to say."""
         self.stuck = ""
@@ -29,6 +32,10 @@ class StatusTracker:
         self._unasked_actions = UnaskedActions()
         self._phase: Phase = "connecting"
         self._since: float | None = None
+
+    def use_settings(self, settings: Settings) -> None:
+        """Apply the settings: from which share on the usage of the context window is marked."""
+        self.context_warning = settings.context_warning / 100 or math.inf
 
     def facts(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
         """Return what the status line shows now. `asking`: a question waits for the user."""
@@ -52,6 +59,7 @@ class StatusTracker:
             acts_without_asking=self._unasked_actions.unasked,
             used=usage.used,
             size=usage.size,
+            context_warning=self.context_warning,
             cost=usage.cost.amount if usage.cost else None,
             currency=usage.cost.currency if usage.cost else "USD",
             phase=phase,

@@ -16,6 +16,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "session.policy": "Change policy",
     "session.rules": "Permission rules",
     "session.options": "Change agent options",
+    "session.usage": "Show usage and cost",
     "mode.next": "Switch to next mode",
     "session.review": "Review changes",
     "session.mcp": "Show MCP servers",

@@ -44,6 +44,7 @@ ScopeName = Literal[
     "form",
     "form_choice",
     "choose",
+    "options",
     "detail",
     "help",
 ]
@@ -94,6 +95,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "form": KeyScope("Form", "A form for a tool, a prompt, or a question of a server or agent."),
     "form_choice": KeyScope("Choices", "A field of a form with values to choose from."),
     "choose": KeyScope("List", "Choose an item. Type to filter."),
+    "options": KeyScope("Agent options", "The agent's options by category. Type to filter."),
     "detail": KeyScope("Details", "The full text of an entry."),
     "dialog": KeyScope("Dialogs", "Everything that opens over the conversation: questions, lists, pages."),
     "replay": KeyScope("Replay", "Plays a recorded session. Nothing is sent to an agent."),
@@ -619,6 +621,16 @@ TABLE: tuple[Key, ...] = (
     Key("choose.page_down", "pagedown", "move(8)", "", "choose", "Page up / down"),
     Key("choose.take", "enter", "choose", "choose", "choose", "Choose the selected item", 1),
     Key("choose.close", "escape", "close", "cancel", "choose", "Cancel", 2),
+    # -- the agent's options
+    Key("options.up", "up,ctrl+p", "move(-1)", "up", "options", "Previous / next option"),
+    Key("options.down", "down,ctrl+n", "move(1)", "down", "options", "Previous / next option"),
+    Key("options.page_up", "pageup", "move(-8)", "", "options", "Page up / down"),
+    Key("options.page_down", "pagedown", "move(8)", "", "options", "Page up / down"),
+    Key("options.previous", "left", "switch(-1)", "", "options", "Previous / next value", priority=True),
+    Key("options.next", "right", "switch(1)", "", "options", "Previous / next value", priority=True),
+    Key("options.switch", "space", "switch(1)", "change", "options", "On or off, or the next value", 1, True),
+    Key("options.take", "enter", "choose", "values", "options", "List of values, or on and off", 2),
+    Key("options.close", "escape", "close", "close", "options", "Close", 3),
     # -- details
     Key("detail.up", "up,k", "scroll(-1)", "up", "detail", "Scroll"),
     Key("detail.down", "down,j", "scroll(1)", "down", "detail", "Scroll"),
@@ -712,6 +724,7 @@ TABLE: tuple[Key, ...] = (
     Key("conversation.end", "ctrl+end", "end", "", "anywhere", "Top / bottom of the conversation"),
     Key("panes.toggle", "ctrl+b", "toggle_panes", "panes", "anywhere", "Open or close the panes", 10),
     Key("panes.focus", "f8", "focus_panes", "", "anywhere", "Focus the panes, or the prompt"),
+    Key("session.usage", "alt+c", "usage", "usage", "anywhere", "Usage: context, tokens and cost"),
     Key(
         "conversation.tab",
         "tab",

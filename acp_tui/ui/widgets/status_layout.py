@@ -7,6 +7,7 @@ from typing import Literal
 
 from rich.cells import cell_len
 
+from acp_tui.session.usage_text import context_share, format_money, short_count
 from acp_tui.ui.drawing.wrap import shorten
 
 SILENCE_SECONDS = 60.0
@@ -17,8 +18,8 @@ MIN_AGENT_CELLS = 12
 """The agent's title is shortened to this many cells before essential items are dropped."""
 ESSENTIAL_RANK = 4
 """Items up to this `rank` are essential: the warning, the context usage, the mode and the policy."""
-NEARLY_FULL = 0.8
-"""The share of the context window above which the usage is highlighted."""
+CONTEXT_WARNING = 0.85
+"""The share of the context window from which the usage is marked, until the settings have been read."""
 
 Phase = Literal["connecting", "loading", "idle", "working", "asking", "cancelling", "dead"]
 Part = Literal["agent", "project", "branch", "mark", "mode", "policy", "model", "context", "cost", "phase"]
@@ -38,6 +39,7 @@ class StatusFacts:
     acts_without_asking: bool = False  # the agent edits or runs commands without having asked
     used: int | None = None  # tokens in the context
     size: int | None = None
+    context_warning: float = CONTEXT_WARNING  # the share from which it is marked
     cost: float | None = None
     currency: str = "USD"
     phase: Phase = "idle"
@@ -118,20 +120,21 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
     if facts.model:
         items.append(_Item(Piece(f"{shorten(facts.model, 24)} ▾", "dim", "model"), 7))
     if facts.used is not None:
-        items.append(_Item(_context(facts.used, facts.size), 3))
+        items.append(_Item(_context(facts), 3))
     if facts.cost is not None:
         items.append(_Item(Piece(format_money(facts.cost, facts.currency), "dim", "cost"), 8))
     return [*items, _Item(_phase(facts, now), 0)]
 
 
-def _context(used: int, size: int | None) -> Piece:
-    if not size:
-        return Piece(f"ctx {_short_count(used)}", "dim", "context")
-    share = used / size
-    text = f"ctx {share:.0%}"
-    return Piece(
-        f"{text} full" if share >= 1 else text, "warning" if share >= NEARLY_FULL else "dim", "context"
-    )
+def _context(facts: StatusFacts) -> Piece:
+    used = facts.used or 0
+    share = context_share(used, facts.size)
+    if share is None:
+        return Piece(f"ctx {short_count(used)}", "dim", "context")
+    text = f"ctx {share:.0%} full" if share >= 1 else f"ctx {share:.0%}"
+    if share >= facts.context_warning:
+        return Piece(f"! {text}", "warning", "context")
+    return Piece(text, "dim", "context")
 
 
 def _phase(facts: StatusFacts, now: float) -> Piece:
@@ -170,21 +173,6 @@ def format_clock(seconds: float) -> str:
     minutes, rest = divmod(max(0, int(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def format_money(amount: float, currency: str) -> str:
-    """Format an amount as `$0.05`, or as `0.05 CHF` for currencies without a sign."""
-    sign = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}.get(currency.upper())
-    figure = "<0.01" if 0 < amount < 0.01 else f"{amount:.2f}"
-    if sign is None:
-        return f"{figure} {currency}".strip()
-    return f"<{sign}0.01" if figure.startswith("<") else f"{sign}{figure}"
-
-
-def _short_count(count: int) -> str:
-    if count < 1000:
-        return str(count)
-    return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
 
 
 def _cells(items: list[_Item]) -> int:

@@ -489,12 +489,29 @@ async def test_clicking_mode_or_model_in_the_status_line_opens_a_menu(open_ui: O
         await ui.until(lambda: "Big ▾" in ui.status())
 
 
-async def test_options_are_chosen_from_a_list(open_ui: Open) -> None:
+async def test_options_are_changed_in_a_dialog_that_stays_open(open_ui: Open) -> None:
     async with open_ui("complete") as ui:
         await ui.press("ctrl+o")
-        await ui.sees("Effort: Low", "Fast: off")
+        await ui.sees("Agent options", "Effort", "Low", "[ ] off")
+        assert not any("Odd" in line for line in ui.lines()), "its type is unknown"
+        await ui.press("down", "right")
+        await ui.until(lambda: ui.session.config_options[0].current == "high")
+        await ui.press("down", "space")
+        await ui.sees("High", "[x] on")
+        await ui.press("up", "enter")
+        await ui.sees("Low")
+        await ui.press("up", "enter")
+        await ui.until(lambda: ui.session.config_options[0].current == "low")
         await ui.press("escape")
         await ui.until(lambda: ui.app.screen is ui.screen)
+
+
+async def test_an_option_that_cannot_be_set_keeps_its_value_and_says_why(open_ui: Open) -> None:
+    fast = {"id": "fast", "name": "Fast", "type": "boolean", "currentValue": False}
+    agent = offers(session={"configOptions": [fast]}, refuses=["session/set_config_option"])
+    async with open_ui("script", agent) as ui:
+        await ui.press("ctrl+o", "space")
+        await ui.sees("The setting is locked", "[ ] off")
 
 
 async def test_the_mode_of_the_command_line_is_set(open_ui: Open) -> None:

@@ -27,6 +27,7 @@ from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
+from acp_tui.ui.screens.options.options_screen import OptionsScreen
 from acp_tui.ui.screens.review.comment_line import CommentLine
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
@@ -68,6 +69,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "form": SchemaFormDialog,
     "form_choice": ChoiceList,
     "choose": ChooseScreen,
+    "options": OptionsScreen,
     "detail": DetailScreen,
     "help": HelpScreen,
 }

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.session.state import Choice
-from acp_tui.session.text import visible_json
+from acp_tui.session.state import (
+    Choice,
+    ConfigOption,
+    Cost,
+    Quota,
+    Session,
+    SlashCommand,
+    TurnUsage,
+    Usage,
+    UserMessage,
+)
+from acp_tui.session.text import GrowingText, visible_json
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.screens.dialogs.file_view import FileViewScreen
+from acp_tui.ui.screens.options.option_changes import OptionChanges
+from acp_tui.ui.screens.options.options_screen import OptionsScreen
+from acp_tui.ui.screens.session.usage_screen import UsageScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
+from acp_tui.ui.widgets.select_list import SelectList
 from acp_tui.ui.widgets.status_layout import StatusFacts
 from acp_tui.ui.widgets.status_line import StatusLine
-from tests.support.looks import Show, every_look, look
+from tests.support.looks import SMALL, Show, every_look, look
 from tests.support.waiting import until
 from tests.ui.screens import questions
 
@@ -193,6 +208,92 @@ def test_detail(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     )
     app = Show(theme, screen=lambda palette: DetailScreen("session update 'weather'", text, palette))  # type: ignore[arg-type, return-value]
     assert snap_compare(app, terminal_size=size, press=["pagedown"])
+
+
+def used_session() -> Session:
+    """A session whose agent has reported everything that it can."""
+    session = Session(usage=Usage(182_000, 200_000, Cost(1.42, "USD")), commands=[SlashCommand("compact")])
+    prompts = ("Find out why the login fails for users without a name", "Fix it", "漢字 in a prompt")
+    for turn, prompt in enumerate(prompts, 1):
+        message = UserMessage(id=turn, at=0, turn=turn, parts=[GrowingText(prompt)])
+        session.entries.append(message)
+        tokens = {"inputTokens": 12_345 * turn, "outputTokens": 1_200, "cachedReadTokens": 90_000 * turn}
+        cost = Cost(0.4 * turn, "USD")
+        models = {f"model-{turn % 2}": tokens}
+        session.turn_usages.append(
+            TurnUsage(turn, 0, tokens, models, used=60_000 * turn, size=200_000, cost=cost)
+        )
+    session.quotas = {
+        "5-hour limit": Quota("5-hour limit", "allowed_warning", 0.91, 2_500.0),
+        "weekly limit": Quota("weekly limit", "allowed", 0.3, 300_000.0),
+    }
+    return session
+
+
+@look
+def test_usage(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    app = Show(
+        theme,
+        screen=lambda palette: UsageScreen(used_session(), palette, warning=0.85, now=lambda: 100.0),  # type: ignore[arg-type, return-value]
+    )
+    assert snap_compare(app, terminal_size=size)
+
+
+def session_with_options() -> Session:
+    """A session whose agent offers options of all categories."""
+
+    def select(key: str, name: str, category: str | None, *choices: Choice) -> ConfigOption:
+        current, about = (
+            choices[0].value,
+            f"What {name} is for, in a sentence that is a bit longer than the row",
+        )
+        return ConfigOption(key, name, "select", current, about, category, [*choices])
+
+    plain = (Choice("a", "Default", "The one that is recommended"), Choice("b", "Other"))
+    models = [Choice(f"m{number}", f"Model {number}", "Good", f"Maker {number // 2}") for number in range(4)]
+    return Session(
+        config_options=[
+            select("mode", "Mode", "mode", *plain),
+            select("model", "Model", "model", *models),
+            select("effort", "Effort", "thought_level", *plain),
+            ConfigOption("fast", "Fast mode", "boolean", True, "Faster", "model_config"),
+            ConfigOption("ultra", "漢字 with a long name, longer than the column", "boolean", False),
+            select("allow_all", "Allow all", "permissions", *plain),
+            ConfigOption("odd", "Odd", "colour", "red"),
+        ]
+    )
+
+
+def options_app(theme: str, session: Session) -> Show:
+    """Return an app with the options dialog, in which the first change of an option fails."""
+    changes = OptionChanges(lambda *_: asyncio.sleep(0), lambda: None)
+    changes.wanted["effort"] = "b"
+    changes.failures["mode"] = "session/set_config_option failed: this mode needs another plan."
+    return Show(
+        theme,
+        screen=lambda palette: OptionsScreen(  # type: ignore[arg-type, return-value]
+            session, changes, palette, change=lambda *_: None, choose=lambda *_: None
+        ),
+    )
+
+
+@look
+def test_options(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    assert snap_compare(options_app(theme, session_with_options()), terminal_size=size)
+
+
+async def test_the_options_dialog_shows_what_the_agent_changes_meanwhile() -> None:
+    session = session_with_options()
+    app = options_app("dark", session)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("down", "down")
+        session.config_options = session.config_options[2:]
+        session.config_options[0].current = "b"
+        app.screen.refresh_options()  # type: ignore[attr-defined]
+        rows = app.screen.query_one(SelectList)
+        assert rows.selected == 0, "the option that was selected is still selected"
+        await pilot.press("a", "l", "l", "o", "w")
+        await until(lambda: rows.virtual_size.height == 1)
 
 
 FACTS = StatusFacts(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
-from acp_tui.ui.widgets.status_layout import StatusFacts, format_clock, format_money, layout
+from acp_tui.session.usage_text import format_money
+from acp_tui.ui.widgets.status_layout import StatusFacts, format_clock, layout
 from acp_tui.ui.widgets.status_line import StatusLine
 from tests.support.looks import Show
 
@@ -132,9 +133,9 @@ def test_a_nearly_full_context_stands_out() -> None:
         pieces = layout(replace(FACTS, used=used, size=size), 200, 0)
         return next((piece.text, piece.style) for piece in pieces if piece.part == "context")
 
-    assert style(159_000, 200_000) == ("ctx 80%", "dim")
-    assert style(160_000, 200_000) == ("ctx 80%", "warning")
-    assert style(210_000, 200_000) == ("ctx 105% full", "warning")
+    assert style(169_000, 200_000) == ("ctx 84%", "dim")
+    assert style(170_000, 200_000) == ("! ctx 85%", "warning")
+    assert style(210_000, 200_000) == ("! ctx 105% full", "warning")
     assert style(12_345, None) == ("ctx 12k", "dim")
     assert style(0, 0) == ("ctx 0", "dim")
 

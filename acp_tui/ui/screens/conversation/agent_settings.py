@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.settings import offered_settings, value_name
+from acp_tui.session.settings import offered_settings
 from acp_tui.session.state import Choice
+from acp_tui.ui.screens.options.option_changes import OptionChanges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
 
     from acp_tui.config.policies import Policy
     from acp_tui.session.state import ConfigOption
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.status_tracker import StatusTracker
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.options.options_screen import OptionsScreen
     from acp_tui.ui.screens.session.context import SessionContext
 
 
@@ -35,6 +37,8 @@ class AgentSettings:
         self._context = context
         self._status = status
         self._update_status = update_status
+        self._changes = OptionChanges(runner.change_option, self.refresh_options)
+        self._dialog: OptionsScreen | None = None
 
     # ------------------------------------------------------------------------- options
 
@@ -48,7 +52,7 @@ class AgentSettings:
     def choose_option(self, name: str | None = None) -> None:
         """Let the user choose a value of the agent option with this id or category.
 
-        If there is no such option, or if `name` is None, the user chooses an option first.
+        If there is no such option, or if `name` is None, show all options.
         """
         self._screen.run_worker(self._choose_option(name), group="choose", exclusive=True)
 
@@ -59,28 +63,48 @@ class AgentSettings:
             return
         option = next((each for each in options if name in (each.category, each.id)), None) if name else None
         if option is None:
-            option = await self._ask_for_option(options)
-        if option is None:
-            return
-        value = await self._ask_for_value(option)
-        if value is not None:
-            self._runner.set_option(option.id, value)
+            await self._show_options()
+        else:
+            await self._choose_value(option)
 
-    async def _ask_for_option(self, options: list[ConfigOption]) -> ConfigOption | None:
-        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+    async def _show_options(self) -> None:
+        """Show all options until the user closes the dialog."""
+        from acp_tui.ui.screens.options.options_screen import OptionsScreen
 
-        rows = [Choice(each.id, f"{each.name}: {value_name(each)}", each.description) for each in options]
-        chosen = await self._screen.ask(ChooseScreen("Agent options", rows, self._context.palette))
-        return next((each for each in options if each.id == chosen), None)
+        self._dialog = OptionsScreen(
+            self._context.session,
+            self._changes,
+            self._context.palette,
+            change=self._change,
+            choose=lambda option: self._start(self._choose_value(option)),
+        )
+        await self._screen.ask(self._dialog)
+        self._dialog = None
 
-    async def _ask_for_value(self, option: ConfigOption) -> str | bool | None:
+    async def _choose_value(self, option: ConfigOption) -> None:
+        """Let the user choose a value of the option; switch it if it is on or off."""
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 
         if option.kind == "boolean":
-            return not option.current
+            self._change(option.id, not option.current)
+            return
         current = str(option.current) if option.current is not None else None
         palette = self._context.palette
-        return await self._screen.ask(ChooseScreen(option.name, option.choices, palette, current=current))
+        value = await self._screen.ask(ChooseScreen(option.name, option.choices, palette, current=current))
+        if value is not None:
+            self._change(option.id, value)
+
+    def _change(self, option_id: str, value: str | bool) -> None:
+        self._start(self._changes.change(option_id, value))
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        """Run something on the conversation's screen, so that it goes on when the dialog is closed."""
+        self._screen.run_worker(work, group="options")
+
+    def refresh_options(self) -> None:
+        """Show the current options in the dialog, if it is open."""
+        if self._dialog is not None:
+            self._dialog.refresh_options()
 
     def use_next_mode(self) -> None:
         """Switch to the agent's next mode."""

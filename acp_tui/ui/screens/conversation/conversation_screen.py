@@ -158,6 +158,7 @@ class ConversationScreen(SessionScreen):
         conversation.bridges.fill_form = self._questions.fill_form
         self.show_session(session, str(conversation.cwd))
         notify_problems(self.app, [*shared.settings.problems, *self._attention.configure(shared.settings)])
+        self.status.use_settings(shared.settings)
         self._loader.load(conversation, shared)
         self._show_queue()
         self.update_status()
@@ -232,6 +233,7 @@ class ConversationScreen(SessionScreen):
         self._queue_strip.send_now_stops = self.prompt.send_now_stops
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
+            self._settings.refresh_options()
         self._user_commands.show_changes(changes)
         self._dialogs.show_changes(changes)
         self._review.show_changes(changes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -124,13 +125,24 @@ class ChooseScreen(Dialog[str | None]):
         self.query_one("#keys", KeyHints).use_palette(palette)
 
     def _rows(self) -> list[Row]:
-        return [self._row(choice) for choice in self._shown]
+        rows = [self._row(choice) for choice in self._shown]
+        if self._is_filtered:
+            return rows
+        groups = [choice.group for choice in self._shown]
+        return [
+            replace(row, above=[[Segment(group, self._palette.dim)]]) if group and group != before else row
+            for row, group, before in zip(rows, groups, [None, *groups], strict=False)
+        ]
+
+    @property
+    def _is_filtered(self) -> bool:
+        return self._shown is not self._choices
 
     def _row(self, choice: Choice) -> Row:
         palette = self._palette
         mark = "● " if choice.value == self._current else "  "
         text = [Segment(choice.name or choice.value, palette.text)]
-        if choice.group:
+        if choice.group and self._is_filtered:  # otherwise a heading says it
             text.append(Segment(f"  {choice.group}", palette.faint))
         note = [Segment(" ".join(choice.description.split()), palette.dim)] if choice.description else None
         return Row([Segment(mark, palette.success)], text, note)

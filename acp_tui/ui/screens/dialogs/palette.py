@@ -33,7 +33,7 @@ class PaletteScreen(ChooseScreen):
         end_preview: Callable[[], None],
     ) -> None:
         """`end_preview` reverts the `preview` of a command."""
-        choices = [Choice(str(n), command.title, group=command.group) for n, command in enumerate(commands)]
+        choices = [Choice(str(n), command.title) for n, command in enumerate(commands)]
         current = next(
             (str(n) for n, command in enumerate(commands) if command.current and command.preview), None
         )

@@ -257,6 +257,13 @@ class SessionScreen(BaseScreen):
         """Go to the next (1) or previous (-1) match."""
         self.find.move(step)
 
+    def action_usage(self) -> None:
+        """Show what the session used."""
+        from acp_tui.ui.screens.session.usage_screen import UsageScreen
+
+        warning = self.status.context_warning
+        self.app.push_screen(UsageScreen(self.session, self.palette, warning=warning, now=self.now))
+
     def action_toggle_panes(self) -> None:
         """Open or close the panes."""
         self.panes.toggle()

@@ -1,0 +1,56 @@
+"""Warns the user once before the agent's context window is full."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from acp_tui.session.events import Noticed
+from acp_tui.session.usage_text import compact_command, context_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.session.state import Session
+
+HYSTERESIS = 0.05
+"""How far the usage must fall below the threshold before the next warning."""
+
+
+class ContextWarning:
+    """Adds a notice each time the usage of the context window rises to the threshold."""
+
+    def __init__(self, session: Session, percent: int, note: Callable[[Event], None]) -> None:
+        """`percent` of the context window is the threshold; 0 means that there is no warning."""
+        self._session = session
+        self._threshold = percent / 100
+        self._note = note
+        self._warned = False
+
+    def see(self, changes: Iterable[Change]) -> None:
+        """Check the usage, if it is among the changes."""
+        if self._threshold and any(change.fact == "usage" for change in changes):
+            self._check()
+
+    def _check(self) -> None:
+        usage = self._session.usage
+        share = context_share(usage.used, usage.size)
+        if share is None:
+            return
+        if share < self._threshold:
+            self._warned = self._warned and share > self._threshold - HYSTERESIS
+        elif not self._warned:
+            self._warned = True
+            # Later, because other listeners must see the update of the agent first.
+            asyncio.get_running_loop().call_soon(self._note, Noticed("warning", self._sentence(share)))
+
+    def _sentence(self, share: float) -> str:
+        command = compact_command(self._session)
+        advice = (
+            f"Send {command} to have the agent summarise it."
+            if command
+            else ("The agent may soon forget the beginning of the conversation.")
+        )
+        return f"The context window is {share:.0%} full. {advice}"

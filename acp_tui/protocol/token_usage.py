@@ -1,0 +1,73 @@
+"""Reads tokens and quotas, which most agents report outside of the fields that the protocol has for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acp_tui.protocol import values
+from acp_tui.session.state import Quota
+from acp_tui.session.text import visible_line
+
+_NAMES = {
+    "input_tokens": "inputTokens",
+    "output_tokens": "outputTokens",
+    "cachedInputTokens": "cachedReadTokens",
+    "cacheWriteInputTokens": "cachedWriteTokens",
+    "reasoningOutputTokens": "thoughtTokens",
+}
+"""The names in the protocol, by the names that agents use in `_meta`."""
+_CLAUDE_QUOTA = "_claude/rateLimit"
+_CLAUDE_QUOTA_NAMES = {
+    "five_hour": "5-hour limit",
+    "seven_day": "weekly limit",
+    "seven_day_opus": "weekly limit for Opus",
+    "seven_day_sonnet": "weekly limit for Sonnet",
+    "overage": "extra usage",
+}
+MAX_MODELS = 50
+"""The maximum number of models of a turn that are read."""
+
+
+def read_tokens(source: Any) -> dict[str, int]:
+    """Return the token counts in an object, by their names in the protocol."""
+    usage = values.obj(source)
+    return {
+        _NAMES.get(name, visible_line(name[:100])): count
+        for name in usage
+        if (count := values.integer(usage, name)) is not None and count >= 0
+    }
+
+
+def turn_tokens(answer: dict[str, Any]) -> dict[str, int]:
+    """Return the token counts in the answer to a prompt. Gemini reports them only in `_meta.quota`."""
+    return read_tokens(answer.get("usage")) or read_tokens(_quota(answer).get("token_count"))
+
+
+def model_tokens(answer: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Return the token counts of each model in the answer to a prompt, which a few agents report."""
+    found: dict[str, dict[str, int]] = {}
+    for item in values.items(_quota(answer).get("model_usage"))[:MAX_MODELS]:
+        source = values.obj(item)
+        model = values.line(source, "model")
+        if model is not None and (tokens := read_tokens(source.get("token_count"))):
+            found[model] = tokens
+    return found
+
+
+def _quota(answer: dict[str, Any]) -> dict[str, Any]:
+    return values.obj(values.obj(answer.get("_meta")).get("quota"))
+
+
+def read_quota(update: dict[str, Any]) -> Quota | None:
+    """Return the limit of the user's plan that Claude Code reports with a `usage_update`."""
+    source = values.obj(values.obj(update.get("_meta")).get(_CLAUDE_QUOTA))
+    if not source:
+        return None
+    kind = values.line(source, "rateLimitType") or "limit"
+    share = values.number(source, "utilization")
+    return Quota(
+        _CLAUDE_QUOTA_NAMES.get(kind, kind.replace("_", " ")),
+        status=values.line(source, "status"),
+        share=share / 100 if share is not None and share > 1 else share,
+        resets_at=values.number(source, "resetsAt"),
+    )

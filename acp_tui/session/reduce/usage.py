@@ -1,0 +1,95 @@
+"""What the session and its turns used: the context window, tokens, cost, and limits of the user's plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.reduce.entries import add_notice, fact_changed
+from acp_tui.session.state import Cost, TurnUsage, Usage
+from acp_tui.session.usage_text import quota_words
+
+if TYPE_CHECKING:
+    from acp_tui.session import events as ev
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import Level, Session
+
+QUOTA_LEVELS: dict[str | None, Level] = {"allowed_warning": "warning", "rejected": "error"}
+"""The levels of the notices about limits, by the agent's word for the status. Others get no notice."""
+MAX_QUOTAS = 20
+"""The number of limits that a session keeps."""
+
+
+def begin_turn_usage(session: Session, at: float) -> None:
+    """Start counting what a turn uses."""
+    cost = session.usage.cost
+    before = cost.amount if cost is not None else None
+    if before is None and session.reducer_state.is_new:
+        before = 0.0
+    session.turn_usages.append(TurnUsage(session.turn, at, cost_before=before))
+
+
+def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[Change]:
+    """Update the context window and the cost, of the session and of the last turn.
+
+    The agent may also report them after the turn.
+    """
+    before = session.usage
+    session.usage = Usage(
+        used=before.used if event.used is None else event.used,
+        size=before.size if event.size is None else event.size,
+        cost=before.cost if event.cost is None else event.cost,
+        tokens=before.tokens,
+    )
+    if session.turn_usages:
+        turn = session.turn_usages[-1]
+        turn.used, turn.size = session.usage.used, session.usage.size
+        if event.cost is not None:
+            turn.cost = _turn_cost(turn, event.cost)
+    return [fact_changed("usage")]
+
+
+def _turn_cost(turn: TurnUsage, total: Cost) -> Cost | None:
+    """Return what a turn cost; None if the cost of the session before it is unknown.
+
+    A total below the earlier one means that the agent counts from zero again, because it was restarted.
+    """
+    if turn.cost_before is None:
+        return None
+    if total.amount < turn.cost_before:
+        turn.cost_before = 0.0
+    return Cost(total.amount - turn.cost_before, total.currency)
+
+
+def tokens_used(session: Session, event: ev.TokensUsed, _at: float) -> list[Change]:
+    """Add the tokens of a request to the model to those of the running turn."""
+    if not session.turn_usages or not session.working:
+        return []
+    known = session.turn_usages[-1].tokens
+    for name, count in event.tokens.items():
+        known[name] = known.get(name, 0) + count
+    return [fact_changed("usage")]
+
+
+def note_turn_tokens(session: Session, event: ev.TurnEnded) -> None:
+    """Store the tokens that the end of a turn reports, which replace those reported during the turn."""
+    if not session.turn_usages:
+        return
+    turn = session.turn_usages[-1]
+    turn.tokens = event.tokens or turn.tokens
+    turn.models = event.models
+    if turn.tokens:
+        session.usage = Usage(session.usage.used, session.usage.size, session.usage.cost, turn.tokens)
+
+
+def quota_changed(session: Session, event: ev.QuotaChanged, at: float) -> list[Change]:
+    """Store how much of a limit is used, and add a notice when it is nearly or fully used up."""
+    quota = event.quota
+    known = session.quotas.get(quota.name)
+    if known is None and len(session.quotas) >= MAX_QUOTAS:
+        return []
+    session.quotas[quota.name] = quota
+    level = QUOTA_LEVELS.get(quota.status)
+    if level is None or (known is not None and known.status == quota.status):
+        return [fact_changed("usage")]
+    notice = add_notice(session, at, quota_words(quota, at), level=level, source="agent")
+    return [fact_changed("usage"), *notice]

@@ -1,0 +1,1 @@
+"""The dialog for the agent's options. Imports widgets and dialogs."""

@@ -1,0 +1,49 @@
+"""Changes of options that were requested and are not confirmed, and why others failed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    OptionValue = str | bool
+
+
+class OptionChanges:
+    """Sets options, one value at a time each: of values requested meanwhile, only the last one is sent."""
+
+    def __init__(
+        self, send: Callable[[str, OptionValue], Awaitable[None]], changed: Callable[[], None]
+    ) -> None:
+        """`send` raises `UserError` if the agent refuses. `changed` is called when there is news to show."""
+        self._send = send
+        self._changed = changed
+        self._sending: set[str] = set()
+        self.wanted: dict[str, OptionValue] = {}
+        """The requested values that are not confirmed, by option id."""
+        self.failures: dict[str, str] = {}
+        """Why the last change of an option failed, as a sentence, by option id."""
+
+    async def change(self, option_id: str, value: OptionValue) -> None:
+        """Request a value and wait until it is set, unless the option is being set already."""
+        self.wanted[option_id] = value
+        self.failures.pop(option_id, None)
+        self._changed()
+        if option_id in self._sending:
+            return
+        self._sending.add(option_id)
+        try:
+            while True:
+                value = self.wanted[option_id]
+                await self._send(option_id, value)
+                if self.wanted[option_id] == value:
+                    break
+        except UserError as error:
+            self.failures[option_id] = str(error)
+        finally:
+            self._sending.discard(option_id)
+            self.wanted.pop(option_id, None)
+            self._changed()

@@ -1,0 +1,202 @@
+"""The dialog that shows the agent's options by category and changes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.containers import Vertical
+
+from acp_tui.ui import keys
+from acp_tui.ui.app_interface import app_of
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.wrap import make_strip, wrap
+from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.screens.options.option_rows import build_rows, choice_of, matching_options, next_value
+from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.body_scroller import BodyScroller
+from acp_tui.ui.widgets.input_line import InputLine
+from acp_tui.ui.widgets.select_list import SelectList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.widgets import Input
+
+    from acp_tui.session.state import ConfigOption, Session
+    from acp_tui.ui.drawing.body import Body, Spans
+    from acp_tui.ui.screens.options.option_changes import OptionChanges
+    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.bar import Hint
+
+CHROME_ROWS = 11
+"""The rows of the dialog besides the list: borders, title, filter, description, two blank rows, keys."""
+DESCRIPTION_ROWS = 4
+MAX_ROWS = 20
+
+
+class OptionsScreen(Dialog[None]):
+    """Lists the options with their values. It stays open while values are changed."""
+
+    CSS = """
+    OptionsScreen { align: center middle; background: transparent; }
+    OptionsScreen #dialog {
+        width: 76; max-width: 100%; height: auto; padding: 0 1;
+        background: $surface; border: round $primary;
+    }
+    OptionsScreen Input { height: 1; border: none; padding: 0; background: $panel; margin-bottom: 1; }
+    OptionsScreen #description { height: 4; margin-top: 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("options")
+    AUTO_FOCUS = "InputLine"
+
+    def __init__(
+        self,
+        session: Session,
+        changes: OptionChanges,
+        palette: Palette,
+        *,
+        change: Callable[[str, str | bool], None],
+        choose: Callable[[ConfigOption], None],
+    ) -> None:
+        """Create the dialog.
+
+        Args:
+            session: Has the options.
+            changes: Has the changes that the agent has not confirmed, and those that failed.
+            palette: The colours of the current theme.
+            change: Starts to set the option with this id to a value.
+            choose: Opens the list of the values of an option.
+        """
+        super().__init__()
+        self._session = session
+        self._changes = changes
+        self._palette = palette
+        self._change = change
+        self._choose = choose
+        self._query = ""
+        self._options = matching_options(session, "")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="dialog"):
+            yield Bar([Segment("Agent options", self._palette.strong)], id="head")
+            yield InputLine(placeholder="type to filter", id="filter")
+            rows = SelectList([], self._palette, id="options")
+            rows.empty_text = "No matches"
+            yield rows
+            yield BodyScroller(self._description, id="description")
+            yield KeyHints(self._hints(), self._palette, id="keys")
+
+    def on_mount(self) -> None:
+        """Show the options, and their descriptions while the selection moves."""
+        self.refresh_options()
+        self.watch(self.query_one(SelectList), "selected", self._show_description)
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
+
+    def on_resize(self) -> None:
+        """Fit the list into the new height."""
+        self._fit()
+
+    def refresh_options(self) -> None:
+        """Show the options as they are now. The agent may have added, removed or changed some."""
+        rows = next(iter(self.query(SelectList)), None)
+        if rows is None:  # not composed yet, or already removed
+            return
+        selected = self._selected
+        self._options = matching_options(self._session, self._query)
+        ids = [option.id for _, option in self._options]
+        position = ids.index(selected.id) if selected is not None and selected.id in ids else rows.selected
+        built = build_rows(self._options, self._changes.wanted, self._palette)
+        rows.show(built, max(0, position))
+        self._fit()
+        self._show_description()
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self._palette = palette
+        self.query_one(SelectList).use_palette(palette)
+        self.query_one("#head", Bar).show([Segment("Agent options", palette.strong)])
+        self.query_one("#keys", KeyHints).use_palette(palette)
+        self.refresh_options()
+
+    def _fit(self) -> None:
+        rows = self.query_one(SelectList)
+        width = self.query_one("#dialog").outer_size.width or min(76, self.app.size.width)
+        before = rows.styles.height.value if rows.styles.height else 0
+        wanted = max(rows.height_at(width - 4), before)  # a list that is filtered keeps its height
+        rows.styles.height = max(1, min(int(wanted), self.app.size.height - CHROME_ROWS, MAX_ROWS))
+
+    def _hints(self) -> Sequence[Hint]:
+        take, switch, close = (
+            keys.bound_keys(self, name) for name in ("options.take", "options.switch", "options.close")
+        )
+        return [(f"←→ {switch}", "change"), (take, "list of values"), ("↑↓", "option"), (close, "close")]
+
+    # ------------------------------------------------------------------------- the description
+
+    def _show_description(self) -> None:
+        self.query_one("#description", BodyScroller).show(self._description)
+
+    def _description(self, width: int) -> list[Body]:
+        option = self._selected
+        if option is None:
+            return []
+        palette = self._palette
+        texts: list[Spans] = []
+        if (failure := self._changes.failures.get(option.id)) is not None:
+            texts.append([Segment(" ".join(failure.split()), palette.error)])
+        if option.description:
+            texts.append([Segment(" ".join(option.description.split()), palette.text)])
+        choice = choice_of(option, self._value(option))
+        if choice is not None and choice.description:
+            about = " ".join(choice.description.split())
+            texts.append([Segment(f"{choice.name}: ", palette.accent), Segment(about, palette.dim)])
+        lines = [make_strip(line) for text in texts for line in wrap(text, width)]
+        return [LinesBody(lines, "\n".join(line.text for line in lines))]
+
+    # ------------------------------------------------------------------------- keys
+
+    @property
+    def _selected(self) -> ConfigOption | None:
+        index = self.query_one(SelectList).selected
+        return self._options[index][1] if 0 <= index < len(self._options) else None
+
+    def _value(self, option: ConfigOption) -> str | bool | None:
+        return self._changes.wanted.get(option.id, option.current)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show the options that match, the best first."""
+        self._query = event.value.strip()
+        self.query_one(SelectList).selected = 0
+        self._options = []
+        self.refresh_options()
+
+    def on_select_list_chosen(self) -> None:
+        """Change the option that was clicked."""
+        self.action_choose()
+
+    def action_move(self, step: int) -> None:
+        """Move the selection. At the ends, a single step wraps around and a longer one stops."""
+        rows = self.query_one(SelectList)
+        if abs(step) == 1:
+            rows.move(step)
+        elif self._options:
+            rows.selected = max(0, min(len(self._options) - 1, rows.selected + step))
+
+    def action_switch(self, step: int) -> None:
+        """Set the selected option to its next (1) or previous (-1) value."""
+        option = self._selected
+        if option is None:
+            return
+        value = next_value(option, self._value(option), step)
+        if value is not None:
+            self._change(option.id, value)
+
+    def action_choose(self) -> None:
+        """Open the list of values of the selected option; switch it if it is on or off."""
+        option = self._selected
+        if option is not None and option.kind == "boolean":
+            self.action_switch(1)
+        elif option is not None:
+            self._choose(option)
