@@ -86,9 +86,9 @@ async def test_plan_sends_whole_plans(demo: DemoClient) -> None:
 
 async def test_updates_the_client_does_not_advertise_are_not_sent(demo: DemoClient) -> None:
     session = await demo.open_session(capabilities={})
-    for command in ("/plan kinds", "/compact"):
+    for command in ("/plan kinds", "/notice", "/compact"):
         await demo.prompt(session, command)
-    assert demo.text().count("does not advertise") == 2
+    assert demo.text().count("does not advertise") == 3
     await demo.prompt(session, "/elicit form")
     assert "elicitation of mode `form`, so I must not" in demo.text()
     await demo.prompt(session, "/elicit url")
@@ -362,7 +362,7 @@ async def test_flood_is_complete_and_not_stored(demo: DemoClient) -> None:
     assert len(demo.frames) - start < 10
 
 
-async def test_unstable_and_unknown_messages_are_sent(demo: DemoClient) -> None:
+async def test_notices_compactions_and_unknown_messages_are_sent(demo: DemoClient) -> None:
     demo.sends_invalid = True
     session = await demo.open_session()
     for command in ("/notice", "/compact", "/unknown", "/stray"):
@@ -371,6 +371,8 @@ async def test_unstable_and_unknown_messages_are_sent(demo: DemoClient) -> None:
     compaction = [update.get("status") for update in demo.updates("compaction_update")]
     assert compaction == ["in_progress", "completed"]
     assert demo.updates("compaction_summary_chunk")
+    used = [update["used"] for update in demo.updates("usage_update")]
+    assert used[-1] < demo.updates("compaction_update")[-1]["_meta"]["preTokens"]
     assert demo.updates("_demo_mood")
     assert demo.requests("_acp-tui.demo/hello")
     assert demo.requests("_acp-tui.demo/ask")

@@ -22,7 +22,7 @@ ALL_CAPABILITIES: Frame = {
     "auth": {"terminal": True},
     "elicitation": {"form": {}, "url": {}},
     "plan": {},
-    "session": {"configOptions": {"boolean": {}}, "compaction": {}},
+    "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
     "_meta": {"terminal_output": True},
 }
 

@@ -78,7 +78,14 @@ class Settings:
     def config_options(self, *, booleans: bool) -> list[ConfigOption]:
         """Return the config options. Boolean options are included only if `booleans` is true."""
         selects: list[ConfigOption] = [
-            _select("mode", "Mode", "mode", self.mode, [_choice(key, *MODES[key]) for key in MODES]),
+            _select(
+                "mode",
+                "Mode",
+                "What the agent may do without asking",
+                "mode",
+                self.mode,
+                [_choice(key, *MODES[key]) for key in MODES],
+            ),
             SessionConfigOptionSelect(
                 type="select",
                 id="model",
@@ -91,7 +98,14 @@ class Settings:
                     for family in ("abacus", "orrery")
                 ],
             ),
-            _select("pace", "Pace", None, self.pace, [_choice(key, *PACES[key][:2]) for key in PACES]),
+            _select(
+                "pace",
+                "Pace",
+                "How fast the agent types",
+                None,
+                self.pace,
+                [_choice(key, *PACES[key][:2]) for key in PACES],
+            ),
         ]
         if not booleans:
             return selects
@@ -101,6 +115,7 @@ class Settings:
                 type="boolean",
                 id="thoughts",
                 name="Thoughts",
+                category="thought_level",
                 description="Send simulated thoughts",
                 current_value=self.thoughts,
             ),
@@ -128,13 +143,19 @@ def _models(family: str) -> list[SessionConfigSelectOption]:
 
 
 def _select(
-    key: str, name: str, category: str | None, current: str, choices: list[SessionConfigSelectOption]
+    key: str,
+    name: str,
+    description: str,
+    category: str | None,
+    current: str,
+    choices: list[SessionConfigSelectOption],
 ) -> SessionConfigOptionSelect:
     return SessionConfigOptionSelect.model_validate(
         {
             "type": "select",
             "id": key,
             "name": name,
+            "description": description,
             "category": category,
             "currentValue": current,
             "options": choices,

@@ -1,4 +1,4 @@
-"""Commands that send unstable, unknown or invalid messages."""
+"""Commands that send unknown or invalid messages."""
 
 from __future__ import annotations
 
@@ -12,42 +12,6 @@ from acp_tui.demo.commands.registry import parse_number, slash_command
 
 if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
-
-
-@slash_command("notice", "An advisory notice (unstable)", "[info|warning|error]")
-async def notice(turn: Turn) -> None:
-    """Send a notice of the severity that the argument names; without an argument, one of each severity."""
-    for severity in ("info", "warning", "error"):
-        if turn.argument in ("", severity):
-            await turn.send_raw_update(
-                {
-                    "sessionUpdate": "notice",
-                    "severity": severity,
-                    "title": f"A simulated notice: {severity}",
-                    "description": "This is a test notice. Nothing is wrong.",
-                }
-            )
-            await turn.pause(20)
-
-
-@slash_command("compact", "Simulate that the context is compacted (unstable)")
-async def compact(turn: Turn) -> None:
-    """Send compaction updates if the client supports them.
-
-    The capability is read from the raw parameters of `initialize`, because the SDK's model drops it.
-    """
-    session = turn.wire.initialize_params.get("clientCapabilities", {}).get("session") or {}
-    if session.get("compaction") is None:
-        await turn.say("Your client does not advertise `session.compaction`, so I cannot send it.")
-        return
-    update = {"sessionUpdate": "compaction_update", "compactionId": str(uuid.uuid4())}
-    await turn.send_raw_update({**update, "status": "in_progress"})
-    for word in ["You", "asked", "for", "a", "demonstration,", "and", "the", "demo", "gave", "it.", ""]:
-        chunk = {**update, "sessionUpdate": "compaction_summary_chunk"}
-        await turn.send_raw_update({**chunk, "content": {"type": "text", "text": word + " "}})
-        await turn.pause(3)
-    await turn.send_raw_update({**update, "status": "completed"})
-    turn.stored.used //= 10
 
 
 @slash_command(
