@@ -621,11 +621,11 @@ TABLE: tuple[Key, ...] = (
     Key("choose.page_down", "pagedown", "move(8)", "", "choose", "Page up / down"),
     Key("choose.take", "enter", "choose", "choose", "choose", "Choose the selected item", 1),
     Key("choose.close", "escape", "close", "cancel", "choose", "Cancel", 2),
-    # -- the agent's options
-    Key("options.up", "up,ctrl+p", "move(-1)", "up", "options", "Previous / next option"),
-    Key("options.down", "down,ctrl+n", "move(1)", "down", "options", "Previous / next option"),
-    Key("options.page_up", "pageup", "move(-8)", "", "options", "Page up / down"),
-    Key("options.page_down", "pagedown", "move(8)", "", "options", "Page up / down"),
+    # -- the agent's options: all before the filter, so that they take effect in the order of the key presses
+    Key("options.up", "up,ctrl+p", "move(-1)", "up", "options", "Previous / next option", priority=True),
+    Key("options.down", "down,ctrl+n", "move(1)", "down", "options", "Previous / next option", priority=True),
+    Key("options.page_up", "pageup", "move(-8)", "", "options", "Page up / down", priority=True),
+    Key("options.page_down", "pagedown", "move(8)", "", "options", "Page up / down", priority=True),
     Key("options.previous", "left", "switch(-1)", "", "options", "Previous / next value", priority=True),
     Key("options.next", "right", "switch(1)", "", "options", "Previous / next value", priority=True),
     Key("options.switch", "space", "switch(1)", "change", "options", "On or off, or the next value", 1, True),

@@ -126,7 +126,7 @@ class ChooseScreen(Dialog[str | None]):
 
     def _rows(self) -> list[Row]:
         rows = [self._row(choice) for choice in self._shown]
-        if self._is_filtered:
+        if not self._has_headings:
             return rows
         groups = [choice.group for choice in self._shown]
         return [
@@ -135,14 +135,15 @@ class ChooseScreen(Dialog[str | None]):
         ]
 
     @property
-    def _is_filtered(self) -> bool:
-        return self._shown is not self._choices
+    def _has_headings(self) -> bool:
+        """Whether groups have headings: not while filtered, and not if some choices are in no group."""
+        return self._shown is self._choices and all(choice.group for choice in self._choices)
 
     def _row(self, choice: Choice) -> Row:
         palette = self._palette
         mark = "● " if choice.value == self._current else "  "
         text = [Segment(choice.name or choice.value, palette.text)]
-        if choice.group and self._is_filtered:  # otherwise a heading says it
+        if choice.group and not self._has_headings:
             text.append(Segment(f"  {choice.group}", palette.faint))
         note = [Segment(" ".join(choice.description.split()), palette.dim)] if choice.description else None
         return Row([Segment(mark, palette.success)], text, note)

@@ -32,8 +32,16 @@ if TYPE_CHECKING:
 
 CHROME_ROWS = 11
 """The rows of the dialog besides the list: borders, title, filter, description, two blank rows, keys."""
-DESCRIPTION_ROWS = 4
+WIDTH = 72
 MAX_ROWS = 20
+
+
+class OptionsFilter(InputLine):
+    """The filter. It leaves the space bar to the dialog, which binds it."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Return False for the space bar, because Textual removes bindings of keys that a widget consumes."""
+        return character != " " and super().check_consume_key(key, character)
 
 
 class OptionsScreen(Dialog[None]):
@@ -42,7 +50,7 @@ class OptionsScreen(Dialog[None]):
     CSS = """
     OptionsScreen { align: center middle; background: transparent; }
     OptionsScreen #dialog {
-        width: 76; max-width: 100%; height: auto; padding: 0 1;
+        width: 72; max-width: 100%; height: auto; padding: 0 1;
         background: $surface; border: round $primary;
     }
     OptionsScreen Input { height: 1; border: none; padding: 0; background: $panel; margin-bottom: 1; }
@@ -81,7 +89,7 @@ class OptionsScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog"):
             yield Bar([Segment("Agent options", self._palette.strong)], id="head")
-            yield InputLine(placeholder="type to filter", id="filter")
+            yield OptionsFilter(placeholder="type to filter", id="filter")
             rows = SelectList([], self._palette, id="options")
             rows.empty_text = "No matches"
             yield rows
@@ -122,7 +130,7 @@ class OptionsScreen(Dialog[None]):
 
     def _fit(self) -> None:
         rows = self.query_one(SelectList)
-        width = self.query_one("#dialog").outer_size.width or min(76, self.app.size.width)
+        width = self.query_one("#dialog").outer_size.width or min(WIDTH, self.app.size.width)
         before = rows.styles.height.value if rows.styles.height else 0
         wanted = max(rows.height_at(width - 4), before)  # a list that is filtered keeps its height
         rows.styles.height = max(1, min(int(wanted), self.app.size.height - CHROME_ROWS, MAX_ROWS))
