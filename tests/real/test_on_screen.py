@@ -100,3 +100,23 @@ def test_escape_stops_the_turn(name: str, project: Path) -> None:
         terminal.type("\x1b")
         terminal.sees("stopped", "idle")
         quit_app(terminal)
+
+
+def test_claude_code_compacts_its_context_and_its_options_are_changed(project: Path) -> None:
+    with open_terminal("claude-code", project) as terminal:
+        terminal.sees("idle")
+        terminal.type("mock:plain\r")
+        terminal.sees("short answer", "idle")
+        terminal.type("/compact ")
+        terminal.type("\r")
+        terminal.sees("▸ compacted the context", "idle")
+        terminal.type("\x1bc")
+        terminal.sees("Context", "1,200 input · 40 output", "Cost")
+        terminal.type("\x1b")
+        terminal.sees("compacted the context")
+        terminal.type("\x0f")
+        terminal.sees("Agent options", "Model settings", "Fast mode")
+        terminal.type("\x1b[C")
+        terminal.sees("Accept edits")
+        terminal.type("\x1b")
+        quit_app(terminal)
