@@ -209,6 +209,8 @@ SINGLE_KEY_TITLES: Mapping[str, str] = {
     "conversation.find_previous": "Previous match",
     "entry.before": "Previous entry",
     "entry.after": "Next entry",
+    "prompt.before": "Previous prompt",
+    "prompt.after": "Next prompt",
     "conversation.page_up": "Scroll the conversation up",
     "conversation.page_down": "Scroll the conversation down",
     "conversation.home": "Top of the conversation",

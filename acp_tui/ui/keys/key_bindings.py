@@ -718,6 +718,8 @@ TABLE: tuple[Key, ...] = (
     Key("conversation.find_previous", "shift+f3", "find_next(-1)", "previous", "anywhere", "Previous match"),
     Key("entry.before", "alt+up", "entry(-1)", "", "anywhere", "Previous / next entry"),
     Key("entry.after", "alt+down", "entry(1)", "", "anywhere", "Previous / next entry"),
+    Key("prompt.before", "alt+pageup", "prompt(-1)", "", "anywhere", "Previous / next prompt"),
+    Key("prompt.after", "alt+pagedown", "prompt(1)", "", "anywhere", "Previous / next prompt"),
     Key("conversation.page_up", "pageup", "page(-1)", "", "anywhere", "Scroll the conversation"),
     Key("conversation.page_down", "pagedown", "page(1)", "", "anywhere", "Scroll the conversation"),
     Key("conversation.home", "ctrl+home", "home", "", "anywhere", "Top / bottom of the conversation"),

@@ -120,8 +120,26 @@ class Transcript(TranscriptView):
 
         Rings the bell if there is none.
         """
-        if not self.move_cursor(step, landmark):
+        if landmark == "prompt":
+            self.jump_to_prompt(step)
+        elif not self.move_cursor(step, landmark):
             self.app.bell()
+
+    def jump_to_prompt(self, step: int) -> bool:
+        """Show the next (1) or previous (-1) prompt at the top, with the cursor on it.
+
+        After the last prompt, follow the end and return False. Rings the bell if there is nothing to show.
+        """
+        is_at_end = self.following and self.cursor is None
+        if not (step > 0 and is_at_end) and self.move_cursor(step, "prompt"):
+            self.scroll_to_top(self.cursor)
+            return True
+        if step < 0 or is_at_end:
+            self.app.bell()
+            return not is_at_end
+        self.cursor = None
+        self.follow()
+        return False
 
     def links(self, entry_id: int) -> list[str]:
         """Return the links in an entry, in order and without duplicates."""

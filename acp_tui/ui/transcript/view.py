@@ -194,6 +194,13 @@ class TranscriptView(ScrollView, can_focus=True):
         if not top <= y < top + self.size.height - 1:
             self._jump(max(0, y - self.size.height // 4))
 
+    def scroll_to_top(self, entry_id: int | None) -> None:
+        """Scroll an entry to the top, or as far up as what follows it allows."""
+        index = self.entry_layout.index_of(entry_id)
+        if index is not None:
+            self.entry_layout.settle_lines(index, 0, self.size.height)
+            self._jump(self.entry_layout.heights.top(index) + self.entry_layout.blocks[index].gap)
+
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Measure the entries that the user scrolled to. Follow the end if the user has reached it."""
         if not self._own_scroll and round(old_value) != round(new_value) and len(self.entry_layout):

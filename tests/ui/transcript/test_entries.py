@@ -205,6 +205,20 @@ async def test_a_jump_scrolls_to_a_distant_entry() -> None:
             assert app.sees(f"┃ prompt {number}")
 
 
+async def test_jumps_put_the_prompt_at_the_top_and_end_at_the_end() -> None:
+    async with shown(messages(60)) as (app, pilot):
+        await pilot.press(*["left_square_bracket"] * 12)
+        assert app.lines()[0] == "┃ prompt 48"
+        assert app.view.render_line(0).text.startswith("▎")
+        await pilot.press("up", *["right_square_bracket"] * 2)
+        assert app.lines()[0] == "┃ prompt 50"
+        await pilot.press(*["right_square_bracket"] * 10)
+        assert app.view.cursor is None
+        assert app.view.following
+        await pilot.press("right_square_bracket")
+        assert (app.view.following, app.view.cursor) == (True, None)
+
+
 async def test_bound_letters_run_actions_and_other_text_goes_to_the_prompt() -> None:
     async with shown(mixed()) as (app, pilot):
         await pilot.press("y", "C", "r", "e", "i")

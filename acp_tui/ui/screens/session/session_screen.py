@@ -234,6 +234,12 @@ class SessionScreen(BaseScreen):
         self.transcript.focus()
         self.transcript.move_cursor(step)
 
+    def action_prompt(self, step: int) -> None:
+        """Show the next (1) or previous (-1) prompt at the top; after the last one, go back to the end."""
+        self.transcript.focus()
+        if not self.transcript.jump_to_prompt(step):
+            self.type_text("")
+
     def action_page(self, step: int) -> None:
         """Scroll the transcript by a page."""
         self.transcript.scroll_lines(step * max(1, self.transcript.size.height - 1))
