@@ -336,7 +336,7 @@ def leave_processes() -> None:
     subprocess.Popen(["sleep", "3600"])
     subprocess.run([sys.executable, "-c", DAEMON + "signal.pause()"], check=True)
     # This one has a new environment, so the mark by which tests find it is an argument.
-    command = [sys.executable, "-c", DAEMON + "signal.pause()", os.environ["ACP_TUI_TEST_MARK"]]
+    command = [sys.executable, "-c", DAEMON + "signal.pause()", os.environ["TEST_MARK_OF_ACP_TUI"]]
     subprocess.run(command, check=True, env={"PATH": os.environ["PATH"]})
     stubborn.stdout.close()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MARK = "ACP_TUI_TEST_MARK"
+MARK = "TEST_MARK_OF_ACP_TUI"
 
 
 def processes_with(text: str) -> list[int]:
