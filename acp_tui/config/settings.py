@@ -107,6 +107,7 @@ class Settings:
     notify: str = "all"  # how the user is notified when the window is unfocused
     notify_command: list[str] = field(default_factory=list)  # a program to run for that
     context_warning: int = 85  # the percentage of the context window at which to warn; 0: never
+    terminal_progress: str = "auto"  # whether the terminal's tab shows that an agent works
     timeouts: Timeouts = field(default_factory=Timeouts)
     log: Log = field(default_factory=Log)
     workspace: Workspace = field(default_factory=Workspace)
@@ -148,6 +149,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "notify": validators.notify,
     "notify_command": validators.command,
     "context_warning": validators.percentage,
+    "terminal_progress": validators.terminal_progress,
     "timeouts.initialize": validators.seconds,
     "timeouts.session": validators.seconds,
     "log.enabled": validators.boolean,

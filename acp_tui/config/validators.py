@@ -92,6 +92,13 @@ panes = one_of("none", "plan", "files", "terminals", "session")
 """Validator of the pane that is open when a conversation begins."""
 
 
+def terminal_progress(value: Any) -> str:
+    """Validate whether to show progress in the terminal's tab: `auto`, `on` or `off`, or a boolean."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return one_of("auto", "on", "off")(value)
+
+
 def strings(value: Any) -> list[str]:
     """Validate a list of strings that are not empty."""
     if isinstance(value, list) and all(isinstance(item, str) and item for item in value):

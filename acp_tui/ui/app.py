@@ -17,6 +17,7 @@ from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.terminal.background import BackgroundReply, BackgroundWatcher, background_hint
 from acp_tui.ui.terminal.passthrough import write_to_terminal
 from acp_tui.ui.terminal.resilient_app import ResilientApp
+from acp_tui.ui.terminal.tab_progress import TabProgress
 from acp_tui.ui.terminal.window_title import WindowTitle
 from acp_tui.ui.theme.theme_choice import ThemeChoice
 
@@ -85,6 +86,7 @@ class AcpTui(ResilientApp):
         self.exit_signal: int | None = None
         """The number of the signal that ended the app; None if none did."""
         self.window_title = WindowTitle(send)
+        self.tab_progress = TabProgress(self.terminal_modes, os.environ, self.set_interval)
         self._quit_requested_at = -QUIT_CONFIRM_SECONDS
         self._visible_toasts = VisibleToasts()
         self._make_first_screen = make_first_screen

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
+    from acp_tui.ui.terminal.tab_progress import TabProgress
     from acp_tui.ui.terminal.window_title import WindowTitle
     from acp_tui.ui.theme.palette import Palette
 
@@ -24,6 +25,10 @@ class AppInterface(Protocol):
     @property
     def window_title(self) -> WindowTitle:
         """The title of the terminal's window."""
+
+    @property
+    def tab_progress(self) -> TabProgress:
+        """The progress in the terminal's tab."""
 
     def take_early_text(self) -> str:
         """Remove and return the text typed before the first frame. Stop at a key that is no character."""

@@ -57,6 +57,8 @@ def test_every_value_is_shown_with_its_origin(
         "panes": '"none" built in',
         "notify": '"all" built in',
         "notify_command": "[] built in",
+        "context_warning": "85 built in",
+        "terminal_progress": '"auto" built in',
         "timeouts.initialize": "60.0 built in",
         "timeouts.session": "9.0 environment ACP_TUI_TIMEOUTS_SESSION",
         "log.enabled": "false config.toml:3",

@@ -1,8 +1,8 @@
-"""Window title, bell and notifications: tell an absent user that the agent is done or needs an answer.
+"""Window title, progress, bell and notifications: tell an absent user that the agent is done or asks.
 
-The window title always shows the phase. While the window is unfocused, the end of a turn and a question ring
-the bell, show a notification and run `notify_command`, as configured. In a terminal that does not report
-focus, the window is assumed to have it.
+The window title and the progress in the tab always show the phase. While the window is unfocused, the end of
+a turn and a question ring the bell, show a notification and run `notify_command`, as configured. In a
+terminal that does not report focus, the window is assumed to have it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.config.problems import Problem
     from acp_tui.config.settings import Settings
     from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.terminal.tab_progress import Activity, TabProgress
     from acp_tui.ui.terminal.window_title import WindowTitle
     from acp_tui.ui.widgets.status_layout import StatusFacts
 
@@ -46,6 +47,7 @@ class Attention:
         self,
         send: Callable[[str], None],
         title: Callable[[], WindowTitle],
+        progress: Callable[[], TabProgress],
         *,
         has_focus: Callable[[], bool],
         is_in_front: Callable[[], bool],
@@ -56,12 +58,14 @@ class Attention:
         Args:
             send: Writes an escape sequence to the terminal.
             title: Returns the window title, which all conversations share.
+            progress: Returns the progress in the terminal's tab, which they share as well.
             has_focus: Returns True while the terminal's window has the focus.
             is_in_front: Returns True while this is the conversation on the screen.
             environ: The environment; by default that of the process.
         """
         self._send = send
         self._title = title
+        self._progress = progress
         self._has_focus = has_focus
         self._is_in_front = is_in_front
         self._environ = os.environ if environ is None else environ
@@ -76,6 +80,7 @@ class Attention:
         return cls(
             lambda sequence: write_to_terminal(screen.app, sequence),
             lambda: app_of(screen).window_title,
+            lambda: app_of(screen).tab_progress,
             has_focus=lambda: screen.app.app_focus,
             is_in_front=lambda: screen.is_in_front,
         )
@@ -83,12 +88,14 @@ class Attention:
     def configure(self, settings: Settings) -> list[Problem]:
         """Apply the settings and return the problems with them."""
         self._mode, self._command = settings.notify, settings.notify_command
+        self._progress().configure(settings.terminal_progress)
         return notify_command_problems(settings)
 
     def update(self, facts: StatusFacts, question: str = "") -> None:
-        """Update the title, and alert the user to a new phase. `question` names what the agent asks about."""
+        """Update title and progress, and alert the user to a new phase. `question` names what is asked."""
         phase = facts.phase
         self._show_title(phase, facts)
+        self._progress().show(self, _activity(facts), facts.plan_share)
         before, self._phase = self._phase, phase
         if phase == before or self._has_focus():
             return
@@ -105,8 +112,9 @@ class Attention:
             self._alert("message", f"{_short(agent)}: {_short(message)}")
 
     def stop(self) -> None:
-        """Restore the window title."""
+        """Restore the window title, and remove the progress."""
         self._title().release(self)
+        self._progress().show(self, None)
 
     def _show_title(self, phase: str, facts: StatusFacts) -> None:
         if self._mode != "off" and self._is_in_front():
@@ -146,6 +154,12 @@ class Attention:
             )
         except (OSError, ValueError) as error:
             _log.warning("notify_command cannot be run: %s", error)
+
+
+def _activity(facts: StatusFacts) -> Activity | None:
+    if facts.phase in BUSY_PHASES:
+        return "asking" if facts.phase == "asking" else "working"
+    return "failed" if facts.phase == "dead" or (facts.phase == "idle" and facts.failed) else None
 
 
 def notify_command_problems(settings: Settings) -> list[Problem]:

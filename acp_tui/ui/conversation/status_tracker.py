@@ -29,6 +29,8 @@ class StatusTracker:
         """Why there is no session, and which key to press; empty if there is one."""
         self.starting = False
         """True while the agent is being restarted: the session still says that the agent has ended."""
+        self.tabs_asking = 0
+        """The number of other tabs in which an agent waits for an answer."""
         self._unasked_actions = UnaskedActions()
         self._phase: Phase = "connecting"
         self._since: float | None = None
@@ -60,11 +62,16 @@ class StatusTracker:
             used=usage.used,
             size=usage.size,
             context_warning=self.context_warning,
+            queued=len(session.queue),
+            queue_paused=session.queue_paused and bool(session.queue),
+            tabs_asking=self.tabs_asking,
             cost=usage.cost.amount if usage.cost else None,
             currency=usage.cost.currency if usage.cost else "USD",
             phase=phase,
             phase_detail=stuck or self.awaited,
             since=self._since,
+            failed=session.last_error is not None,
+            plan_share=_plan_share(session),
             heard=session.heard or "",
             heard_at=session.heard_at,
         )
@@ -76,6 +83,12 @@ def _phase(session: Session, *, asking: bool) -> Phase:
     if session.phase in ("prompting", "idle") and asking:  # some agents ask outside of turns
         return "asking"
     return "working" if session.phase == "prompting" else session.phase
+
+
+def _plan_share(session: Session) -> float | None:
+    plan = session.plan
+    items = plan.items if plan is not None and plan.turn == session.turn else []
+    return sum(item.status == "completed" for item in items) / len(items) or None if items else None
 
 
 def _mode(session: Session) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rich.cells import cell_len
@@ -16,13 +16,29 @@ CANCEL_GRACE_SECONDS = 5.0
 """Seconds that an agent has to end its turn after the user has cancelled it."""
 MIN_AGENT_CELLS = 12
 """The agent's title is shortened to this many cells before essential items are dropped."""
-ESSENTIAL_RANK = 4
-"""Items up to this `rank` are essential: the warning, the context usage, the mode and the policy."""
 CONTEXT_WARNING = 0.85
 """The share of the context window from which the usage is marked, until the settings have been read."""
+ESSENTIAL_RANK = 5
+"""Items up to this `rank` are essential: warnings, tabs that ask, context usage, mode, policy and queue.
+
+They are shortened before the first of them is dropped.
+"""
 
 Phase = Literal["connecting", "loading", "idle", "working", "asking", "cancelling", "dead"]
-Part = Literal["agent", "project", "branch", "mark", "mode", "policy", "model", "context", "cost", "phase"]
+Part = Literal[
+    "agent",
+    "project",
+    "branch",
+    "mark",
+    "mode",
+    "policy",
+    "model",
+    "context",
+    "cost",
+    "queue",
+    "tabs",
+    "phase",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +56,16 @@ class StatusFacts:
     used: int | None = None  # tokens in the context
     size: int | None = None
     context_warning: float = CONTEXT_WARNING  # the share from which it is marked
+    queued: int = 0  # prompts in the queue
+    queue_paused: bool = False
+    tabs_asking: int = 0  # other tabs in which an agent waits for an answer
     cost: float | None = None
     currency: str = "USD"
     phase: Phase = "idle"
     phase_detail: str = ""  # the current step, why the agent ended, or advice if a cancel takes long
     since: float | None = None  # when the phase started
+    failed: bool = False  # the last turn ended with an error
+    plan_share: float | None = None  # the finished share of the turn's plan; None if nothing is finished
     heard: str = ""  # describes the agent's last message
     heard_at: float | None = None
 
@@ -65,6 +86,7 @@ class _Item:
     piece: Piece
     rank: int  # items with the highest rank are dropped first; 0 is never dropped
     left: bool = False
+    short: str = ""  # the text to show before an essential item is dropped
 
 
 # The mark shows on terminals without colours, too.
@@ -81,6 +103,8 @@ def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
         agent = cell_len(items[0].piece.text)
         if least.rank <= ESSENTIAL_RANK and agent - over >= MIN_AGENT_CELLS:
             items[0] = _agent(facts, agent - over)
+        elif least.rank <= ESSENTIAL_RANK and any(item.short for item in items):
+            _shorten_first(items)
         elif least is YOLO:
             items[items.index(YOLO)] = SHORT_YOLO
         else:
@@ -94,6 +118,12 @@ def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
     return [piece for piece in line if piece.text]
 
 
+def _shorten_first(items: list[_Item]) -> None:
+    """Replace the first item that has a short text."""
+    index, item = next((index, item) for index, item in enumerate(items) if item.short)
+    items[index] = replace(item, piece=replace(item.piece, text=item.short), short="")
+
+
 def _agent(facts: StatusFacts, width: int) -> _Item:
     return _Item(Piece(shorten(facts.agent, width), "strong", "agent"), 0, left=True)
 
@@ -101,9 +131,9 @@ def _agent(facts: StatusFacts, width: int) -> _Item:
 def _left(facts: StatusFacts, width: int) -> list[_Item]:
     items = [_agent(facts, max(MIN_AGENT_CELLS, width // 3))]  # some titles are very long
     if facts.project:
-        items.append(_Item(Piece(shorten(facts.project, 30), "text", "project"), 5, left=True))
+        items.append(_Item(Piece(shorten(facts.project, 30), "text", "project"), 6, left=True))
     if facts.branch:
-        items.append(_Item(Piece(shorten(facts.branch, 30), "dim", "branch"), 6, left=True))
+        items.append(_Item(Piece(shorten(facts.branch, 30), "dim", "branch"), 7, left=True))
     return items
 
 
@@ -112,18 +142,25 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
     if facts.acts_without_asking and facts.policy != "yolo":
         items.append(_Item(Piece("! acts without asking", "warning", "mark"), 2))
     if facts.mode:
-        items.append(_Item(Piece(f"mode: {shorten(facts.mode, 20)} ▾", "accent", "mode"), 4))
+        mode = f"{shorten(facts.mode, 20)} ▾"
+        items.append(_Item(Piece(f"mode: {mode}", "accent", "mode"), 4, short=mode))
     if facts.policy == "yolo":
         items.append(YOLO)
     elif facts.policy:
         items.append(_Item(Piece(f"policy: {facts.policy} ▾", "accent", "policy"), 4))
     if facts.model:
-        items.append(_Item(Piece(f"{shorten(facts.model, 24)} ▾", "dim", "model"), 7))
+        items.append(_Item(Piece(f"{shorten(facts.model, 24)} ▾", "dim", "model"), 8))
     if facts.used is not None:
         items.append(_Item(_context(facts), 3))
     if facts.cost is not None:
-        items.append(_Item(Piece(format_money(facts.cost, facts.currency), "dim", "cost"), 8))
-    return [*items, _Item(_phase(facts, now), 0)]
+        items.append(_Item(Piece(format_money(facts.cost, facts.currency), "dim", "cost"), 9))
+    if facts.queued:
+        text = f"{facts.queued} queued{', paused' if facts.queue_paused else ''}"
+        items.append(_Item(Piece(text, "warning" if facts.queue_paused else "text", "queue"), 5))
+    if facts.tabs_asking:
+        text = "1 tab asks" if facts.tabs_asking == 1 else f"{facts.tabs_asking} tabs ask"
+        items.append(_Item(Piece(f"? {text}", "warning", "tabs"), 2))
+    return [*items, _Item(_phase(facts, now), 0, short="? your answer" if facts.phase == "asking" else "")]
 
 
 def _context(facts: StatusFacts) -> Piece:

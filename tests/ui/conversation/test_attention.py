@@ -6,11 +6,14 @@ import json
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
 from acp_tui.config.settings import Settings
 from acp_tui.ui.conversation.attention import Attention, expand_command
+from acp_tui.ui.terminal.modes import TerminalModes
+from acp_tui.ui.terminal.tab_progress import TabProgress, supports_progress
 from acp_tui.ui.terminal.window_title import RESTORE_TITLE, SAVE_TITLE, WindowTitle
 from acp_tui.ui.widgets.status_layout import StatusFacts
 from tests.support.conversation_ui import agent
@@ -18,6 +21,7 @@ from tests.support.terminal import Terminal
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from acp_tui.ui.widgets.status_layout import Phase
@@ -34,14 +38,23 @@ class Window:
         self.sent: list[str] = []
         environ = {"PATH": "/bin:/usr/bin", **environ}
         title = WindowTitle(self.sent.append)
+        self.timers: list[Callable[[], None]] = []
+        self.progress = TabProgress(TerminalModes(self.sent.append), environ, self._start_timer)
         self.attention = Attention(
             self.sent.append,
             lambda: title,
+            lambda: self.progress,
             has_focus=lambda: self.focused,
             is_in_front=lambda: True,
             environ=environ,
         )
         self.attention.configure(Settings(notify=notify, notify_command=list(command)))
+
+    def _start_timer(self, _seconds: float, call: Callable[[], None]) -> Mock:
+        self.timers.append(call)
+        timer = Mock()
+        timer.stop.side_effect = lambda: self.timers.remove(call)
+        return timer
 
     def see(self, *phases: Phase, asked: str = "", facts: StatusFacts = FACTS) -> list[str]:
         """Go through the phases and return what was written for the last one."""
@@ -205,3 +218,84 @@ def test_a_real_terminal_gets_alerts_and_its_title_back(tmp_path: Path) -> None:
         assert terminal.quit() == 0
         assert terminal.raw.count(SAVE_TITLE.encode()) == terminal.raw.count(RESTORE_TITLE.encode()) == 1
         assert terminal.raw.rindex(RESTORE_TITLE.encode()) > terminal.raw.rindex(b"]2;")
+
+
+# --------------------------------------------------------------------------- progress in the tab
+
+GHOSTTY = {"TERM_PROGRAM": "ghostty"}
+BUSY, PAUSED, FAILED, CLEAR = (f"\x1b]9;4;{state}\x1b\\" for state in ("3;0", "4;100", "2;100", "0;0"))
+
+
+def progress(window: Window) -> list[str]:
+    return [text for text in window.sent if "]9;4;" in text]
+
+
+def test_the_tab_shows_what_the_turn_does() -> None:
+    window = Window(**GHOSTTY)
+    window.see("connecting", "idle")
+    assert progress(window) == []
+    phases: list[tuple[Phase, str]] = [
+        ("working", BUSY),
+        ("asking", PAUSED),
+        ("cancelling", BUSY),
+        ("idle", CLEAR),
+    ]
+    for phase, shown in phases:
+        window.see(phase)
+        assert progress(window) == [shown]
+    assert window.timers == []
+    window.see("working", facts=replace(FACTS, plan_share=0.25))
+    assert progress(window) == ["\x1b]9;4;1;25\x1b\\"]
+    window.see("idle", facts=replace(FACTS, failed=True))
+    assert progress(window) == [FAILED]
+    window.sent.clear()
+    window.timers[0]()
+    assert progress(window) == [FAILED]
+    window.attention.stop()
+    assert progress(window)[-1] == CLEAR
+
+
+def test_the_tab_shows_all_conversations() -> None:
+    window = Window(**GHOSTTY)
+    window.see("working", facts=replace(FACTS, plan_share=0.5))
+    window.progress.show("second", "failed")
+    window.progress.show("second", "working", 0.5)
+    window.progress.show("second", "asking")
+    window.progress.show("second", None)
+    half = "\x1b]9;4;1;50\x1b\\"
+    assert progress(window) == [half, BUSY, PAUSED, half]
+
+
+@pytest.mark.parametrize(
+    ("setting", "environ", "shown"),
+    [
+        ("auto", {"WT_SESSION": "1"}, True),
+        ("auto", {"TERM": "xterm-kitty"}, False),
+        ("on", {"TERM": "xterm-kitty"}, True),
+        ("off", GHOSTTY, False),
+        ("auto", GHOSTTY | {"TMUX": "/tmp/tmux"}, False),
+    ],
+)
+def test_only_terminals_that_show_progress_get_it(setting: str, environ: dict[str, str], shown: bool) -> None:
+    window = Window(**environ)
+    window.progress.configure(setting)
+    window.see("working")
+    assert bool(progress(window)) is shown
+
+
+def test_terminals_with_progress_are_known_by_their_variables() -> None:
+    supported = (
+        {"ConEmuANSI": "ON"},
+        {"TERM_PROGRAM": "WezTerm"},
+        {"TERM": "xterm-ghostty"},
+        {"TERM_FEATURES": "T3LrMSc7UUw9Ts3BFGsSyHNoSxFP"},
+        {"VTE_VERSION": "8003"},
+    )
+    other: tuple[dict[str, str], ...] = (
+        {"TERM_FEATURES": "T3LrMSc7UUw9Ts3BFGsSyHNoSxF"},
+        {"VTE_VERSION": "7600"},
+        {"ConEmuANSI": "OFF"},
+        {},
+    )
+    assert all(map(supports_progress, supported))
+    assert not any(map(supports_progress, other))

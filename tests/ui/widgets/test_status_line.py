@@ -67,6 +67,28 @@ def test_less_important_facts_are_dropped_first() -> None:
     assert dropped == ["$0.05", "Sonnet", "main", "my-project", "Ask", "ctx"]
 
 
+def test_the_queue_and_tabs_that_ask_are_counted() -> None:
+    assert "ctx 27%  $0.05  2 queued  ● working" in line_text(replace(FACTS, queued=2))
+    paused = layout(replace(FACTS, queued=3, queue_paused=True), 200, 0)
+    assert next((piece.text, piece.style) for piece in paused if piece.part == "queue") == (
+        "3 queued, paused",
+        "warning",
+    )
+    assert "  ? 1 tab asks  ● working" in line_text(replace(FACTS, tabs_asking=1))
+    assert "  ? 2 tabs ask  ● working" in line_text(replace(FACTS, tabs_asking=2))
+
+
+def test_in_a_narrow_line_essential_facts_are_shortened_before_one_is_dropped() -> None:
+    facts = replace(FACTS, policy="accept-edits", phase="asking")
+    asking = "  ? waiting for your answer "
+    assert line_text(facts, 100).endswith(f" mode: Ask ▾ · policy: accept-edits ▾  ctx 27%{asking}")
+    assert line_text(facts, 80).endswith(" Ask ▾ · policy: accept-edits ▾  ctx 27%  ? your answer ")
+    facts = replace(facts, tabs_asking=2, queued=2)
+    assert line_text(facts, 100).endswith(" accept-edits ▾  ctx 27%  2 queued  ? 2 tabs ask  ? your answer ")
+    assert line_text(facts, 80).endswith(" policy: accept-edits ▾  ctx 27%  ? 2 tabs ask  ? your answer ")
+    assert line_text(facts, 46) == " Claude Code      ? 2 tabs ask  ? your answer "
+
+
 def test_a_long_title_is_shortened_before_essential_facts_are_dropped() -> None:
     title = "The Exceptionally Thorough Coding Agent of the Company, Limited"
     mode, model = "Ask before everything that is dangerous", "The model with the longest name of all of them"
