@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     prompt = _prompt(word)
     if args.continue_latest:
         args.resume = latest_session(args.cwd, agent, args.program)
+        args.cwd = None  # the session keeps its own folder, which may be a worktree of this one
 
     import asyncio
 

@@ -72,6 +72,8 @@ def app_for(
     if args.continue_latest:
         args.resume = latest_session(args.cwd, agent, args.program)
     settings = early_settings.read(Path(args.cwd or "."))
+    if args.continue_latest:
+        args.cwd = None  # the session keeps its own folder, which may be a worktree of this one
     chosen_by_project = False
     if agent is None and args.program is None and not args.resume and not args.choose:
         agent, chosen_by_project = _default_agent(settings)
