@@ -339,3 +339,16 @@ async def _sign_in(answer: str) -> int:
         return await process.wait()
     finally:
         os.close(master)
+
+
+async def test_a_forgotten_session_is_neither_opened_again_nor_listed(start: StartDemo, folder: Path) -> None:
+    first = await start(folder)
+    session = await first.open_session()
+    await first.prompt(session, "/forget")
+    await first.stop()
+    second = await start(folder)
+    await second.initialize()
+    for method in ("session/load", "session/resume"):
+        error = await _error(second, method, sessionId=session, cwd=str(folder), mcpServers=[])
+        assert error["code"] == -32002
+    assert (await second.call("session/list", cwd=str(folder)))["sessions"] == []

@@ -48,6 +48,7 @@ class StoredSession:
     remembered: dict[str, bool] = field(default_factory=dict)  # "always" answers, by kind of tool call
     used: int = 0  # tokens, estimated
     cost: float = 0.0
+    forgotten: bool = False  # it cannot be opened again
     history: History = field(default_factory=History)
 
 
@@ -84,9 +85,12 @@ class SessionStore:
     def load(self, session_id: str) -> StoredSession:
         """Read a session. Raises `RequestError` if it does not exist or is damaged."""
         try:
-            return self._read(self._file(session_id))
+            session = self._read(self._file(session_id))
         except (OSError, ValueError, KeyError, TypeError):
-            raise RequestError(-32002, f"No such session: {session_id}", {"sessionId": session_id}) from None
+            session = None
+        if session is None or session.forgotten:
+            raise RequestError(-32002, f"No such session: {session_id}", {"sessionId": session_id})
+        return session
 
     def delete(self, session_id: str) -> None:
         """Remove a session. The protocol treats deleting an unknown session as success."""
@@ -102,7 +106,7 @@ class SessionStore:
         sessions = [
             session
             for session in self._all()
-            if session.history.updates and (cwd is None or session.cwd == cwd)
+            if session.history.updates and not session.forgotten and (cwd is None or session.cwd == cwd)
         ]
         sessions.sort(key=_sort_key, reverse=True)
         if cursor is not None:

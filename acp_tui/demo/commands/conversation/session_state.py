@@ -49,6 +49,16 @@ async def change_commands(turn: Turn) -> None:
     await turn.say(f"I now offer {len(offered)} commands. Undo with `/commands {undo}`.")
 
 
+@slash_command("forget", "Forget this session, as some agents do when they are restarted")
+async def forget(turn: Turn) -> None:
+    """Let the agent refuse to open the session again."""
+    turn.stored.forgotten = True
+    await turn.say(
+        "I will not remember this session. Restart me with `F5`, or quit and run `acp-tui demo --continue`. "
+        "Then *Continue in a new session* gives me a summary of it."
+    )
+
+
 @slash_command("usage", "Fill the context window and raise the cost; all made up", "[percent]")
 async def usage(turn: Turn) -> None:
     """Raise the usage in ten steps to a percentage of the context window."""
