@@ -205,12 +205,15 @@ class AppContext:
 
     def export(self, conversation: Conversation, form: str, theme: str) -> Path:
         """Export a conversation and return the path of the file. `form` is one of `export.FORMATS`."""
+        if conversation.folder.path is None:
+            raise UserError("This conversation is not recorded, so there is nothing to export.")
+        return self.export_stored(read_session(conversation.folder.path), conversation.cwd, form, theme)
+
+    def export_stored(self, stored: StoredSession, cwd: Path, form: str, theme: str) -> Path:
+        """Export a recorded session of the folder `cwd`, and return the path of the file."""
         from acp_tui.export import export
         from acp_tui.export.metadata import SessionMetadata
 
-        if conversation.folder.path is None:
-            raise UserError("This conversation is not recorded, so there is nothing to export.")
-        stored = read_session(conversation.folder.path)
         path = paths().data / "exports" / f"{stored.id}.{form}"
         try:
             text = export(
@@ -218,7 +221,7 @@ class AppContext:
                 form,
                 SessionMetadata.from_folder(stored),
                 theme=theme,
-                is_sensitive=self.is_sensitive_in(conversation.cwd),
+                is_sensitive=self.is_sensitive_in(cwd),
             )
             write_private(path, text)
         except OSError as error:

@@ -6,11 +6,11 @@ import sqlite3
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from acp_tui.session_index.database import (
     POSITION_BITS,
-    IndexDamagedError,
     index_error,
     index_file,
     open_for_reading,
@@ -19,11 +19,13 @@ from acp_tui.session_index.index_update import decompress
 from acp_tui.session_index.query import Hit, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Container, Iterator
     from pathlib import Path
 
 MAX_CANDIDATES = 120
 """The number of matching entries, the newest first, that are ranked."""
+MAX_SCANNED = 50_000
+"""The number of matching entries among which those of certain sessions are looked for."""
 MAX_HITS = 50
 MAX_HITS_PER_SESSION = 3
 HALF_LIFE_SECONDS = 30 * 86_400.0
@@ -57,10 +59,11 @@ class SessionSearch:
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
 
-    def search(self, text: str) -> list[SessionHit]:
+    def search(self, text: str, only: Collection[str] | None = None) -> list[SessionHit]:
         """Return the matching entries, the best first; none if there is no index yet or nothing was typed.
 
-        Newer entries rank higher, as do those with more matches or with the typed phrase.
+        Newer entries rank higher, as do those with more matches or with the typed phrase. With `only`, no
+        entries of other sessions are returned.
 
         Raises:
             IndexDamagedError: The index has to be made again.
@@ -71,7 +74,7 @@ class SessionSearch:
         if not query.words:
             return []
         try:
-            return self._search(query)
+            return self._search(query, only)
         except sqlite3.DatabaseError as error:
             if str(error) == "interrupted":
                 raise InterruptedError from error
@@ -97,45 +100,20 @@ class SessionSearch:
             self._connection.close()
             self._connection = None
 
-    def _search(self, query: Query) -> list[SessionHit]:
+    def _search(self, query: Query, only: Collection[str] | None) -> list[SessionHit]:
         if (connection := self._open()) is None:
             return []
-        rows = connection.execute(
-            "SELECT number, text FROM entries WHERE number IN ("
-            "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)",
-            (query.match_expression(), MAX_CANDIDATES),
-        ).fetchall()
+        folders = dict(connection.execute("SELECT number, folder FROM sessions"))
+        if only is not None:
+            folders = {number: folder for number, folder in folders.items() if folder in only}
         now, ranked = self._clock(), []
-        for number, data in rows:
+        for number in _candidates(connection, query, folders):
+            (data,) = connection.execute("SELECT text FROM entries WHERE number = ?", (number,)).fetchone()
             text = decompress(data)
             age = max(0.0, now - (number >> POSITION_BITS))
             ranked.append((query.relevance(text) * 0.5 ** (age / HALF_LIFE_SECONDS), number, text))
         ranked.sort(reverse=True)
-        return self._hits(connection, query, ranked)
-
-    def _hits(
-        self, connection: sqlite3.Connection, query: Query, ranked: list[tuple[float, int, str]]
-    ) -> list[SessionHit]:
-        hits: list[SessionHit] = []
-        folders: dict[int, str] = {}
-        counts: dict[int, int] = {}
-        for _, number, text in ranked:
-            session = number >> POSITION_BITS
-            counts[session] = counts.get(session, 0) + 1
-            if counts[session] > MAX_HITS_PER_SESSION:
-                continue
-            if session not in folders:
-                row = connection.execute(
-                    "SELECT folder FROM sessions WHERE number = ?", (session,)
-                ).fetchone()
-                if row is None:
-                    raise IndexDamagedError("an entry belongs to no session")
-                folders[session] = row[0]
-            position = number & ((1 << POSITION_BITS) - 1)
-            hits.append(SessionHit(folders[session], position, query.hit(text)))
-            if len(hits) == MAX_HITS:
-                break
-        return hits
+        return list(islice(_hits(query, folders, ranked), MAX_HITS))
 
     def _open(self) -> sqlite3.Connection | None:
         """Return the open index. It is opened again if it was replaced."""
@@ -148,3 +126,24 @@ class SessionSearch:
             self.close()
             self._connection, self._inode = open_for_reading(self._cache), inode
         return self._connection
+
+
+def _candidates(connection: sqlite3.Connection, query: Query, sessions: Container[int]) -> list[int]:
+    """Return the numbers of the newest matching entries of these sessions."""
+    rows = connection.execute(
+        "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC", (query.match_expression(),)
+    )
+    numbers = (number for (number,) in islice(rows, MAX_SCANNED) if number >> POSITION_BITS in sessions)
+    return list(islice(numbers, MAX_CANDIDATES))
+
+
+def _hits(
+    query: Query, folders: dict[int, str], ranked: list[tuple[float, int, str]]
+) -> Iterator[SessionHit]:
+    counts: dict[int, int] = {}
+    for _, number, text in ranked:
+        session = number >> POSITION_BITS
+        counts[session] = counts.get(session, 0) + 1
+        if counts[session] <= MAX_HITS_PER_SESSION:
+            position = number & ((1 << POSITION_BITS) - 1)
+            yield SessionHit(folders[session], position, query.hit(text))

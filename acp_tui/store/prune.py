@@ -69,6 +69,19 @@ def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
     return remove_sessions(data_dir, prune_candidates(data_dir, keep=keep, max_bytes=max_bytes))
 
 
+def sessions_in_use(data_dir: Path) -> set[str]:
+    """Return the ids of the sessions that are open, in this or another process.
+
+    Raises `LockedError` if another process opens or removes a session for too long.
+    """
+    sessions = sessions_directory(data_dir)
+    if not sessions.is_dir():
+        return set()
+    # While we hold this lock, no process can open a session, and find it in use because of the check.
+    with file_lock(store_lock(sessions), timeout=STORE_LOCK_TIMEOUT_SECONDS):
+        return {session.id for session in list_sessions(data_dir) if session.in_use()}
+
+
 def _set_aside(session: StoredSession, path: Path) -> bool:
     """Rename a folder of the session, to delete it later. Return False if the session is in use."""
     sessions = session.path.parent

@@ -66,6 +66,7 @@ class AcpTui(ResilientApp):
         theme: str | None = None,
         settings: EarlySettings | None = None,
         launcher: MakeLauncher | None = None,
+        sessions: MakeLauncher | None = None,
     ) -> None:
         """Create the app.
 
@@ -74,6 +75,7 @@ class AcpTui(ResilientApp):
             theme: The theme to use instead of the one in the settings.
             settings: The settings that the first frame needs.
             launcher: Makes the launcher; None if there is none, as in a replay.
+            sessions: Makes the screen with the recorded sessions, likewise.
         """
         self._settings = settings
         self._problems: list[str] = []
@@ -91,6 +93,7 @@ class AcpTui(ResilientApp):
         self._visible_toasts = VisibleToasts()
         self._make_first_screen = make_first_screen
         self._make_launcher = launcher
+        self._make_sessions = sessions
         self._base_screen: BaseScreen | None = None
         self._used_launcher = False
         self._early_keys: list[events.Key] | None = []  # None once the first screen handles keys
@@ -260,6 +263,22 @@ class AcpTui(ResilientApp):
         """Open the launcher over the conversation, which continues."""
         if self._make_launcher is not None and self._can_open_launcher:
             self.push_screen(self._make_launcher(self.palette, over=self._base_screen))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action is available now. The footer omits the keys of others."""
+        if action == "sessions":
+            return self._make_sessions is not None and self._may_open_sessions
+        return super().check_action(action, parameters)
+
+    @property
+    def _may_open_sessions(self) -> bool:
+        """False below a dialog, whose keys would be lost, and if the screen is open already."""
+        return isinstance(self.screen, BaseScreen) and not self.screen.lists_sessions
+
+    def action_sessions(self) -> None:
+        """List the recorded sessions, over the current screen."""
+        if self._make_sessions is not None and self._may_open_sessions:
+            self.push_screen(self._make_sessions(self.palette, over=self._base_screen))
 
     # ------------------------------------------------------------------------- the clipboard
 

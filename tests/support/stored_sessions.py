@@ -25,12 +25,19 @@ def record_session(
     cwd: str = "/project",
     agent: str = "demo",
     session_id: str = "s-1",
+    command: Sequence[str] = (),
     is_open: bool = False,
     **meta: Any,
 ) -> SessionFolder:
     """Record a session: the turns, then the updates. It is closed unless `is_open`."""
     folder = create_session_folder(
-        data_dir, agent=agent, title=agent.title(), cwd=cwd, command=[agent], clock=lambda: at
+        data_dir,
+        agent=agent,
+        title=agent.title(),
+        cwd=cwd,
+        command=command,
+        ad_hoc=bool(command),
+        clock=lambda: at,
     )
     log = folder.log
     new = {"jsonrpc": "2.0", "id": 0}

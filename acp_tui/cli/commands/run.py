@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.conversation.reopening.earlier_conversation import PromptDraft
+    from acp_tui.ui.screens.session.text_place import TextPlace
+    from acp_tui.ui.screens.sessions.opening import SessionToOpen
     from acp_tui.ui.theme.palette import Palette
 
 
@@ -46,15 +48,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def default_arguments() -> argparse.Namespace:
+    """Return the arguments of `acp-tui` without any option."""
+    parser = argparse.ArgumentParser()
+    configure(parser)
+    return parser.parse_args([])
+
+
 def run(args: argparse.Namespace) -> int:
     """Run the app and return the exit code."""
     require_terminal("`acp-tui exec` works without a terminal")
+    return _run(partial(app_for, args))
+
+
+def run_sessions(args: argparse.Namespace) -> int:
+    """Run the app with the list of recorded sessions, and return the exit code."""
+    return _run(partial(sessions_app, args))
+
+
+def _run(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> int:
     from acp_tui.ui.conversation import gc_control
 
     gc_control.pause()  # until the first screen is up
     created: list[ConversationSetup] = []
     try:
-        code = run_app(app_for(args, created.append))
+        code = run_app(make_app(created.append))
     except ScreenFailedError as error:
         commands = [f" Resume with `acp-tui --resume {setup.conversation.folder.id}`." for setup in created]
         raise UserError(f"{error}{commands[-1] if commands else ''}", exit_code=error.exit_code) from error
@@ -86,7 +104,23 @@ def app_for(
         _conversation, args, on_created, agent, prompt, chosen_by_project=chosen_by_project
     )
     start = conversation if has_agent else launcher
-    return AcpTui(start, theme=args.theme, settings=settings, launcher=launcher)
+    sessions = partial(_sessions, args, on_created)
+    return AcpTui(start, theme=args.theme, settings=settings, launcher=launcher, sessions=sessions)
+
+
+def sessions_app(
+    args: argparse.Namespace, on_created: Callable[[ConversationSetup], None] = lambda _: None
+) -> AcpTui:
+    """Return the app that starts with the list of recorded sessions."""
+    from acp_tui.ui.app import AcpTui
+
+    return AcpTui(
+        partial(_sessions, args, on_created),
+        theme=args.theme,
+        settings=early_settings.read(Path(args.cwd or ".")),
+        launcher=partial(_launcher, args, on_created),
+        sessions=partial(_sessions, args, on_created),
+    )
 
 
 def _default_agent(settings: early_settings.EarlySettings) -> tuple[str | None, bool]:
@@ -117,6 +151,7 @@ def _conversation(
     palette: Palette,
     *,
     draft: PromptDraft | None = None,
+    place: TextPlace | None = None,
     chosen_by_project: bool = False,
 ) -> BaseScreen:
     """Return the screen of one conversation."""
@@ -158,7 +193,9 @@ def _conversation(
 
     program = (args.program or "").split()
     name = agent or (program[0].rpartition("/")[2] if program else "the agent")
-    return ConversationScreen(make, name, palette, first_prompt=prompt, draft=draft, new_session=new_session)
+    return ConversationScreen(
+        make, name, palette, first_prompt=prompt, draft=draft, new_session=new_session, place=place
+    )
 
 
 def _launcher(
@@ -199,6 +236,31 @@ def _launcher(
         return here.servers, here.withheld
 
     return LauncherScreen(palette, read, start, folder, read_servers, over=over)
+
+
+def _sessions(
+    args: argparse.Namespace,
+    on_created: Callable[[ConversationSetup], None],
+    palette: Palette,
+    *,
+    over: BaseScreen | None = None,
+) -> BaseScreen:
+    """Return the screen that lists recorded sessions. `over` is the screen beneath it, if any."""
+    from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
+
+    def open_session(palette: Palette, wanted: SessionToOpen) -> BaseScreen:
+        """Return the screen of the session, with the command line's options."""
+        changes: dict[str, Any] = {
+            "program": None,
+            "resume": wanted.session,
+            "cwd": wanted.folder,
+            "add_dir": [],
+        }
+        given = argparse.Namespace(**(vars(args) | changes))
+        return _conversation(given, on_created, wanted.agent, None, palette, place=wanted.place)
+
+    folder = (over.folder if over is not None else "") or args.cwd or "."
+    return SessionsScreen(palette, Path(folder).absolute(), open_session, over=over)
 
 
 def _print_resume_hint(setup: ConversationSetup) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
+from acp_tui.cli.commands import run as run_command
 from acp_tui.cli.options import add_action
 from acp_tui.cli.recordings import print_recording
 from acp_tui.cli.sessions import pruning, searching
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    add_action(actions, "list", "list sessions, most recent first (default)")
+    add_action(actions, "list", "list sessions, most recent first (default, unless on a terminal)")
     searching.configure(add_action(actions, "search", "search everything said and done in all sessions"))
     show = add_action(actions, "show", "show a session's details and conversation")
     show.add_argument("id", metavar="ID", help="session id, or a unique prefix")
@@ -44,6 +47,12 @@ def run(args: argparse.Namespace) -> int:
             print(find_session(paths().data, args.id).path)
         case "prune":
             return pruning.run(args)
+        case None if _has_terminal():
+            return run_command.run_sessions(run_command.default_arguments())
         case _:
             print_sessions()
     return 0
+
+
+def _has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")

@@ -33,6 +33,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "prompt.attach_output": "Attach command output",
     "prompt.unfold": "Unfold paste",
     "prompt.newline": "Insert newline",
+    "app.sessions": "Sessions and search",
     # one entry of the conversation
     "transcript.copy_answer": "Copy last answer",
     "transcript.copy_code": "Copy code block",
@@ -179,6 +180,10 @@ SINGLE_KEY_TITLES: Mapping[str, str] = {
     "rule.after": "Next part of the rule",
     "rule.up": "Previous value of this part",
     "rule.down": "Next value of this part",
+    "sessions.up": "Previous",
+    "sessions.down": "Next",
+    "sessions.page_up": "Page up",
+    "sessions.page_down": "Page down",
     "rules.up": "Previous",
     "rules.down": "Next",
     "rules.page_up": "Page up",

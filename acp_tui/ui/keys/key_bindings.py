@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ScopeName = Literal[
     "app",
     "launcher",
+    "sessions",
     "anywhere",
     "conversation",
     "replay",
@@ -60,6 +61,7 @@ class KeyScope:
 
 SCOPES: dict[ScopeName, KeyScope] = {
     "launcher": KeyScope("Launcher", "Start an agent or resume a session. Type to filter."),
+    "sessions": KeyScope("Sessions", "Recorded sessions. Type to filter them and to search in them."),
     "prompt": KeyScope(
         "Prompt",
         "Write to the agent. Prompts sent while it works are queued. @ attaches a file"
@@ -182,6 +184,37 @@ TABLE: tuple[Key, ...] = (
         "launcher",
         "Clear the filter; if it is empty, go back or quit",
     ),
+    # -- sessions: before the filter input
+    Key("sessions.up", "up", "move(-1)", "up", "sessions", "Previous / next"),
+    Key("sessions.down", "down", "move(1)", "down", "sessions", "Previous / next"),
+    Key("sessions.page_up", "pageup", "move(-8)", "", "sessions", "Page up / down"),
+    Key("sessions.page_down", "pagedown", "move(8)", "", "sessions", "Page up / down"),
+    Key("sessions.open", "enter", "choose", "open", "sessions", "Open the session", 1, True),
+    Key(
+        "sessions.section",
+        "tab",
+        "next_section",
+        "matches",
+        "sessions",
+        "The matching lines, and back",
+        2,
+    ),
+    Key(
+        "sessions.folder", "f3", "toggle_folder", "all folders", "sessions", "This folder, or all folders", 3
+    ),
+    Key("sessions.delete", "delete,ctrl+d", "delete", "delete", "sessions", "Delete the session", 5, True),
+    Key("sessions.export", "f9", "export", "export", "sessions", "Export the session to a file", 6),
+    Key("sessions.reload", "f5", "reload", "refresh", "sessions", "Read the sessions again", 8),
+    Key(
+        "sessions.close",
+        "escape",
+        "close",
+        "quit",
+        "sessions",
+        "Clear the filter; if it is empty, go back or quit",
+        9,
+    ),
+    Key("sessions.interrupt", "ctrl+c", "close", "", "sessions", "Same as Esc"),
     # -- prompt
     Key("prompt.send", "enter", "send", "send", "prompt", "Send the prompt, or queue it", 1),
     Key(
@@ -738,6 +771,7 @@ TABLE: tuple[Key, ...] = (
     # -- program
     Key("app.help", "f1", "help", "help", "app", "Show the keys", 7, priority=True),
     Key("app.palette", "ctrl+p", "palette", "palette", "app", "Command palette: all commands and themes", 7),
+    Key("app.sessions", "f4", "sessions", "sessions", "app", "List recorded sessions and search in them", 13),
     Key("app.suspend", "ctrl+z", "suspend_process", "", "app", "Suspend to the shell; `fg` resumes"),
     Key("app.quit", "ctrl+q", "quit", "quit", "app", "Quit", 14, priority=True),
     # -- editing

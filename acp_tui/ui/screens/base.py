@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from acp_tui.errors import UserError
     from acp_tui.ui.keys.palette_command import PaletteCommand
+    from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.theme.palette import Palette
 
 Result = TypeVar("Result")
@@ -26,6 +27,9 @@ class BaseScreen(Screen[None]):
 
     is_launcher: ClassVar[bool] = False
     """Whether this is the launcher, from which the user opens conversations."""
+
+    lists_sessions: ClassVar[bool] = False
+    """Whether this is the screen with the recorded sessions."""
 
     mode: str | None = None
     """The Textual mode of this screen, set by the app. None stands for the app's current mode."""
@@ -90,6 +94,14 @@ class BaseScreen(Screen[None]):
     def shows_session(self, session: str) -> bool:  # noqa: ARG002  # used by subclasses
         """Return True if this screen shows the recorded session with the id `session`."""
         return False
+
+    @property
+    def folder(self) -> str:
+        """The folder that the conversation on this screen works in; empty if there is none."""
+        return ""
+
+    def show_place(self, place: TextPlace) -> None:
+        """Scroll to a text in the conversation on this screen, if there is one, and mark it."""
 
     def commands(self) -> Iterable[PaletteCommand]:
         """Return the commands of this screen that have no key, for the command palette."""

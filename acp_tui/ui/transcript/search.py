@@ -67,11 +67,19 @@ class TranscriptSearch:
             entry = self._neighbour(entry, step)
             lines = self._lines(entry)
             match = 0 if step > 0 else len(lines) - 1
-        self._current = entry, match
-        self._view.highlight.current = entry, lines[match]
-        self._view.scroll_to_entry(entry, lines[match])
-        self._view.refresh()
+        self._show(entry, match, lines[match])
         return True
+
+    def move_to(self, entry_id: int) -> None:
+        """Move to the first line of an entry with a match; without one, to the entry's beginning."""
+        self._count()
+        self._show(entry_id, 0, self._lines(entry_id)[0])
+
+    def _show(self, entry_id: int, match: int, line: int) -> None:
+        self._current = entry_id, match
+        self._view.highlight.current = entry_id, line
+        self._view.scroll_to_entry(entry_id, line)
+        self._view.refresh()
 
     def _candidate(self, step: int) -> tuple[int, int]:
         """Return the id of an entry, and the index in it of the match to move to.

@@ -49,12 +49,23 @@ class FindLine(Horizontal):
 
         Its children are created at first use, because creating them would slow down every start.
         """
-        if not self.children:
-            self.mount(Static("Search "), InputLine(), Static("", id="hits"))
+        self._create_children()
         if not self.shown and self.needle:
             self.post_message(self.Changed(self.needle))
         self.show()
         self.screen.set_focus(self.query_one(InputLine))  # immediately, because the next key belongs to it
+
+    def _create_children(self) -> None:
+        if not self.children:
+            self.mount(Static("Search "), InputLine(), Static("", id="hits"))
+
+    def show_needle(self, needle: str) -> None:
+        """Show the line with a search text, without focusing it and without `Changed`."""
+        self._create_children()
+        line = self.query_one(InputLine)
+        with line.prevent(InputLine.Changed):
+            line.value = needle
+        self.show()
 
     def show(self) -> None:
         """Show the line without focusing it."""

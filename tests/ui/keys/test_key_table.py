@@ -33,6 +33,7 @@ from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
+from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
@@ -65,6 +66,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "dialog": Dialog,
     "permission": PermissionScreen,
     "rule": RuleEditor,
+    "sessions": SessionsScreen,
     "rules": RulesScreen,
     "form": SchemaFormDialog,
     "form_choice": ChoiceList,

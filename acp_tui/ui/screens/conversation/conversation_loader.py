@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
     from acp_tui.ui.screens.conversation.reopening.earlier_conversation import PromptDraft
     from acp_tui.ui.screens.session.session_screen import SessionScreen
+    from acp_tui.ui.screens.session.text_place import TextPlace
 
 
 class ConversationLoader:
@@ -28,6 +29,7 @@ class ConversationLoader:
         *,
         first_prompt: str | None,
         draft: PromptDraft | None,
+        place: TextPlace | None,
     ) -> None:
         """Create the loader.
 
@@ -38,6 +40,7 @@ class ConversationLoader:
             runner: Sends the first prompt.
             first_prompt: Sent as soon as the session is open.
             draft: Replaces the saved draft if the screen continues an earlier conversation.
+            place: The text of a reopened session to scroll to.
         """
         self._screen = screen
         self._prompt = prompt
@@ -45,6 +48,7 @@ class ConversationLoader:
         self._runner = runner
         self._first_prompt = first_prompt
         self._draft = draft
+        self._place = place
 
     def load(self, conversation: Conversation, shared: AppContext) -> None:
         """Fill the status line and the prompt, open the panes, and queue the first prompt."""
@@ -61,6 +65,8 @@ class ConversationLoader:
         if self._draft is not None:
             self._prompt_actions.continue_earlier(self._draft, conversation)
         self._screen.panes.open_initially(shared.settings.panes)
+        if self._place is not None:
+            self._screen.call_after_refresh(self._screen.show_place, self._place)
         for notice in shared.notices:
             self._screen.notify(notice, severity="warning", timeout=10, markup=False)
         if self._first_prompt:

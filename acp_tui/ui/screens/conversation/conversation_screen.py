@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.interfaces import PreparedConversation, StartAnswer, StartQuestion
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.screens.conversation.reopening.earlier_conversation import NewSession, PromptDraft
+    from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.theme.palette import Palette
 
 
@@ -76,6 +77,7 @@ class ConversationScreen(SessionScreen):
         first_prompt: str | None = None,
         draft: PromptDraft | None = None,
         new_session: NewSession | None = None,
+        place: TextPlace | None = None,
     ) -> None:
         """Create the screen; the agent is started after the first frame.
 
@@ -86,6 +88,7 @@ class ConversationScreen(SessionScreen):
             first_prompt: Sent as soon as the session is open.
             draft: Put into the prompt; it continues an earlier conversation.
             new_session: Creates a screen for a new session with the same agent in the same folder.
+            place: The text of a reopened session to scroll to.
         """
         super().__init__(Session(), StatusTracker(agent), palette)  # an empty session until there is one
         self.prompt = Prompt(agent_title=agent)
@@ -96,7 +99,13 @@ class ConversationScreen(SessionScreen):
         self._readiness = AgentReadiness(self, self.status, self.runner)
         self._prompt_actions = PromptActions(self, self.prompt, self.runner, self.context)
         self._loader = ConversationLoader(
-            self, self.prompt, self._prompt_actions, self.runner, first_prompt=first_prompt, draft=draft
+            self,
+            self.prompt,
+            self._prompt_actions,
+            self.runner,
+            first_prompt=first_prompt,
+            draft=draft,
+            place=place,
         )
         self._user_commands = UserCommands(self, self.prompt, self.runner)
         self._sign_in = SignInDialogs(self, self.runner, self.context, self._readiness)

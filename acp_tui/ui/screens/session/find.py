@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.ui.transcript.search import TranscriptSearch
 
 if TYPE_CHECKING:
+    from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.transcript.transcript import Transcript
     from acp_tui.ui.widgets.find_line import FindLine
 
@@ -46,6 +47,16 @@ class Find:
             self._search.search(self._line.needle)
         if not self._search.move(step):
             self._line.app.bell()
+        self._show_count()
+
+    def show_place(self, place: TextPlace) -> None:
+        """Scroll to a text in an entry and mark it, as if the user had searched for it."""
+        if self._transcript.entry(place.entry) is None:
+            return  # a log that was changed or shortened since it was indexed
+        if place.text:
+            self._line.show_needle(place.text)
+            self._search.search(place.text)
+        self._search.move_to(place.entry)
         self._show_count()
 
     def clear(self) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.conversation.status_tracker import StatusTracker
+    from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.theme.palette import Palette
 
 TOAST_ROWS = 8
@@ -102,6 +103,15 @@ class SessionScreen(BaseScreen):
         """Show another session from its beginning."""
         self.context.session, self.context.cwd = session, cwd
         self.transcript.use_session(session, cwd)
+
+    @property
+    def folder(self) -> str:
+        """The folder that the conversation works in; empty until it is known."""
+        return self.context.cwd
+
+    def show_place(self, place: TextPlace) -> None:
+        """Scroll to a text in the conversation, and mark it."""
+        self.find.show_place(place)
 
     def now(self) -> float:
         """Return the current time, in seconds since the epoch; in a replay, that of the recording."""

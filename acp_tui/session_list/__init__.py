@@ -1,0 +1,1 @@
+"""The list of recorded sessions, and of those that only an agent has, as plain data."""

@@ -1,0 +1,80 @@
+"""A row of the list of sessions, and how the rows are read from the recordings."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible_line
+from acp_tui.store.prune import sessions_in_use
+from acp_tui.store.session_labels import session_title
+from acp_tui.store.stored_sessions import list_sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from acp_tui.session_index.search import SessionFacts
+    from acp_tui.store.stored_sessions import StoredSession
+
+MAX_TITLE_CHARACTERS = 200
+"""Longer titles are truncated: a title may be a whole prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSession:
+    """A session that was recorded, or that its agent has stored, or both. Texts are safe to display."""
+
+    id: str  # of the recording; empty if only the agent has the session
+    title: str
+    agent: str  # its name in the list of known agents
+    agent_title: str
+    folder: str  # of the project, as recorded; not safe to display
+    agent_folder: str  # where its agent worked: the same, or a git worktree
+    updated: float  # seconds since the epoch
+    agent_session_id: str | None = None  # None if the session never started
+    turns: int | None = None  # None if unknown
+    changed_files: int | None = None
+    in_use: bool = False  # open in this or another acp-tui
+
+    @property
+    def only_at_agent(self) -> bool:
+        """True if acp-tui has no recording of the session."""
+        return not self.id
+
+    def is_in(self, folder: str) -> bool:
+        """Return True if the session belongs to a folder, whose path has no symbolic links."""
+        return any(path and os.path.realpath(path) == folder for path in {self.folder, self.agent_folder})
+
+
+def load_saved_sessions(data_dir: Path, facts: Mapping[str, SessionFacts]) -> list[SavedSession]:
+    """Return the recorded sessions, the most recently used first. Empty ones are left out.
+
+    Args:
+        data_dir: The data directory.
+        facts: What the index knows about sessions, by their ids.
+    """
+    in_use = sessions_in_use(data_dir)
+    stored = list_sessions(data_dir)
+    found = (_saved_session(one, facts.get(one.id), one.id in in_use) for one in stored)
+    return [session for session in found if session.title or session.turns]
+
+
+def _saved_session(stored: StoredSession, facts: SessionFacts | None, in_use: bool) -> SavedSession:
+    # Without a title, the first prompt is read from the log, unless the index has it.
+    has_title = bool(stored.text("name") or stored.text("title"))
+    title = facts.first_prompt if facts is not None and not has_title else session_title(stored)
+    return SavedSession(
+        id=stored.id,
+        title=visible_line(" ".join(title[:MAX_TITLE_CHARACTERS].split())),
+        agent=stored.text("agent") or "",
+        agent_title=visible_line(stored.text("agent_title") or stored.text("agent") or "?"),
+        folder=stored.project_folder,
+        agent_folder=stored.text("cwd") or "",
+        updated=stored.updated,
+        agent_session_id=stored.text("session_id"),
+        turns=None if facts is None else facts.turns,
+        changed_files=None if facts is None else facts.changed_files,
+        in_use=in_use,
+    )

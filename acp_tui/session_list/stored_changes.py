@@ -1,0 +1,30 @@
+"""Deletes recorded sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.config.paths import paths
+from acp_tui.errors import UserError
+from acp_tui.store.drafts import Drafts
+from acp_tui.store.prune import PruneCandidate, remove_sessions
+from acp_tui.store.saved_comments import SavedComments
+from acp_tui.store.stored_sessions import find_session
+
+if TYPE_CHECKING:
+    from acp_tui.session_list.saved_session import SavedSession
+
+
+def delete_session(session: SavedSession) -> None:
+    """Delete a recorded session with its checkpoints, draft and comments. Raises `UserError` if it is open.
+
+    The index drops it with its next update.
+    """
+    stored = find_session(paths().data, session.id)
+    if not remove_sessions(paths().data, [PruneCandidate(stored, 0)]):
+        raise UserError("The session was not deleted: it is open, or its folder cannot be removed.")
+    try:
+        Drafts(paths().state).save(session.id, "")
+        SavedComments(paths().state).save(session.id, [])
+    except OSError as error:
+        raise UserError(f"The session's draft could not be deleted: {error.strerror or error}.") from error

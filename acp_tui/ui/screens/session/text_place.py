@@ -1,0 +1,12 @@
+"""A text in an entry of a session, such as a match of a search."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class TextPlace(NamedTuple):
+    """An entry, and a text in it."""
+
+    entry: int  # the entry's id
+    text: str  # empty for the beginning of the entry

@@ -1,0 +1,1 @@
+"""The screen that lists recorded sessions and searches in them."""

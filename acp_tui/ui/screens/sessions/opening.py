@@ -1,0 +1,26 @@
+"""What the sessions screen asks for when the user opens a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.text_place import TextPlace
+    from acp_tui.ui.theme.palette import Palette
+
+
+class SessionToOpen(NamedTuple):
+    """A session, and where in it."""
+
+    session: str  # the id of the recording, or the agent's id if there is no recording
+    agent: str | None = None  # its agent; None if the recording names it
+    folder: str | None = None  # where the agent starts; None for the folder of the recording
+    place: TextPlace | None = None
+
+
+if TYPE_CHECKING:
+    MakeSessionScreen = Callable[[Palette, SessionToOpen], BaseScreen]
+    """Makes the screen of a conversation that reopens a session."""

@@ -1,0 +1,78 @@
+"""What the user can do with the selected session besides opening it: delete and export it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+from acp_tui.ui.theme.themes import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.session_list.saved_session import SavedSession
+    from acp_tui.ui.screens.base import BaseScreen
+
+NOT_RECORDED = "acp-tui has no recording of this session."
+
+
+class SessionChanges:
+    """Asks the user and changes recorded sessions."""
+
+    def __init__(self, screen: BaseScreen, reload: Callable[[], None]) -> None:
+        """`reload` reads the list again after a change."""
+        self._screen = screen
+        self._reload = reload
+
+    async def delete(self, session: SavedSession) -> None:
+        """Delete the session if the user confirms."""
+        from acp_tui.session_list.stored_changes import delete_session
+        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+        if session.in_use:
+            self._screen.notify("This session is open. Close it first.")
+            return
+        question = (
+            f"Delete this session?\n\n{session.title or session.id}\n\n"
+            "Its recording, checkpoints and draft are deleted for good. What the agent keeps itself stays."
+        )
+        dialog = ConfirmScreen(question, self._screen.palette, yes="Delete the session", no="Keep it")
+        if await self._screen.ask(dialog):
+            await self._change(lambda: delete_session(session))
+
+    async def export(self, session: SavedSession) -> None:
+        """Ask for a format and write the session to a file."""
+        from acp_tui.app_context import AppContext
+        from acp_tui.config.paths import paths
+        from acp_tui.store.stored_sessions import find_session
+        from acp_tui.ui.screens.conversation.export_dialog import FORMATS
+        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+
+        if session.only_at_agent:
+            self._screen.notify(NOT_RECORDED)
+            return
+        form = await self._screen.ask(ChooseScreen("Export the session", FORMATS, self._screen.palette))
+        if form is None:
+            return
+        theme = self._screen.app.theme.removeprefix(PREFIX)
+
+        def export() -> Path:
+            stored = find_session(paths().data, session.id)
+            cwd = Path(stored.text("cwd") or ".")
+            return AppContext.open(cwd).export_stored(stored, cwd, form, theme)
+
+        try:
+            path = await asyncio.to_thread(export)
+        except UserError as error:
+            self._screen.notify_error(error)
+        else:
+            self._screen.notify(f"Exported to {path}", timeout=10)
+
+    async def _change(self, change: Callable[[], None]) -> None:
+        try:
+            await asyncio.to_thread(change)
+        except UserError as error:
+            self._screen.notify_error(error)
+        self._reload()

@@ -1,0 +1,91 @@
+"""What the sessions screen shows: all sessions, narrowed by folder and by what the user typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.screens.sessions.session_rows import FoundLine
+from acp_tui.ui.widgets.word_match import word_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from acp_tui.session_index.search import SessionHit
+    from acp_tui.session_list.saved_session import SavedSession
+
+    Item = SavedSession | FoundLine
+
+MAX_ROWS = 500
+"""More sessions are not listed at once: drawing them would slow down every key press."""
+
+
+class SessionListState:
+    """The sessions, the filter and the matching lines."""
+
+    def __init__(self, folder: str) -> None:
+        """`folder` is the current folder, without symbolic links."""
+        self._folder = folder
+        self._all: list[SavedSession] = []
+        self._hits: list[SessionHit] = []
+        self.this_folder = True
+        """Whether sessions of other folders are left out."""
+        self.query = ""
+        """What the user typed."""
+        self.sessions: list[SavedSession] = []
+        """The sessions to list, the best first."""
+        self.lines: list[FoundLine] = []
+        """The matching lines to list below the sessions."""
+        self.count = 0
+        """The number of sessions without the filter."""
+
+    def load(self, sessions: Sequence[SavedSession]) -> None:
+        """Replace the sessions. If none is in the current folder, all are listed."""
+        first = not self._all
+        self._all = list(sessions)
+        if first and self.this_folder:
+            self.this_folder = any(session.is_in(self._folder) for session in self._all)
+        self._narrow()
+
+    def toggle_folder(self) -> None:
+        """List the sessions of all folders, or only those of the current one."""
+        self.this_folder = not self.this_folder
+        self._hits = []
+        self._narrow()
+
+    def filter(self, query: str) -> None:
+        """Narrow the list to what the user typed. The previous matching lines stay until new ones come."""
+        self.query = query
+        if not query:
+            self._hits = []
+        self._narrow()
+
+    def show_hits(self, hits: Sequence[SessionHit]) -> None:
+        """List these matching lines."""
+        self._hits = list(hits) if self.query else []
+        self._narrow()
+
+    @property
+    def searched(self) -> Collection[str] | None:
+        """The ids of the sessions to search in; None for all."""
+        return {session.id for session in self._in_scope()} if self.this_folder else None
+
+    @property
+    def items(self) -> list[Item]:
+        """Everything that is listed, in order."""
+        return [*self.sessions, *self.lines]
+
+    def _in_scope(self) -> list[SavedSession]:
+        if not self.this_folder:
+            return self._all
+        return [session for session in self._all if session.is_in(self._folder)]
+
+    def _narrow(self) -> None:
+        listed = self._in_scope()
+        self.count = len(listed)
+        by_id = {session.id: session for session in listed if session.id}
+        self.lines = [FoundLine(by_id[hit.folder], hit) for hit in self._hits if hit.folder in by_id]
+        if self.query:
+            ranked = ((word_rank(self.query, one.title, one.agent_title, one.folder), one) for one in listed)
+            matching = [(rank, one) for rank, one in ranked if rank is not None]
+            listed = [one for _, one in sorted(matching, key=lambda pair: pair[0])]
+        self.sessions = listed[:MAX_ROWS]

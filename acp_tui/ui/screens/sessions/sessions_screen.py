@@ -1,0 +1,335 @@
+"""The screen that lists recorded sessions and searches in them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual import work
+from textual.widgets import Static
+
+from acp_tui.config.paths import paths
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+from acp_tui.session_index.search import SessionSearch
+from acp_tui.session_index.updater import update_in_background
+from acp_tui.session_list.saved_session import load_saved_sessions
+from acp_tui.ui import keys
+from acp_tui.ui.conversation import gc_control
+from acp_tui.ui.screens.base import BaseScreen
+from acp_tui.ui.screens.session.text_place import TextPlace
+from acp_tui.ui.screens.sessions.live_search import LiveSearch
+from acp_tui.ui.screens.sessions.opening import SessionToOpen
+from acp_tui.ui.screens.sessions.session_changes import SessionChanges
+from acp_tui.ui.screens.sessions.session_list_state import SessionListState
+from acp_tui.ui.screens.sessions.session_rows import FoundLine, SessionRows, display_path
+from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.input_line import InputLine
+from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.select_list import SelectList
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.app import ComposeResult
+    from textual.widgets import Input
+
+    from acp_tui.session_index.search import SessionHit
+    from acp_tui.session_index.updater import Progress
+    from acp_tui.session_list.saved_session import SavedSession
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.screens.sessions.opening import MakeSessionScreen
+    from acp_tui.ui.screens.sessions.session_list_state import Item
+    from acp_tui.ui.theme.palette import Palette
+
+
+class SessionsScreen(BaseScreen):
+    """Lists sessions. Typing filters them, and finds lines of their conversations."""
+
+    BINDINGS: ClassVar = keys.bindings("sessions")
+    DEFAULT_CSS = """
+    SessionsScreen { layout: vertical; background: $background; }
+    SessionsScreen Bar { padding: 0 1; }
+    SessionsScreen #head { background: $surface; }
+    SessionsScreen InputLine {
+        height: 1; border: none; padding: 0 1; margin: 1 1 0 1; background: $panel;
+    }
+    SessionsScreen #columns { margin-top: 1; }
+    SessionsScreen SelectList { height: 1fr; padding: 0 1; }
+    SessionsScreen #about { height: 2; padding: 0 1; margin-top: 1; color: $text-muted; }
+    """
+    AUTO_FOCUS = "InputLine"
+    lists_sessions = True
+
+    def __init__(
+        self,
+        palette: Palette,
+        folder: Path,
+        make_screen: MakeSessionScreen,
+        *,
+        over: BaseScreen | None = None,
+    ) -> None:
+        """Create the screen.
+
+        Args:
+            palette: The colours of the current theme.
+            folder: The current folder, whose sessions are listed first.
+            make_screen: Makes the screen of the session that the user opens.
+            over: The screen that this one is opened over; None if it is the base screen.
+        """
+        super().__init__(palette)
+        self._folder = folder
+        self._make_screen = make_screen
+        self._over = over
+        self._state = SessionListState(os.path.realpath(folder))
+        self._loaded = False
+        self._indexing = ""  # what is being indexed, or why that failed
+        self._search = LiveSearch(
+            SessionSearch(paths().cache), self._show_hits, self._show_problem, self._rebuild_index
+        )
+        self._changes = SessionChanges(self, self.action_reload)
+
+    def compose(self) -> ComposeResult:
+        """Create the widgets from top to bottom."""
+        yield Bar(self._title(), id="head")
+        yield InputLine(placeholder="type to filter the sessions and to search in them", id="filter")
+        yield Bar([], id="columns")
+        yield SelectList([], self.palette)
+        yield Static(markup=False, id="about")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Read the sessions once the first frame is complete."""
+        self.watch(self.query_one(SelectList), "selected", lambda _: self._show_about(), init=False)
+        self.call_after_refresh(self._after_first_frame)
+
+    def _after_first_frame(self) -> None:
+        gc_control.resume()
+        self.action_reload()
+        self._update_index()
+
+    async def leave(self) -> None:
+        """End a running search."""
+        await self._search.close()
+
+    # ------------------------------------------------------------------------- reading
+
+    def action_reload(self) -> None:
+        """Read the sessions again."""
+        self._load()
+
+    @work(exclusive=True, group="load")
+    async def _load(self) -> None:
+        def load() -> list[SavedSession]:
+            search = SessionSearch(paths().cache)
+            try:
+                return load_saved_sessions(paths().data, search.facts())
+            finally:
+                search.close()
+
+        try:
+            sessions = await asyncio.to_thread(load)
+        except OSError as error:
+            self._show_problem(f"The sessions cannot be read: {error.strerror or error}.")
+            return
+        self._loaded = True
+        self._state.load(sessions)
+        self._show(keep_selection=True)
+
+    @work(exclusive=True, group="index")
+    async def _update_index(self, *, rebuild: bool = False) -> None:
+        try:
+            await update_in_background(self._show_progress, rebuild=rebuild)
+        except UserError as error:
+            self._show_problem(str(error))
+
+    def _rebuild_index(self) -> None:
+        self._update_index(rebuild=True)
+
+    def _show_progress(self, progress: Progress) -> None:
+        left = progress.done < progress.total
+        self._indexing = f"Indexing {progress.done:,} of {progress.total:,} sessions …" if left else ""
+        if progress.done:
+            self._load()
+            self._find()
+        self._show_head()
+
+    def _show_problem(self, sentence: str) -> None:
+        self._indexing = sentence
+        self._show_about()
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def _title(self) -> Spans:
+        state = self._state
+        where = display_path(str(self._folder)) if state.this_folder else "all folders"
+        return [Segment("Sessions ", self.palette.strong), Segment(f" {where}", self.palette.dim)]
+
+    def _show_head(self) -> None:
+        state = self._state
+        shown = len(state.sessions)
+        count = f"{shown:,} of {state.count:,}" if shown < state.count else f"{state.count:,}"
+        lines = f" · {len(state.lines)} matching lines" if state.lines else ""
+        text = f" {self._indexing or f'{count}{lines}'}"
+        self.query_one("#head", Bar).show(self._title(), [Segment(text, self.palette.dim)])
+
+    def _show(self, *, keep_selection: bool = False) -> None:
+        """Show the list. With `keep_selection` the selected item stays selected if it is still listed."""
+        rows, state = self.query_one(SelectList), self._state
+        selected = self._selected if keep_selection else None
+        draw = SessionRows(self.palette, self.size.width, with_folder=not state.this_folder)
+        drawn = [draw.session(session, ()) for session in state.sessions]
+        heading: list[Spans] = [[Segment("In the conversations", self.palette.heading2)]]
+        above: list[Spans] = [[], *heading] if drawn else heading
+        for line in state.lines:
+            drawn.append(draw.found_line(line, above))
+            above = []
+        rows.empty_text = self._empty_text()
+        rows.show(drawn, _index_of(selected, state.items))
+        self.query_one("#columns", Bar).show(*(draw.heading() if state.sessions else ([], [])))
+        self._show_head()
+        self._show_about()
+
+    def _empty_text(self) -> str:
+        if not self._loaded:
+            return ""
+        key = keys.bound_keys(self, "sessions.folder")
+        hint = f" {key} lists all folders." if self._state.this_folder else ""
+        if self._state.query:
+            return f'No matches for "{visible_line(self._state.query)}".{hint}'
+        return f"No recorded sessions.{hint}"
+
+    def _show_about(self) -> None:
+        item = self._selected
+        lines = []
+        if item is not None:
+            session = item.session if isinstance(item, FoundLine) else item
+            lines.append(item.found.hit.line if isinstance(item, FoundLine) else session.title)
+            state = "open · " if session.in_use else "only at the agent · " if session.only_at_agent else ""
+            lines.append(f"{state}{session.agent_title} · {display_path(session.folder)}")
+        self.query_one("#about", Static).update("\n".join(lines))
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        super().use_palette(palette)
+        self.query_one(SelectList).use_palette(palette)
+        self._show(keep_selection=True)
+
+    def on_resize(self) -> None:
+        """Fit the columns to the new width."""
+        self._show(keep_selection=True)
+
+    # ------------------------------------------------------------------------- filter and search
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter the list, and search in the conversations."""
+        self._state.filter(event.value.strip())
+        self._show()
+        self._find()
+
+    def _find(self) -> None:
+        self._search.search(self._state.query, self._state.searched)
+
+    def _show_hits(self, hits: list[SessionHit]) -> None:
+        self._state.show_hits(hits)
+        self._show(keep_selection=True)
+
+    def action_toggle_folder(self) -> None:
+        """List the sessions of all folders, or only those of the current one."""
+        self._state.toggle_folder()
+        self._show()
+        self._find()
+
+    # ------------------------------------------------------------------------- keys
+
+    @property
+    def _selected(self) -> Item | None:
+        items, index = self._state.items, self.query_one(SelectList).selected
+        return items[index] if 0 <= index < len(items) else None
+
+    @property
+    def _session(self) -> SavedSession | None:
+        item = self._selected
+        return item.session if isinstance(item, FoundLine) else item
+
+    def action_move(self, step: int) -> None:
+        """Move the selection. At the ends, a single step wraps around and a longer one stops."""
+        rows = self.query_one(SelectList)
+        if abs(step) == 1:
+            rows.move(step)
+        elif self._state.items:
+            rows.selected = max(0, min(len(self._state.items) - 1, rows.selected + step))
+
+    def action_next_section(self) -> None:
+        """Move the selection from the sessions to the matching lines, or back."""
+        rows, first_line = self.query_one(SelectList), len(self._state.sessions)
+        rows.selected = first_line if rows.selected < first_line and self._state.lines else 0
+
+    def on_select_list_chosen(self) -> None:
+        """Open the clicked session."""
+        self.action_choose()
+
+    def action_choose(self) -> None:
+        """Open the selected session, at the matching line if one is selected."""
+        item = self._selected
+        if item is None:
+            self.app.bell()
+            return
+        place = None
+        if isinstance(item, FoundLine):
+            place = TextPlace(item.found.position, item.found.hit.needle)
+            item = item.session
+        self._open(SessionToOpen(item.id, place=place))
+
+    def _open(self, wanted: SessionToOpen) -> None:
+        below = self._over
+        if below is not None and below.shows_session(wanted.session):
+            self.app.pop_screen()
+            if wanted.place is not None:
+                below.show_place(wanted.place)
+        elif below is not None and (reason := below.busy_reason()):
+            self.notify(reason)
+        else:
+            self.post_message(self.SwitchRequested(self._make_screen(self.palette, wanted)))
+
+    def action_delete(self) -> None:
+        """Delete the selected session after a question."""
+        if (session := self._session) is not None:
+            self.run_worker(self._changes.delete(session), group="change", exclusive=True)
+
+    def action_export(self) -> None:
+        """Export the selected session to a file."""
+        if (session := self._session) is not None:
+            self.run_worker(self._changes.export(session), group="change", exclusive=True)
+
+    def label_of(self, key_id: str) -> str | None:
+        """Return the footer's label of a key that depends on the state; None for the usual labels."""
+        if key_id == "sessions.folder":
+            return "all folders" if self._state.this_folder else "this folder"
+        return "back" if key_id == "sessions.close" and self._over else None
+
+    def action_close(self) -> None:
+        """Clear the filter. If it is empty, go back to the screen below; if there is none, quit."""
+        filtering = self.query_one(InputLine)
+        if filtering.value:
+            filtering.value = ""
+        elif self._over is not None:
+            self.run_worker(self._search.close())
+            self.app.pop_screen()
+        else:
+            self.app.exit()
+
+
+def _index_of(item: Item | None, items: list[Item]) -> int:
+    """Return the index of an item, or of what has taken its place; 0 for None."""
+    if item is None:
+        return 0
+    return next((index for index, other in enumerate(items) if _same(item, other)), 0)
+
+
+def _same(one: Item, other: Item) -> bool:
+    if isinstance(one, FoundLine) or isinstance(other, FoundLine):
+        return one == other
+    return one.id == other.id and one.agent_session_id == other.agent_session_id

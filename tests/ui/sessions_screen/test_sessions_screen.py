@@ -1,0 +1,127 @@
+"""The sessions screen: filter, search, opening, deleting and exporting."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.cli.commands import run
+from acp_tui.config.paths import paths
+from acp_tui.store.stored_sessions import list_sessions
+from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
+from acp_tui.ui.widgets.select_list import SelectList
+from tests.support.conversation_ui import ConversationUi, agent, offers, open_conversation_ui
+from tests.support.stored_sessions import record_session
+from tests.support.waiting import until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+NOON = 1_741_089_600.0  # on 4 March 2025
+LONG_ANSWER = "\n".join(f"- item {number}" for number in range(200)) + "\n- the needle\n" + "- more\n" * 200
+AGENT = agent("script", offers(capabilities={"sessionCapabilities": {"resume": {}}}))
+
+
+@asynccontextmanager
+async def open_sessions(folder: Path) -> AsyncIterator[ConversationUi]:
+    args = run.default_arguments()
+    args.cwd = str(folder)
+    app = run.sessions_app(args)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        yield ConversationUi(app, pilot)
+
+
+def record(folder: Path) -> None:
+    """Record two sessions in a folder, and one in another folder."""
+    data = paths().data
+    parser = ("Fix the parser", "It keeps one token of look-ahead.")
+    record_session(data, [parser], at=NOON, cwd=str(folder), agent="claude-code", title="Fix the parser")
+    record_session(data, [("Why is it slow?", "Ask the parser.")], at=NOON - 9, cwd=str(folder))
+    record_session(data, [("Elsewhere", "A parser, too.")], at=NOON - 99, cwd="/elsewhere")
+
+
+async def test_typing_filters_sessions_and_finds_lines(tmp_path: Path) -> None:
+    record(tmp_path)
+    async with open_sessions(tmp_path) as ui:
+        await ui.sees("Fix the parser", "Claude-Code", "Why is it slow?", "2025-03-04")
+        assert "Elsewhere" not in ui.text()
+        await ui.press(*"pars")
+        await ui.sees("In the conversations", "Ask the parser.", "1 of 2 · 2 matching lines")
+        await ui.press("f3")
+        await ui.sees("A parser, too.", "all folders", "1 of 3 · 3 matching lines")
+        await ui.press("escape", *"no such word")
+        await ui.sees('No matches for "no such word".')
+
+
+async def test_a_session_is_deleted_after_a_question_and_open_ones_are_not(tmp_path: Path) -> None:
+    record(tmp_path)
+    used = record_session(paths().data, [("In use", "ok")], at=NOON - 1, cwd=str(tmp_path), is_open=True)
+    async with open_sessions(tmp_path) as ui:
+        await ui.sees("● In use")
+        await ui.press("down", "delete")
+        await ui.until(lambda: "This session is open. Close it first." in ui.toasts())
+        await ui.press("up", "delete")
+        await ui.sees("Delete this session?")
+        await ui.press("enter")
+        await ui.until(lambda: isinstance(ui.app.screen, SessionsScreen))
+        assert len(list_sessions(paths().data)) == 4
+        await ui.press("delete", "down", "enter")
+        await ui.until(lambda: "Fix the parser" not in ui.text())
+        assert len(list_sessions(paths().data)) == 3
+    used.close()
+
+
+async def test_a_session_is_exported(tmp_path: Path) -> None:
+    record(tmp_path)
+    async with open_sessions(tmp_path) as ui:
+        await ui.sees("Fix the parser")
+        await ui.press("f9", "enter")
+        await ui.until(lambda: any("Exported to" in toast for toast in ui.toasts()))
+        (exported,) = (paths().data / "exports").iterdir()
+        assert "look-ahead" in exported.read_text()
+
+
+async def test_a_session_opens_at_the_matching_line(tmp_path: Path) -> None:
+    record_session(
+        paths().data, [("Count", LONG_ANSWER)], cwd=str(tmp_path), command=shlex.split(AGENT), session_id="s"
+    )
+    async with open_sessions(tmp_path) as ui:
+        await ui.press(*"needle")
+        await ui.sees("- the needle")
+        await ui.press("tab", "enter")
+        await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
+        await ui.ready()
+        await ui.sees("the needle", "1 of 1", "item 199")
+
+
+async def test_the_screen_opens_over_a_conversation_and_goes_to_a_place_in_it(tmp_path: Path) -> None:
+    async with open_conversation_ui(tmp_path, "--command", AGENT) as ui:
+        await ui.send(["say", LONG_ANSWER])
+        await ui.until(lambda: ui.said() and ui.session.phase == "idle")
+        await ui.press("f4")
+        await ui.sees("Sessions", "● [[")
+        await ui.press(*"needle")
+        await ui.sees("- the needle")
+        await ui.press("end", "tab", "enter")
+        await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
+        await ui.sees("the needle", "item 199")
+        await ui.press("f4", "escape")
+        await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
+
+
+def test_looks(tmp_path: Path, snap_compare: Callable[..., bool]) -> None:
+    async def wait(pilot: object) -> None:
+        await until(lambda: app.screen.query_one(SelectList).virtual_size.height == 2)
+        ui = ConversationUi(app, pilot)  # type: ignore[arg-type]
+        await ui.press(*"pars")
+        await ui.sees("In the conversations")
+
+    folder = Path("/srv/shop")
+    record(folder)
+    args = run.default_arguments()
+    args.cwd, args.theme = str(folder), "dark"
+    app = run.sessions_app(args)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=wait)
