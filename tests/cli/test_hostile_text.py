@@ -57,6 +57,7 @@ CASES: dict[str, list[Case]] = {
     "sessions list": [()],
     "sessions show": [(SESSION,), (SESSION, "--thoughts"), (NAME,)],
     "sessions path": [(SESSION,), (NAME,)],
+    "sessions search": [(TEXT,), (NAME, "--json")],
     "sessions prune": [("--keep", "0"), ("--keep", NAME), ("--max-size", NAME)],
     "permissions": [()],
     "permissions list": [()],

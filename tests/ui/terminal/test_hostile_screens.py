@@ -27,6 +27,7 @@ from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.decision import PartVerdict
 from acp_tui.permissions.rules import Rule
+from acp_tui.processes.line_ring import LineRing
 from acp_tui.review.comments import Comment
 from acp_tui.session.state import AgentMessage, Choice, PermissionOption, Session, Terminal
 from acp_tui.session.text import GrowingText
@@ -56,6 +57,7 @@ from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
 from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
+from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
 from tests.support.terminal import ESCAPES
@@ -154,6 +156,14 @@ def tool_call(palette: Palette) -> ToolCallScreen:
     return ToolCallScreen(connection, EVIL, {EVIL: EVIL}, palette, lambda _: None)
 
 
+def sign_in(palette: Palette) -> SignInProgress:
+    """Return the dialog of a sign-in during which the agent writes to stderr."""
+    stderr = LineRing()
+    dialog = SignInProgress(EVIL, EVIL, palette, stderr)
+    stderr.add(f"{EVIL}\nhttps://host/{EVIL}\n".encode("utf-8", "surrogateescape"))
+    return dialog
+
+
 DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     ChooseScreen: lambda palette: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)], palette),
     ConfirmScreen: lambda palette: ConfirmScreen(EVIL, palette, yes=EVIL, no=EVIL),
@@ -172,6 +182,7 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     McpScreen: mcp_screen,
     ToolCallScreen: tool_call,
     SignInScreen: lambda palette: SignInScreen(AuthorizationUrl(EVIL, EVIL, EVIL, (EVIL,)), palette),
+    SignInProgress: sign_in,
     SchemaFormDialog: lambda palette: SchemaFormDialog(
         EVIL, FORM, palette, asked_by=EVIL, message=EVIL, values={"json": EVIL}, allow_decline=True
     ),

@@ -304,12 +304,11 @@ class Ringing(Terminal):
         sys.executable,
         "-c",
         """
-from textual.app import App
-from acp_tui.ui.terminal.driver import TerminalDriver
+from acp_tui.ui.terminal.resilient_app import ResilientApp
 from acp_tui.ui.terminal.suspend import release_terminal, run_program
 from acp_tui.ui.terminal.passthrough import write_to_terminal
 
-class Ring(App):
+class Ring(ResilientApp):
     async def on_ready(self):
         with release_terminal(self):
             for _ in range(1000):
@@ -317,7 +316,7 @@ class Ring(App):
             await run_program(["true"])
         self.exit()
 
-app = Ring(driver_class=TerminalDriver)
+app = Ring()
 app.run()
 print("rung")
 raise SystemExit(app.return_code)
