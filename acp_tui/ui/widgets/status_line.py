@@ -43,7 +43,10 @@ class StatusLine(Widget):
     class PhaseClicked(Message):
         """The phase was clicked: scroll to the end of the conversation."""
 
-    _CLICKABLE: ClassVar = ("mode", "policy", "model", "phase")
+    class UsageClicked(Message):
+        """The context or the cost was clicked: show what the session used."""
+
+    _CLICKABLE: ClassVar = ("mode", "policy", "model", "context", "cost", "phase")
 
     def __init__(
         self,
@@ -113,7 +116,13 @@ class StatusLine(Widget):
         part = event.style.meta.get("part")
         if part in self._CLICKABLE:
             event.stop()
-            self.post_message(self.PhaseClicked() if part == "phase" else self.SettingClicked(part))
+            self.post_message(self._message(part))
+
+    def _message(self, part: str) -> Message:
+        """Return the message for a click on a part."""
+        if part == "phase":
+            return self.PhaseClicked()
+        return self.UsageClicked() if part in ("context", "cost") else self.SettingClicked(part)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Underline the part under the mouse if it can be clicked."""

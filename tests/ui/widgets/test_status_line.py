@@ -190,15 +190,18 @@ class ClickRecorder(Show):
     def on_status_line_phase_clicked(self) -> None:
         self.clicked.append("phase")
 
+    def on_status_line_usage_clicked(self) -> None:
+        self.clicked.append("usage")
 
-async def test_only_mode_model_and_phase_can_be_clicked() -> None:
+
+async def test_mode_model_usage_and_phase_can_be_clicked() -> None:
     app = ClickRecorder(FACTS)
     async with app.run_test(size=(110, 5)) as pilot:
         line = line_text(FACTS, 110)
         for text in ("Claude", "Ask", "ctx", "Sonnet", "working"):
             await pilot.click(StatusLine, offset=(line.index(text), 0))
         await pilot.pause()
-    assert app.clicked == ["mode", "model", "phase"]
+    assert app.clicked == ["mode", "usage", "model", "phase"]
 
 
 async def test_the_line_ticks_only_in_phases_with_a_duration() -> None:

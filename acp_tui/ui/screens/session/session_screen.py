@@ -273,6 +273,7 @@ class SessionScreen(BaseScreen):
         """Go to the next (1) or previous (-1) match."""
         self.find.move(step)
 
+    @on(StatusLine.UsageClicked)
     def action_usage(self) -> None:
         """Show what the session used."""
         from acp_tui.ui.screens.session.usage_screen import UsageScreen
