@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from textual.screen import Screen
@@ -29,7 +30,19 @@ from acp_tui.permissions.decision import PartVerdict
 from acp_tui.permissions.rules import Rule
 from acp_tui.processes.line_ring import LineRing
 from acp_tui.review.comments import Comment
-from acp_tui.session.state import AgentMessage, Choice, PermissionOption, Session, Terminal
+from acp_tui.session.state import (
+    AgentMessage,
+    Choice,
+    ConfigOption,
+    Cost,
+    PermissionOption,
+    Quota,
+    Session,
+    Subagent,
+    Terminal,
+    TurnUsage,
+    Usage,
+)
 from acp_tui.session.text import GrowingText
 from acp_tui.store.recording_reader import read_recording
 from acp_tui.ui.app import AcpTui
@@ -55,8 +68,13 @@ from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
 from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
+from acp_tui.ui.screens.options.option_changes import OptionChanges
+from acp_tui.ui.screens.options.options_screen import OptionsScreen
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
+from acp_tui.ui.screens.session.context import SessionContext
 from acp_tui.ui.screens.session.replay import ReplayScreen
+from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
+from acp_tui.ui.screens.session.usage_screen import UsageScreen
 from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
@@ -164,6 +182,33 @@ def sign_in(palette: Palette) -> SignInProgress:
     return dialog
 
 
+def options(palette: Palette) -> OptionsScreen:
+    """Return the options of an agent, of which one could not be set."""
+    choices = [Choice(EVIL, EVIL, EVIL, EVIL)]
+    session = Session(config_options=[ConfigOption(EVIL, EVIL, "select", EVIL, EVIL, EVIL, choices)])
+    changes = OptionChanges(AsyncMock(), lambda: None)
+    changes.failures[EVIL] = EVIL
+    return OptionsScreen(session, changes, palette, change=Mock(), choose=Mock())
+
+
+def usage(palette: Palette) -> UsageScreen:
+    """Return the usage of a session with tokens, models and costs of unknown names."""
+    cost = Cost(1, EVIL)
+    turn = TurnUsage(1, 0, {EVIL: 1}, {EVIL: {EVIL: 1}}, used=1, size=2, cost=cost, cost_before=0)
+    session = Session(
+        usage=Usage(1, 2, cost, {EVIL: 1}), turn_usages=[turn], quotas={EVIL: Quota(EVIL, EVIL, 0.5)}
+    )
+    return UsageScreen(session, palette, warning=0.5, now=time.time)
+
+
+def subagent(palette: Palette) -> SubagentScreen:
+    """Return the transcript of a subagent that asks."""
+    session = Session(entries=[AgentMessage(id=0, at=0, parts=[GrowingText(EVIL)])])
+    entry = Subagent(id=1, at=0, key=EVIL, session=session, title=EVIL, description=EVIL, state=EVIL)
+    host = Mock(can_stop=lambda _: False, now=time.time)
+    return SubagentScreen(entry, host, SessionContext(Session(), palette, EVIL))
+
+
 DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     ChooseScreen: lambda palette: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)], palette),
     ConfirmScreen: lambda palette: ConfirmScreen(EVIL, palette, yes=EVIL, no=EVIL),
@@ -183,6 +228,9 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     ToolCallScreen: tool_call,
     SignInScreen: lambda palette: SignInScreen(AuthorizationUrl(EVIL, EVIL, EVIL, (EVIL,)), palette),
     SignInProgress: sign_in,
+    OptionsScreen: options,
+    UsageScreen: usage,
+    SubagentScreen: subagent,
     SchemaFormDialog: lambda palette: SchemaFormDialog(
         EVIL, FORM, palette, asked_by=EVIL, message=EVIL, values={"json": EVIL}, allow_decline=True
     ),
