@@ -47,6 +47,7 @@ from acp_tui import __version__
 from acp_tui.demo import commands
 from acp_tui.demo.commands.registry import available_commands
 from acp_tui.demo.sessions import state_updates
+from acp_tui.demo.sessions.history import RAW
 from acp_tui.demo.sessions.open_session import OpenSession
 from acp_tui.demo.turn import EndTurn, Turn, parse_stored_update
 
@@ -174,6 +175,11 @@ class DemoAgent:
         """Reopen a session and replay its history before answering."""
         session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
         for update in session.stored.history.updates:
+            if update["sessionUpdate"] == RAW:
+                await self._wire.send(
+                    {"jsonrpc": "2.0", "method": "session/update", "params": update["params"]}
+                )
+                continue
             await self._client.session_update(session_id, parse_stored_update(session_id, update))
         return LoadSessionResponse(**self._settings_state(session.stored))
 
@@ -236,6 +242,7 @@ class DemoAgent:
 
     async def _close(self, session: OpenSession) -> None:
         session.cancel()
+        session.cancel_subagents()
         if session.turn_task is not None:
             await asyncio.wait([session.turn_task])
         if session.mcp_connections is not None:
@@ -359,7 +366,9 @@ class DemoAgent:
             self._store.save(session.stored)
 
     async def cancel(self, session_id: str, **_meta: Any) -> None:
-        """Cancel the running turn; its prompt is answered with `cancelled`."""
+        """Cancel the running turn; its prompt is answered with `cancelled`. Or cancel one subagent."""
+        for open_session in self._sessions.values():
+            open_session.cancel_subagent(session_id)
         session = self._sessions.get(session_id)
         turn = self._turns.get(session_id)
         if session is not None and not (turn and turn.ignores_cancel):

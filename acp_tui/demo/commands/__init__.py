@@ -10,7 +10,7 @@ from acp_tui.demo.commands import help_text, tour
 from acp_tui.demo.commands.conversation import context_events, questions, session_state, turn_endings
 from acp_tui.demo.commands.messages import content, unusual_messages
 from acp_tui.demo.commands.registry import COMMANDS, SlashCommand
-from acp_tui.demo.commands.work import mcp_servers, plan, tool_calls
+from acp_tui.demo.commands.work import mcp_servers, plan, subagents, tool_calls
 
 if TYPE_CHECKING:
     from acp.schema import StopReason
@@ -23,6 +23,7 @@ for _module in (
     tour,
     plan,
     tool_calls,
+    subagents,
     questions,
     content,
     session_state,

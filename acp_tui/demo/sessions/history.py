@@ -20,6 +20,8 @@ _REPLAYED = frozenset(
 
 The other kinds describe state. When a session is loaded, only its current state is sent.
 """
+RAW = "raw"
+"""Marks an update that is replayed as it was sent: the SDK has no model for it."""
 
 
 class History:
@@ -45,6 +47,10 @@ class History:
             self.updates.append(
                 update | {"content": dict(update["content"])} if "_chunk" in kind else {**update}
             )
+
+    def add_raw(self, params: dict[str, Any]) -> None:
+        """Append the parameters of a `session/update`, which may be one of a subagent's session."""
+        self.updates.append({"sessionUpdate": RAW, "params": params})
 
     def _merge_target(self, update: Update) -> Update | None:
         """Return the earlier update into which this one is merged; None if it is appended instead."""

@@ -25,12 +25,29 @@ class OpenSession:
     mcp_connections: McpConnections | None = None  # opened by the first `/mcp`
     few_commands: bool = False
     turn_task: asyncio.Task[StopReason] | None = None
+    _subagents: dict[str, asyncio.Task[None]] = field(init=False, default_factory=dict)  # by session id
     _background: set[asyncio.Task[None]] = field(init=False, default_factory=set)
 
     def cancel(self) -> None:
         """Cancel the running turn, if any."""
         if self.turn_task is not None:
             self.turn_task.cancel()
+
+    def run_subagent(self, session_id: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run the work of a subagent, which `cancel_subagent` cancels, and return its task."""
+        task = self._subagents[session_id] = asyncio.create_task(work)
+        task.add_done_callback(lambda _: self._subagents.pop(session_id, None))
+        return task
+
+    def cancel_subagent(self, session_id: str) -> None:
+        """Cancel the work of a subagent, if it is one of this session and still works."""
+        if session_id in self._subagents:
+            self._subagents[session_id].cancel()
+
+    def cancel_subagents(self) -> None:
+        """Cancel the work of all subagents."""
+        for task in self._subagents.values():
+            task.cancel()
 
     def run_in_background(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine in the background, independent of the turn."""
