@@ -90,7 +90,7 @@ class Entry:
     at: float  # when it started
     turn: int = 0  # number of the prompt it belongs to; 0 before the first
     version: int = 0  # increases with every change, for caches
-    stray: bool = False  # came outside a turn, or before the session was open
+    stray: bool = False  # came outside a turn, after it was cancelled, or before the session was open
     withdrawn: bool = False  # no longer in the agent's context, because of a refusal
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 INVALID_OR_ENDLESS = frozenset(
     {"slow", "hang", "crash", "withdraw"}
-    | {"error", "unknown", "stray", "notice", "compact", "noise", "stderr", "plan", "title"}
+    | {"error", "subagents", "unknown", "stray", "notice", "compact", "noise", "stderr", "plan", "title"}
 )
 """Commands that take too long, or send what the schema does not allow."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.demo_client import DemoClient, RpcError
+from tests.support.demo_client import ALL_CAPABILITIES, DemoClient, RpcError
 
 if TYPE_CHECKING:
     import asyncio
@@ -186,3 +186,29 @@ async def test_running_commands_end_with_the_turn_and_with_the_agent(start: Star
         assert demo.process.returncode == 0
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+async def test_subagents_work_at_once_and_outlive_the_turn(demo: DemoClient) -> None:
+    demo.sends_invalid = True  # the SDK has no models for them
+    session = await demo.open_session(capabilities={**ALL_CAPABILITIES, "subagents": {}})
+    demo.unanswered.add("session/request_permission")
+    await demo.prompt(session, "/subagents")
+    reader, tester = demo.updates("subagent_update", session)[:2]
+    assert (reader["capabilities"], tester["capabilities"]) == ({}, {"cancel": {}})
+    (asked,) = demo.requests("session/request_permission")
+    assert asked["sessionId"] == tester["sessionId"]
+    (answer,) = demo.updates("agent_message_chunk", reader["sessionId"])
+    assert answer["content"]["text"].startswith("It is a small")
+    demo.notify("session/cancel", sessionId=tester["sessionId"])
+    await demo.until(
+        lambda: demo.updates("subagent_update", session)[-1]["state"].get("stopReason") == "cancelled"
+    )
+    demo.unanswered.clear()
+    before = len(demo.frames)
+    await demo.call("session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
+    replayed = [
+        frame["params"]["sessionId"]
+        for frame in demo.frames[before:]
+        if frame.get("method") == "session/update"
+    ]
+    assert {reader["sessionId"], tester["sessionId"]} < set(replayed)

@@ -187,7 +187,10 @@ def test_a_permission_request_shows_answer_source_and_reason() -> None:
         (state.Plan(id=1, at=0), "Plan cleared"),
         (state.Plan(id=1, at=0, removed=True), "Plan removed"),
         (state.Notice(id=1, at=0, level="warning", text="Careful", detail="a\nb"), "! Careful\n    a\n    b"),
-        (state.Notice(id=1, at=0, text="Late", stray=True), "~ outside a turn:\n- Late"),
+        (
+            state.Notice(id=1, at=0, text="Late", stray=True),
+            "~ outside a turn, or after it was stopped:\n- Late",
+        ),
         (
             state.Notice(id=1, at=0, text="No", withdrawn=True),
             "~ no longer in the agent's context:\n- No",

@@ -51,8 +51,8 @@ def end_message(session: Session, at: float) -> list[Change]:
 
 
 def out_of_phase(session: Session) -> bool:
-    """Return True if no turn is running and no session is loading."""
-    return session.phase not in ("prompting", "loading")
+    """Return True if no turn is running and no session is loading, or the turn was cancelled already."""
+    return session.phase not in ("prompting", "loading") or session.cancelling
 
 
 def add_notice(

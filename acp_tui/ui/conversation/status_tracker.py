@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 
+BACKGROUND_SECONDS = 3.0
+"""After this many seconds without an update outside a turn, the agent no longer works in the background."""
+
+
 class StatusTracker:
     """Builds `StatusFacts` from the session and from its own attributes, which the session does not have."""
 
@@ -43,7 +47,7 @@ class StatusTracker:
         """Return what the status line shows now. `asking`: a question waits for the user."""
         self._unasked_actions.update(session)
         stuck = session.phase == "connecting" and self.stuck
-        phase = "dead" if stuck else _phase(session, asking=asking)
+        phase = "dead" if stuck else _phase(session, now, asking=asking)
         if phase == "dead" and self.starting:
             phase = "connecting"
         if phase != self._phase:
@@ -77,11 +81,13 @@ class StatusTracker:
         )
 
 
-def _phase(session: Session, *, asking: bool) -> Phase:
+def _phase(session: Session, now: float, *, asking: bool) -> Phase:
     if session.phase == "prompting" and session.cancelling:
         return "cancelling"
     if session.phase in ("prompting", "idle") and asking:  # some agents ask outside of turns
         return "asking"
+    if session.phase == "idle" and _works_in_background(session, now):
+        return "background"
     return "working" if session.phase == "prompting" else session.phase
 
 
@@ -89,6 +95,13 @@ def _plan_share(session: Session) -> float | None:
     plan = session.plan
     items = plan.items if plan is not None and plan.turn == session.turn else []
     return sum(item.status == "completed" for item in items) / len(items) or None if items else None
+
+
+def _works_in_background(session: Session, now: float) -> bool:
+    """Return True if the agent has just sent something without a turn, or one of its subagents works."""
+    if session.background_at is not None and now - session.background_at < BACKGROUND_SECONDS:
+        return True
+    return any(subagent.is_running for subagent in session.subagents.values())
 
 
 def _mode(session: Session) -> str:

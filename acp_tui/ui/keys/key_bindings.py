@@ -692,7 +692,7 @@ TABLE: tuple[Key, ...] = (
         "Copy the selection, else close the open view; twice: quit",
     ),
     # -- the transcript of a subagent
-    Key("subagent.stop", "x", "stop_subagent", "stop subagent", "subagent", "Stop the subagent", 1),
+    Key("subagent.stop", "ctrl+x", "stop_subagent", "stop subagent", "subagent", "Stop the subagent", 1),
     Key("subagent.close", "escape", "close", "back", "subagent", "Close the open view, else go back", 2),
     Key("subagent.interrupt", "ctrl+c", "interrupt", "", "subagent", "Copy the selection, else go back"),
     # -- conversation

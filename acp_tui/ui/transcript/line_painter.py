@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 CURSOR_MARGIN = 1
 """Cells reserved at the left for the cursor bar."""
+STRAY_MARK = "┊"
+"""Marks entries that came outside a turn, or after the user had stopped it."""
 MAX_CACHED_LINES = 500
 """The maximum number of painted lines to cache per entry: a few screens."""
 
@@ -92,7 +94,9 @@ class LinePainter:
             strip = Strip(
                 [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]
             )
-        return Strip([Segment("▎" if self.cursor == block.entry.id else " ", palette.cursor), *strip])
+        if self.cursor == block.entry.id:
+            return Strip([Segment("▎", palette.cursor), *strip])
+        return Strip([Segment(STRAY_MARK if block.entry.stray else " ", palette.faint), *strip])
 
 
 def _select(strip: Strip, selection: Selection, anchor: int, style: Style) -> Strip:

@@ -24,7 +24,7 @@ ESSENTIAL_RANK = 5
 They are shortened before the first of them is dropped.
 """
 
-Phase = Literal["connecting", "loading", "idle", "working", "asking", "cancelling", "dead"]
+Phase = Literal["connecting", "loading", "idle", "working", "background", "asking", "cancelling", "dead"]
 Part = Literal[
     "agent",
     "project",
@@ -191,6 +191,8 @@ def _phase(facts: StatusFacts, now: float) -> Piece:
             return Piece(f"⊘ {facts.phase_detail if stuck else f'stopping {elapsed}'}", "warning", "phase")
         case "dead":
             return Piece(f"✘ {facts.phase_detail or 'the agent has ended'}", "error", "phase")
+        case "background":
+            return Piece("● working in the background", "success", "phase")
     return Piece("○ idle", "dim", "phase")
 
 

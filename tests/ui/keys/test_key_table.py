@@ -113,7 +113,6 @@ def test_letters_are_bound_only_where_no_text_is_typed() -> None:
         "help",
         "review",
         "mcp",
-        "subagent",
     }
 
 

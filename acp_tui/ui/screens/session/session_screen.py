@@ -9,6 +9,7 @@ from textual import on
 
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.frame_batch import FrameBatch
+from acp_tui.ui.conversation.status_tracker import BACKGROUND_SECONDS, StatusTracker
 from acp_tui.ui.panes.messages import PaneItemAction, PanesAction
 from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.screens.session.context import SessionContext
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from acp_tui.session.change import Change
     from acp_tui.session.state import Entry, Session
-    from acp_tui.ui.conversation.status_tracker import StatusTracker
     from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.theme.palette import Palette
 
@@ -74,6 +74,7 @@ class SessionScreen(BaseScreen):
             show_server=self.show_server,
         )
         self._interrupted_at = 0.0
+        self._status_is_due = False
 
     def compose(self) -> ComposeResult:
         """Create the widgets from top to bottom."""
@@ -151,6 +152,13 @@ class SessionScreen(BaseScreen):
         facts = self.status.facts(self.session, self.now(), asking=self.is_asking())
         for line in self.query(StatusLine):  # none while the screen closes
             line.facts = facts
+        if facts.phase == "background" and not self._status_is_due:  # nothing says when it ends
+            self._status_is_due = True
+            self.set_timer(BACKGROUND_SECONDS, self._update_status_later)
+
+    def _update_status_later(self) -> None:
+        self._status_is_due = False
+        self.update_status()
 
     def is_asking(self) -> bool:
         """Return True while the agent waits for an answer from the user."""
