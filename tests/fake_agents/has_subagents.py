@@ -13,7 +13,7 @@ from tests.fake_agents.scripted_agent import SESSION, ScriptedAgent
 FIRST, SECOND = "child-1", "child-2"
 
 
-def update(agent: ScriptedAgent, session: str, kind: str, **more: Any) -> None:
+def update(agent: ScriptedAgent, session: str, kind: str, /, **more: Any) -> None:
     """Send a session update."""
     params = {"sessionId": session, "update": {"sessionUpdate": kind, **more}}
     agent.send({"jsonrpc": "2.0", "method": "session/update", "params": params})
