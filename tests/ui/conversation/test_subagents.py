@@ -27,13 +27,13 @@ async def test_the_transcript_of_a_subagent_is_live_and_stops_it(open_ui: Open) 
         ui.transcript.cursor = first.id
         await ui.press("enter")
         await ui.sees("Subagent: Look around", "I am looking.", "❯ make", "✔ allowed: make")
-        assert isinstance(ui.app.screen, SubagentScreen)
+        await ui.until(lambda: isinstance(ui.app.screen, SubagentScreen))
         await ui.sees("stop subagent")
         await ui.press("ctrl+x")
         await ui.sees("⊘ stopped")
         assert "stop subagent" not in ui.text()
         await ui.press("escape")
-        assert ui.app.screen is ui.screen
+        await ui.until(lambda: ui.app.screen is ui.screen)
         assert ui.session.subagents[FIRST].stop_reason == "cancelled"
         await ui.sees("◈ Look around", "stopped")
         ui.transcript.cursor = first.id + 1
