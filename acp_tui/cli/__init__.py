@@ -44,6 +44,8 @@ COMMANDS = {
     "exec": "run one prompt non-interactively",
     "doctor": "check an agent: identity, capabilities, protocol violations",
     "agents": "list known agents, or show one",
+    "login": "sign in to an agent",
+    "logout": "sign out of an agent",
     "sessions": "list, show and prune recorded sessions",
     "permissions": "list, revoke and explain remembered permission answers",
     "trust": "list and forget the folders you trust",

@@ -34,9 +34,7 @@ def conversation_worktree(
         if wants_worktree(args):
             raise UserError("A resumed session stays in its folder: --worktree is for new sessions.")
         saved = Worktree.from_meta(stored.meta, paths().data) if stored is not None else None
-        return (
-            _existing(args, context, saved) if saved is not None and _is_in(args.cwd, saved) else (None, [])
-        )
+        return _existing(saved) if saved is not None and _is_in(args.cwd, saved) else (None, [])
     if not wants_worktree(args):
         return None, []
     from acp_tui.workspace.git.worktrees.creation import create_worktree
@@ -59,13 +57,11 @@ def _is_in(folder: Path | None, worktree: Worktree) -> bool:
     return folder is None or folder.resolve() in places
 
 
-def _existing(
-    args: argparse.Namespace, context: AppContext, saved: Worktree
-) -> tuple[Worktree | None, list[str]]:
+def _existing(saved: Worktree) -> tuple[Worktree | None, list[str]]:
     """Return the worktree of a resumed session. It is made again if it is gone."""
     if saved.folder.is_dir():
         return saved, []
     from acp_tui.workspace.git.worktrees.creation import restore_worktree
 
-    restore_worktree(saved, trusted=args.trust_folder or context.is_trusted(saved.project_folder))
+    restore_worktree(saved)
     return saved, [f"The worktree of this session was made again on the branch {saved.branch}: {saved.path}"]

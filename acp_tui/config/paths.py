@@ -49,6 +49,11 @@ def project_file(cwd: Path) -> Path:
     return cwd / ".acp-tui.toml"
 
 
+def worktrees_directory(data_dir: Path) -> Path:
+    """Return the directory of the git worktrees that acp-tui makes: one folder for each repository."""
+    return data_dir / "worktrees"
+
+
 def private_directory(path: Path) -> Path:
     """Create a directory and its missing parents, accessible only to the user."""
     missing = [path]

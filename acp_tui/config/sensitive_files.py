@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from acp_tui.config.paths import paths
+from acp_tui.config.paths import paths, worktrees_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -240,11 +240,22 @@ def _compile(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str
 
 
 def _is_ours(path: str) -> bool:
-    """Return True for acp-tui's own files, which contain the rules and settings that restrict agents."""
+    """Return True for acp-tui's own files, which contain the rules and settings that restrict agents.
+
+    Git worktrees of conversations are in the data directory, but their files belong to the user's project.
+    """
     own = paths()
-    return any(
+    return not _is_in_worktree(path, own.data) and any(
         path == directory or path.startswith(f"{directory}/")
         for directory in _with_real_paths(own.config, own.data, own.state)
+    )
+
+
+def _is_in_worktree(path: str, data: Path) -> bool:
+    """Return True for the folder of a git worktree, `worktrees/REPOSITORY/NAME`, and everything in it."""
+    return any(
+        path.startswith(f"{directory}/") and path.removeprefix(f"{directory}/").count("/") >= 1
+        for directory in _with_real_paths(worktrees_directory(data))
     )
 
 

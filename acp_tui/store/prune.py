@@ -37,14 +37,15 @@ class PruneCandidate:
 def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
     """Return the sessions to remove, the oldest first.
 
-    The newest ones stay: at most `keep` sessions, and at most `max_bytes` together.
+    The newest ones stay: at most `keep` sessions, and at most `max_bytes` together. A session stays as long
+    as it has a git worktree, in which there may be work that is nowhere else.
     """
     found: list[PruneCandidate] = []
     total = 0
     for position, session in enumerate(list_sessions(data_dir)):
         size = session.size()
         total += size
-        if position >= keep or total > max_bytes:
+        if (position >= keep or total > max_bytes) and not session.has_worktree:
             found.append(PruneCandidate(session, size))
     return found[::-1]
 

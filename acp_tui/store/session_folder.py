@@ -161,7 +161,7 @@ def create_session_folder(
     clock: Callable[[], float] = time.time,
     is_sensitive: Callable[[str], object] = holds_secrets,
     max_bytes: int | None = None,
-    worktree: dict[str, str] | None = None,
+    worktree: dict[str, str | bool] | None = None,
 ) -> SessionFolder:
     """Create the folder of a new session and start recording. Raises `UserError` if that fails.
 

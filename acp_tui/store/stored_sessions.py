@@ -93,6 +93,13 @@ class StoredSession:
                 return str(Path(top) / below)
         return self.text("cwd") or ""
 
+    @property
+    def has_worktree(self) -> bool:
+        """Whether the session has a git worktree of its own that exists."""
+        worktree = self.meta.get("worktree")
+        path = worktree.get("path") if isinstance(worktree, dict) else None
+        return isinstance(path, str) and bool(path) and Path(path).is_dir()
+
     def records(self, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
         """Yield the records of the wire log; none if there is no log."""
         with suppress(FileNotFoundError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +12,8 @@ from acp_tui.config.mcp import read_project_servers
 from acp_tui.config.paths import paths
 from acp_tui.store.folder_trust import FolderTrust, ServerConsent
 from acp_tui.store.stored_sessions import list_sessions
-from tests.support.cli import execute, script, steps
+from tests.support.cli import answers, execute, execute_json, script, steps
 from tests.workspace.projects import fill, repository
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -42,6 +39,16 @@ def test_a_session_stays_in_its_worktree(project: Path) -> None:
     again = execute(asked, "--resume", stored.id, command=agent, cwd=project)
     assert again.code == 0, again.err
     assert json.loads(again.out)["cwd"] == worktree
+
+
+def test_files_of_the_worktree_are_edited_like_those_of_a_project(project: Path) -> None:
+    worktree = execute(steps(["report_params", "session/new"]), "--worktree-name", "topic", cwd=project)
+    folder = json.loads(worktree.out)["cwd"]
+    write = ["ask", "fs/write_text_file", {"path": f"{folder}/new.txt", "content": "x"}]
+    edit = steps(["ask", "fs/write_text_file", {"path": f"{project}/new.txt", "content": "x"}], write)
+    run = execute_json(edit, "--policy", "accept-edits", cwd=Path(folder))
+    assert ["code" in answer for answer in answers(run)] == [True, False]
+    assert not (project / "new.txt").exists()
 
 
 def test_a_worktree_that_cannot_be_made_is_explained_in_one_sentence(tmp_path: Path) -> None:

@@ -53,6 +53,8 @@ CASES: dict[str, list[Case]] = {
     "agents": [()],
     "agents list": [()],
     "agents show": [("evil",), ("worse",), (NAME,)],
+    "login": [("--command", HOSTILE_AGENT), ("--command", HOSTILE_AGENT, "--method", NAME), (NAME,)],
+    "logout": [("--command", HOSTILE_AGENT), (NAME,)],
     "sessions": [()],
     "sessions list": [()],
     "sessions show": [(SESSION,), (SESSION, "--thoughts"), (NAME,)],

@@ -17,6 +17,8 @@ from acp_tui.store.session_folder import SessionFolder, create_session_folder
 from acp_tui.store.stored_sessions import read_session
 from tests.cli.test_sessions_command import record
 from tests.support.cli import execute_json, run, script
+from tests.support.conversation_ui import app_of
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,3 +76,22 @@ def test_only_one_option_chooses_the_session(capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit, match="2"):
         main(["--continue", "--resume", "x"])
     assert "--resume: not allowed with argument --continue" in capsys.readouterr().err
+
+
+def test_no_agent_can_be_named_with_pick() -> None:
+    with pytest.raises(UserError, match="--pick lists the sessions of all agents"):
+        app_of("demo", "--pick")
+
+
+async def test_pick_lists_only_the_sessions_of_the_folder(tmp_path: Path) -> None:
+    record(cwd=str(tmp_path), title="Mine", session_id="s")
+    record(title="Elsewhere", session_id="t")
+    app = app_of("--pick", "--cwd", str(tmp_path))
+
+    def shown() -> str:
+        return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+    async with app.run_test() as pilot:
+        await until(lambda: "Mine" in shown(), between=pilot.pause)
+        assert "Elsewhere" not in shown()
+        assert "Agents" not in shown()

@@ -153,6 +153,15 @@ def test_files_of_acp_tui_are_sensitive(home: Path, tmp_path: Path) -> None:
     assert sensitive_reason(home.with_name("acp-tui-homely") / "file") is None
 
 
+def test_files_of_a_worktree_are_those_of_a_project() -> None:
+    worktree = paths().data / "worktrees" / "shop-1" / "topic"
+    assert sensitive_reason(worktree) is None
+    assert sensitive_reason(worktree / "src" / "app.py") is None
+    assert sensitive_reason(worktree / ".env") == "may contain passwords and keys"
+    for path in (worktree.parent, worktree / ".." / ".." / ".." / "sessions" / "one" / "wire.jsonl"):
+        assert sensitive_reason(path) == "belongs to acp-tui itself"
+
+
 def test_files_of_acp_tui_behind_a_link_are_sensitive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

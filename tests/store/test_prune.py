@@ -57,6 +57,17 @@ def test_a_session_in_use_is_kept(tmp_path: Path) -> None:
     assert len(prune(tmp_path, keep=0, max_bytes=0)) == 1
 
 
+def test_a_session_with_a_worktree_is_kept(tmp_path: Path) -> None:
+    old, new = (record(tmp_path, at) for at in range(2))
+    (tmp_path / "worktree").mkdir()
+    old.update_meta(worktree={"path": str(tmp_path / "worktree")})
+    for folder in (old, new):
+        folder.close()
+    assert prune(tmp_path, keep=1, max_bytes=10**9) == []
+    (tmp_path / "worktree").rmdir()
+    assert len(prune(tmp_path, keep=1, max_bytes=10**9)) == 1
+
+
 def test_leftover_baselines_are_removed_before_sessions(tmp_path: Path) -> None:
     """A killed process leaves its baseline behind."""
     killed, used = record(tmp_path, 1), record(tmp_path, 2)

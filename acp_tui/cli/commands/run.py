@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.options import (
+    USAGE,
     add_agent_options,
     add_session_options,
     add_worktree_options,
@@ -43,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     choice = add_session_options(parser)
     add_worktree_options(parser)
     add_theme_option(parser)
+    choice.add_argument("--pick", action="store_true", help="choose one of this folder's sessions to resume")
     choice.add_argument(
         "--choose", action="store_true", help="show the list of agents even if a default agent is set"
     )
@@ -87,13 +89,15 @@ def app_for(
 ) -> AcpTui:
     """Return the app for these arguments. `on_created` is called with the setup of each conversation."""
     agent, prompt = agent_and_prompt(args.words, args.program, needed=False)
+    if args.pick and (agent or args.program):
+        raise UserError("--pick lists the sessions of all agents: name none.", exit_code=USAGE)
     if args.continue_latest:
         args.resume = latest_session(args.cwd, agent, args.program)
     settings = early_settings.read(Path(args.cwd or "."))
     if args.continue_latest:
         args.cwd = None  # the session keeps its own folder, which may be a worktree of this one
     chosen_by_project = False
-    if agent is None and args.program is None and not args.resume and not args.choose:
+    if agent is None and args.program is None and not (args.resume or args.choose or args.pick):
         agent, chosen_by_project = _default_agent(settings)
 
     from acp_tui.ui.app import AcpTui
@@ -103,7 +107,7 @@ def app_for(
     conversation = partial(
         _conversation, args, on_created, agent, prompt, chosen_by_project=chosen_by_project
     )
-    start = conversation if has_agent else launcher
+    start = conversation if has_agent else partial(launcher, only_sessions=args.pick)
     sessions = partial(_sessions, args, on_created)
     return AcpTui(start, theme=args.theme, settings=settings, launcher=launcher, sessions=sessions)
 
@@ -204,8 +208,12 @@ def _launcher(
     palette: Palette,
     *,
     over: BaseScreen | None = None,
+    only_sessions: bool = False,
 ) -> BaseScreen:
-    """Return the screen that lists agents and recorded sessions. `over` is the screen beneath it, if any."""
+    """Return the screen that lists agents and recorded sessions. `over` is the screen beneath it, if any.
+
+    With `only_sessions`, list only the sessions of this folder.
+    """
     from acp_tui.ui.screens.launcher import LauncherScreen
 
     folder = Path(args.cwd or ".").absolute()
@@ -214,6 +222,8 @@ def _launcher(
         from acp_tui.launcher_choices import load_choices
 
         choices = load_choices(folder)
+        if only_sessions:
+            choices = choices.sessions_here()
         import acp_tui.ui.screens.conversation.conversation_screen  # noqa: F401  # preload: the next screen
 
         return choices

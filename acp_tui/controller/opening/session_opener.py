@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 0.3
 """A replayed history is complete when nothing has arrived for this long."""
+DOUBTFUL_SECONDS = 1.0
+"""The same if the replay lacks the last known prompt: it may be late, or the agent may have forgotten it."""
 LATE_HISTORY_SECONDS = 10.0
 """The longest wait for a history that some agents send after answering `session/load`."""
 
@@ -101,15 +103,14 @@ class SessionOpener:
         if agent is None or not agent.can_resume:
             raise CannotReopen(f"{self._launch.title} can neither resume nor load a session.")
         self._baseline.begin()
-        reopened = bool(self._session.settings)
+        reopened, first = bool(self._session.settings), not self._session.prompts
         cwd, directories, servers = await self._parameters()
         connection = self._connection()
         call = connection.resume_session if resume else connection.load_session
         async with self._wait_notices.during("to open the session again"):
             await call(session_id, cwd, directories, servers, timeout=self._timeout)
         await self._opened(reopened)
-        await self._late_history()
-        if not resume:
+        if await self._late_history(QUIET_SECONDS if first else DOUBTFUL_SECONDS) and not resume:
             self._note(HistoryAwaited())
 
     async def open_again(self) -> None:
@@ -173,14 +174,16 @@ class SessionOpener:
         async with self._wait_notices.during("to restore its settings"):
             await restore_settings(self._connection(), self._session, self._note, timeout=self._timeout)
 
-    async def _late_history(self) -> None:
+    async def _late_history(self, quiet_seconds: float) -> bool:
         """Wait for a history that the agent sends only after its answer to `session/load`.
 
-        No prompt may be sent before the history is complete.
+        No prompt may be sent before the history is complete: before it has the last known prompt, or nothing
+        has arrived for `quiet_seconds`. Return False if it still is not.
         """
         deadline = self._clock() + LATE_HISTORY_SECONDS
         while not self._session.history_complete and self._clock() < deadline:
             heard_at = self._session.heard_at
-            await asyncio.sleep(QUIET_SECONDS)
+            await asyncio.sleep(quiet_seconds)
             if self._session.heard_at == heard_at:
-                return
+                return True
+        return self._session.history_complete

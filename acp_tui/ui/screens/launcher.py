@@ -132,7 +132,9 @@ class LauncherScreen(BaseScreen):
     async def _find_choices(self) -> None:
         is_first = self._choices is None
         self._choices = await asyncio.to_thread(self._load)
-        self._title_width = min(MAX_TITLE_WIDTH, max(cell_len(agent.title) for agent in self._choices.agents))
+        self._title_width = min(
+            MAX_TITLE_WIDTH, max((cell_len(agent.title) for agent in self._choices.agents), default=0)
+        )
         self._show()
         if is_first:
             notify_problems(self.app, self._choices.problems)
@@ -161,6 +163,8 @@ class LauncherScreen(BaseScreen):
     def _empty_text(self) -> str:
         if self._choices is None:
             return ""
+        if not self._query:
+            return "No session has been recorded in this folder yet."
         key = keys.bound_keys(self, "launcher.close")
         return f'No matches for "{visible_line(self._query)}". {key} shows all.'
 
@@ -170,7 +174,7 @@ class LauncherScreen(BaseScreen):
             return
         agents = self._choices.agents
         yield "Agents", [one for one in agents if one.is_ready]
-        yield "Resume", self._choices.sessions[:MAX_RECENT_SESSIONS]
+        yield "Resume", self._choices.sessions[: MAX_RECENT_SESSIONS if agents else None]
         downloaded = [one for one in agents if one.state == "downloaded" and not one.is_ready]
         yield "Will be downloaded on first start", downloaded
         yield "Not installed", [one for one in agents if one.state == "missing"]

@@ -11,13 +11,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.config.paths import private_directory
+from acp_tui.config.paths import private_directory, worktrees_directory
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.workspace.git.git_directories import find_repository_folder
 from acp_tui.workspace.git.repository import find_repository
 from acp_tui.workspace.git.worktrees.user_git import GitCommandError, UserGit
-from acp_tui.workspace.git.worktrees.worktree import Worktree, is_own_worktree, worktrees_directory
+from acp_tui.workspace.git.worktrees.worktree import Worktree, is_own_worktree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,15 +70,15 @@ def create_worktree(
     return CreatedWorktree(worktree, [*_notices(git)])
 
 
-def restore_worktree(worktree: Worktree, *, trusted: bool = False) -> None:
+def restore_worktree(worktree: Worktree) -> None:
     """Create the folder of a worktree again, on its branch; from HEAD if the branch is gone. Blocks.
 
     Raises `UserError`.
     """
     if not worktree.repository.is_dir():
         raise UserError(f"The repository of the worktree is gone: {worktree.repository}.")
-    git = UserGit(worktree.repository, trusted=trusted)
-    if (filters := git.own_filters) and not trusted:
+    git = UserGit(worktree.repository, trusted=worktree.trusted)
+    if (filters := git.own_filters) and not worktree.trusted:
         names = visible_line(", ".join(filters))
         raise UserError(f"The worktree was not made again: the repository has filters ({names}).")
     git.guarded("worktree", "prune")

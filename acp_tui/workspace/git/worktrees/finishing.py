@@ -57,7 +57,7 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
         raise UserError(status.obstacle)
     if status.behind and not plan.squash:
         raise UserError(f"{worktree.target} has new commits, so it cannot be fast-forwarded.")
-    git = UserGit(worktree.path)
+    git = UserGit(worktree.path, trusted=worktree.trusted)
     if status.is_dirty:
         _commit_all(git, plan)
     try:
@@ -90,7 +90,7 @@ def _remove(worktree: Worktree) -> None:
     if not worktree.repository.is_dir():
         shutil.rmtree(worktree.path, ignore_errors=True)
         return
-    git = UserGit(worktree.repository)
+    git = UserGit(worktree.repository, trusted=worktree.trusted)
     if worktree.path.exists():
         git.guarded("worktree", "remove", "--force", "--force", str(worktree.path))
     else:

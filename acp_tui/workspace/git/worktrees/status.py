@@ -49,13 +49,13 @@ class WorktreeStatus:
         return bool((self.commits or self.is_dirty) and not self.obstacle)
 
 
-def worktree_status(worktree: Worktree, *, trusted: bool = False) -> WorktreeStatus:
+def worktree_status(worktree: Worktree) -> WorktreeStatus:
     """Return what would be lost if the worktree and its branch were removed. Blocks. Raises `UserError`.
 
     If the folder is gone, only the commits of its branch are counted.
     """
     exists = (worktree.path / ".git").is_file()
-    git = UserGit(worktree.path if exists else worktree.repository, trusted=trusted)
+    git = UserGit(worktree.path if exists else worktree.repository, trusted=worktree.trusted)
     branch, target = _commit(git, f"refs/heads/{worktree.branch}"), _target(git, worktree)
     if not exists:
         return WorktreeStatus(target=target, commits=_commits(git, worktree, target, branch))

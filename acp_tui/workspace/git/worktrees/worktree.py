@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.paths import worktrees_directory
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -23,6 +25,7 @@ class Worktree:
     repository: Path  # the top folder of the user's checkout
     subfolder: str = ""  # where the user was in the checkout; empty: at the top
     target: str = ""  # the branch of the user's checkout then; empty: HEAD was detached
+    trusted: bool = False  # the repository's own hooks and filters may run
 
     @property
     def folder(self) -> Path:
@@ -34,7 +37,7 @@ class Worktree:
         """The same folder in the user's checkout. Rules, trust and history belong to it."""
         return self.repository / self.subfolder
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str | bool]:
         """Return the worktree as a field of a session's metadata."""
         return {
             "path": str(self.path),
@@ -43,6 +46,7 @@ class Worktree:
             "repository": str(self.repository),
             "subfolder": self.subfolder,
             "target": self.target,
+            "trusted": self.trusted,
         }
 
     @classmethod
@@ -63,12 +67,9 @@ class Worktree:
         path = Path(values["path"])
         if not is_own_worktree(path, data_dir) or ".." in Path(subfolder).parts or subfolder.startswith("/"):
             return None
-        return cls(path, values["branch"], values["base"], Path(values["repository"]), subfolder, target)
-
-
-def worktrees_directory(data_dir: Path) -> Path:
-    """Return the directory of the worktrees that acp-tui makes: one folder for each repository."""
-    return data_dir / "worktrees"
+        trusted = saved.get("trusted") is True
+        repository = Path(values["repository"])
+        return cls(path, values["branch"], values["base"], repository, subfolder, target, trusted)
 
 
 def is_own_worktree(path: Path, data_dir: Path) -> bool:

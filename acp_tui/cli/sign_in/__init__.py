@@ -1,0 +1,1 @@
+"""Signing in to an agent, and out, on the command line. Used by `acp-tui login` and `acp-tui logout`."""

@@ -1,0 +1,128 @@
+"""The dialogue of `acp-tui login` on stderr: the list of methods, questions, and what the agent says."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+from acp_tui.cli.mcp_client.line_reader import LineReader
+from acp_tui.cli.options import USAGE
+from acp_tui.errors import UserError
+from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text import visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.session.state import AuthMethod
+
+CANCELLED = 130
+"""The exit code after Ctrl+C or the end of the input."""
+
+
+def has_terminal() -> bool:
+    """Return whether questions can be asked, and programs run, on a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def method_named(wanted: str, methods: Sequence[AuthMethod], title: str) -> AuthMethod:
+    """Return the method with this id, or else with this name. Raises `UserError` if there is none."""
+    found = [method for method in methods if method.id == wanted]
+    found += [method for method in methods if method.name == wanted]
+    if found:
+        return found[0]
+    listed = "; ".join(f"{visible_line(method.id)} ({method.name})" for method in methods)
+    raise UserError(f'{title} has no sign-in method "{wanted}". It offers: {listed}.', exit_code=USAGE)
+
+
+def unusable_sentence(method: AuthMethod) -> str:
+    """Return why acp-tui cannot sign in with a method of an unknown type."""
+    if method.kind == "env_var":
+        names = ", ".join(map(visible_line, method.vars)) or "the required variables"
+        return f'"{method.name}" needs no sign-in: set {names} in the environment of acp-tui.'
+    described = " ".join((method.description or "").split())
+    sentence = f'acp-tui cannot sign in with "{method.name}": it is of the unknown type {method.kind}.'
+    return visible_line(f"{sentence} {described}".strip())
+
+
+class SignInDialogue:
+    """Asks the user on the terminal, and prints what the agent says."""
+
+    def __init__(self) -> None:
+        self._lines = LineReader()
+        self._unfinished = b""  # the last line of the agent's stderr
+        self._within_line = False  # the last text of the agent has not ended its line
+
+    def agent_stderr(self, block: bytes) -> None:
+        """Print a block of the agent's stderr, when its lines are complete."""
+        *lines, self._unfinished = (self._unfinished + block).split(b"\n")
+        for line in lines:
+            self.say("")
+            self.agent_text(line.decode("utf-8", "replace").rstrip() + "\n")
+
+    def agent_text(self, text: str) -> None:
+        """Print a text of the agent, which may continue the last one."""
+        for piece in text.splitlines(keepends=True):
+            lead = "" if self._within_line else "  │ "
+            _print(lead + visible_line(piece.rstrip("\r\n")), end="")
+            self._within_line = True
+            if piece.endswith("\n"):
+                self.say("")
+
+    def say(self, sentence: str) -> None:
+        """Print a sentence of acp-tui, or only end the agent's line if it is empty."""
+        if self._within_line:
+            _print("")
+        self._within_line = False
+        if sentence:
+            _print(sentence)
+
+    async def choose(self, methods: Sequence[AuthMethod], title: str) -> AuthMethod:
+        """Let the user choose a method. Without a terminal, list them and raise `UserError`."""
+        self.say(f"{title} offers:")
+        for number, method in enumerate(methods, 1):
+            _print(f"  {number}. {method.name}  ({visible_line(method.id)})")
+            if note := _note(method):
+                _print(f"     {note}")
+        if not has_terminal():
+            raise UserError("Not a terminal: choose a method with --method ID.", exit_code=USAGE)
+        while True:
+            answer = await self._ask(f"Sign in with which one? [1-{len(methods)}] ")
+            if answer.isdecimal() and 1 <= int(answer) <= len(methods):
+                return methods[int(answer) - 1]
+
+    async def may_run(self, method: AuthMethod, cwd: str) -> bool:
+        """Ask whether to run the command that the agent suggests, which is shown whole."""
+        assert method.suggested is not None
+        suggested = method.suggested
+        self.say("The agent suggests a command, which runs with your rights and without any permission rule:")
+        _print(f"  command      {reveal_line(shlex.join([suggested.command, *suggested.args]))}")
+        _print(f"  folder       {reveal_line(cwd)}")
+        for name, value in suggested.env.items():
+            _print(f"  environment  {reveal_line(f'{name}={value}')}")
+        return (await self._ask("Run it in this terminal? [y/N] ")).lower() in ("y", "yes")
+
+    async def _ask(self, prompt: str) -> str:
+        self.say("")
+        _print(prompt, end="")
+        line = await self._lines.read_line()
+        if line is None:
+            _print("")
+            raise UserError("Cancelled. You are not signed in.", exit_code=CANCELLED)
+        return line.strip()
+
+
+def _note(method: AuthMethod) -> str:
+    parts = [visible_line(" ".join((method.description or "").split()))]
+    if method.way == "terminal":
+        parts.append("in this terminal")
+    elif method.way == "suggested":
+        parts.append("suggests a command, which is shown first")
+    elif method.way == "unknown":
+        parts.append(f"of the type {method.kind}, which acp-tui cannot perform")
+    return " · ".join(filter(None, parts))
+
+
+def _print(text: str, end: str = "\n") -> None:
+    print(visible(text), end=end, file=sys.stderr, flush=True)
