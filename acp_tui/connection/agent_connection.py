@@ -135,6 +135,19 @@ class AgentConnection(RpcConnection):
         self._require("resuming sessions", "sessionCapabilities", "resume")
         return await self._open("session/resume", session_id, cwd, directories, servers, timeout)
 
+    async def list_sessions(
+        self, cursor: str | None = None, *, timeout: float | None = None
+    ) -> dict[str, Any]:
+        """Return the agent's answer with a page of its sessions. `cursor` is from the previous page."""
+        self._require("listing sessions", "sessionCapabilities", "list")
+        params = {} if cursor is None else {"cursor": cursor}
+        return _object(await self.call("session/list", params, timeout=timeout))
+
+    async def delete_session(self, session_id: str, *, timeout: float | None = None) -> None:
+        """Delete one of the agent's sessions."""
+        self._require("deleting sessions", "sessionCapabilities", "delete")
+        await self.call("session/delete", {"sessionId": session_id}, timeout=timeout)
+
     async def _open(
         self,
         method: str,

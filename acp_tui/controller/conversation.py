@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotSupported
+from acp_tui.controller.agent_sessions import AgentSessions
 from acp_tui.controller.changes.baseline_tracker import BaselineTracker
 from acp_tui.controller.changes.diff_locator import DiffLocator
 from acp_tui.controller.changes.rewind import Rewind
@@ -179,6 +180,7 @@ class Conversation:
             clock=clock,
         )
         self.subagents = SubagentControl(self.session, lambda: self._connection)
+        self.agent_sessions = AgentSessions(lambda: self._connection, settings.timeouts.session)
         self.listing = FileListing(self._roots.directories, reaper=self._reaper)
         self.user_commands = UserCommands(self._roots.cwd, self._recorder)
         self._handlers = RequestHandlers(

@@ -36,6 +36,7 @@ class SavedSession:
     agent_session_id: str | None = None  # None if the session never started
     turns: int | None = None  # None if unknown
     changed_files: int | None = None
+    program: str = ""  # the command line of an agent that is not known by name, unless recorded
     in_use: bool = False  # open in this or another acp-tui
 
     @property

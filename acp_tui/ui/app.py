@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from acp_tui.config.early_settings import EarlySettings
+    from acp_tui.controller import Conversation
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.theme.themes import LoadedTheme
@@ -274,6 +275,11 @@ class AcpTui(ResilientApp):
     def _may_open_sessions(self) -> bool:
         """False below a dialog, whose keys would be lost, and if the screen is open already."""
         return isinstance(self.screen, BaseScreen) and not self.screen.lists_sessions
+
+    def open_conversations(self) -> list[Conversation]:
+        """Return the conversations of this app."""
+        screens = [self._base_screen] if self._base_screen is not None else []
+        return [conversation for screen in screens if (conversation := screen.open_conversation) is not None]
 
     def action_sessions(self) -> None:
         """List the recorded sessions, over the current screen."""

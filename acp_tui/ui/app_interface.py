@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
+    from acp_tui.controller import Conversation
     from acp_tui.ui.terminal.tab_progress import TabProgress
     from acp_tui.ui.terminal.window_title import WindowTitle
     from acp_tui.ui.theme.palette import Palette
@@ -29,6 +30,9 @@ class AppInterface(Protocol):
     @property
     def tab_progress(self) -> TabProgress:
         """The progress in the terminal's tab."""
+
+    def open_conversations(self) -> list[Conversation]:
+        """Return the conversations of this app."""
 
     def take_early_text(self) -> str:
         """Remove and return the text typed before the first frame. Stop at a key that is no character."""

@@ -7,6 +7,7 @@ other prompt is sent back. OFFERS is a JSON object:
 - `history`: updates before the answer to `session/load`; `late_history`: updates after it
 - `loading`: steps before the answer to `session/load`
 - `turns`: the steps for certain prompts
+- `session_pages`: the pages that `session/list` answers, each a list of sessions
 - `steering`: the outcome of every message sent into a running turn; null: no answer
 - `refuses`: methods that are answered with an error; `refuses_once`: the first time only
 """
@@ -266,6 +267,14 @@ def main() -> None:
         if offers["steering"] is not None:
             agent.answer(request, {"outcome": offers["steering"]})
 
+    def listed(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+        number = int(request["params"].get("cursor", "page 0").removeprefix("page "))
+        more = {"nextCursor": f"page {number + 1}"} if number + 1 < len(offers["session_pages"]) else {}
+        agent.answer(request, {"sessions": offers["session_pages"][number], **more})
+
+    if "session_pages" in offers:
+        agent.handlers["session/list"] = recording(listed)
+        agent.handlers["session/delete"] = recording(lambda agent, request: agent.answer(request, {}))
     if "steering" in offers:
         agent.meta = {"steering": {"supported": True}}
         agent.handlers["_session/steering"] = recording(steered)

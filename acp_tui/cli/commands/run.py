@@ -261,7 +261,7 @@ def _sessions(
     def open_session(palette: Palette, wanted: SessionToOpen) -> BaseScreen:
         """Return the screen of the session, with the command line's options."""
         changes: dict[str, Any] = {
-            "program": None,
+            "program": wanted.program,
             "resume": wanted.session,
             "cwd": wanted.folder,
             "add_dir": [],

@@ -204,6 +204,9 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("sessions.delete", "delete,ctrl+d", "delete", "delete", "sessions", "Delete the session", 5, True),
     Key("sessions.export", "f9", "export", "export", "sessions", "Export the session to a file", 6),
+    Key(
+        "sessions.ask", "f6", "ask_agent", "ask agent", "sessions", "Start an agent and list its sessions", 7
+    ),
     Key("sessions.reload", "f5", "reload", "refresh", "sessions", "Read the sessions again", 8),
     Key(
         "sessions.close",

@@ -12,6 +12,7 @@ from acp_tui.ui.app_interface import app_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.screens.session.text_place import TextPlace
@@ -94,6 +95,11 @@ class BaseScreen(Screen[None]):
     def shows_session(self, session: str) -> bool:  # noqa: ARG002  # used by subclasses
         """Return True if this screen shows the recorded session with the id `session`."""
         return False
+
+    @property
+    def open_conversation(self) -> Conversation | None:
+        """The conversation on this screen, if there is one and it has been created."""
+        return None
 
     @property
     def folder(self) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.commands import run
 from acp_tui.config.paths import paths
@@ -110,6 +111,71 @@ async def test_the_screen_opens_over_a_conversation_and_goes_to_a_place_in_it(tm
         await ui.sees("the needle", "item 199")
         await ui.press("f4", "escape")
         await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
+
+
+# --------------------------------------------------------------------------- what agents list
+
+PAGES = [
+    [{"sessionId": "old", "cwd": "/elsewhere", "title": "An old one", "updatedAt": "2025-01-02T03:04:05Z"}],
+    [{"sessionId": "s-1", "cwd": "/x", "title": "Known"}, {"title": "without an id"}, "nonsense"],
+]
+
+
+def requests(method: str) -> list[Any]:
+    """Return the parameters of these requests in all recorded sessions."""
+    records = (record.frame for session in list_sessions(paths().data) for record in session.records())
+    return [
+        frame.get("params") for frame in records if isinstance(frame, dict) and frame.get("method") == method
+    ]
+
+
+async def test_the_agents_own_sessions_are_listed_and_deleted(tmp_path: Path) -> None:
+    offered: dict[str, Any] = {"sessionCapabilities": {"list": {}, "delete": {}}}
+    command = agent("script", offers(capabilities=offered, session_pages=PAGES))
+    async with open_conversation_ui(tmp_path, "--command", command) as ui:
+        name = ui.made[0].conversation.launch.name
+        record_session(paths().data, [("Known to us", "ok")], cwd=str(tmp_path), agent=name)
+        await ui.send("hello")
+        await ui.until(lambda: ui.said() and ui.session.phase == "idle")
+        await ui.press("f4")
+        await ui.sees("Known to us")
+        await ui.press("f3")
+        await ui.sees("○ An old one", "elsewhere", "2025-01-02")
+        assert ui.text().count("Known") == 2  # its row and its details
+        assert "F3 this folder" in ui.text()
+        await ui.press(*"old", "delete")
+        await ui.sees("Delete this session?", "is asked to delete its own copy, too.")
+        await ui.press("down", "enter")
+        await ui.sees('No matches for "old".')
+        assert requests("session/list") == [{}, {"cursor": "page 1"}]
+        assert requests("session/delete") == [{"sessionId": "old"}]
+
+
+async def test_an_agent_that_does_not_offer_it_is_not_asked(tmp_path: Path) -> None:
+    async with open_conversation_ui(tmp_path, "--command", AGENT) as ui:
+        name = ui.made[0].conversation.launch.name
+        record_session(paths().data, [("Known to us", "ok")], cwd=str(tmp_path), agent=name)
+        await ui.press("f4")
+        await ui.sees("Known to us")
+        await ui.press("delete")
+        await ui.sees("keeps itself stays.")
+        await ui.press("down", "enter")
+        await ui.sees("No recorded sessions.")
+        assert requests("session/list") == requests("session/delete") == []
+
+
+async def test_another_agent_is_started_to_be_asked(tmp_path: Path, home: Path) -> None:
+    command = shlex.split(
+        agent("script", offers(capabilities={"sessionCapabilities": {"list": {}}}, session_pages=PAGES))
+    )
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "config.toml").write_text(f"[agents.mine]\ncommand = {json.dumps(command)}\n")
+    async with open_sessions(tmp_path) as ui:
+        await ui.sees("No recorded sessions.")
+        await ui.press("f6")
+        await ui.sees("Start an agent and list its sessions")
+        await ui.press(*"mine", "enter")
+        await ui.sees("An old one")
 
 
 def test_looks(tmp_path: Path, snap_compare: Callable[..., bool]) -> None:

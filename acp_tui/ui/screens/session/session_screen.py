@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from textual.layout import Layout
     from textual.widget import Widget
 
+    from acp_tui.controller import Conversation
     from acp_tui.session.change import Change
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.screens.session.text_place import TextPlace
@@ -104,6 +105,11 @@ class SessionScreen(BaseScreen):
         """Show another session from its beginning."""
         self.context.session, self.context.cwd = session, cwd
         self.transcript.use_session(session, cwd)
+
+    @property
+    def open_conversation(self) -> Conversation | None:
+        """The conversation; None before it is created, and in a replay."""
+        return self.context.conversation
 
     @property
     def folder(self) -> str:

@@ -17,6 +17,7 @@ class SessionToOpen(NamedTuple):
 
     session: str  # the id of the recording, or the agent's id if there is no recording
     agent: str | None = None  # its agent; None if the recording names it
+    program: str | None = None  # the command line of an agent that has no name
     folder: str | None = None  # where the agent starts; None for the folder of the recording
     place: TextPlace | None = None
 

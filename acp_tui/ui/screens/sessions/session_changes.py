@@ -12,8 +12,10 @@ from acp_tui.ui.theme.themes import PREFIX
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acp_tui.controller.agent_sessions import AgentSessions
     from acp_tui.session_list.saved_session import SavedSession
     from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.sessions.agent_lists import AgentLists
 
 NOT_RECORDED = "acp-tui has no recording of this session."
 
@@ -21,26 +23,43 @@ NOT_RECORDED = "acp-tui has no recording of this session."
 class SessionChanges:
     """Asks the user and changes recorded sessions."""
 
-    def __init__(self, screen: BaseScreen, reload: Callable[[], None]) -> None:
+    def __init__(self, screen: BaseScreen, agents: AgentLists, reload: Callable[[], None]) -> None:
         """`reload` reads the list again after a change."""
         self._screen = screen
+        self._agents = agents
         self._reload = reload
 
     async def delete(self, session: SavedSession) -> None:
-        """Delete the session if the user confirms."""
-        from acp_tui.session_list.stored_changes import delete_session
+        """Delete the recording, and the agent's copy where it supports that, if the user confirms."""
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
         if session.in_use:
             self._screen.notify("This session is open. Close it first.")
             return
-        question = (
-            f"Delete this session?\n\n{session.title or session.id}\n\n"
-            "Its recording, checkpoints and draft are deleted for good. What the agent keeps itself stays."
-        )
+        agent = self._agents.connected(session.agent) if session.agent_session_id else None
+        if agent is not None and not agent.can_delete:
+            agent = None
+        if agent is None and session.only_at_agent:
+            self._screen.notify(f"{session.agent_title} is not connected, or does not delete sessions.")
+            return
+        title = session.title or session.id or session.agent_session_id
+        question = f"Delete this session?\n\n{title}\n\n{_what_is_deleted(session, agent)}"
         dialog = ConfirmScreen(question, self._screen.palette, yes="Delete the session", no="Keep it")
         if await self._screen.ask(dialog):
-            await self._change(lambda: delete_session(session))
+            await self._delete(session, agent)
+
+    async def _delete(self, session: SavedSession, agent: AgentSessions | None) -> None:
+        from acp_tui.session_list.stored_changes import delete_session
+
+        try:
+            if not session.only_at_agent:
+                await asyncio.to_thread(delete_session, session)
+            if agent is not None and session.agent_session_id is not None:
+                await agent.delete(session.agent_session_id)
+                self._agents.forget(session.agent, session.agent_session_id)
+        except UserError as error:
+            self._screen.notify_error(error)
+        self._reload()
 
     async def export(self, session: SavedSession) -> None:
         """Ask for a format and write the session to a file."""
@@ -70,9 +89,9 @@ class SessionChanges:
         else:
             self._screen.notify(f"Exported to {path}", timeout=10)
 
-    async def _change(self, change: Callable[[], None]) -> None:
-        try:
-            await asyncio.to_thread(change)
-        except UserError as error:
-            self._screen.notify_error(error)
-        self._reload()
+
+def _what_is_deleted(session: SavedSession, agent: AgentSessions | None) -> str:
+    recording = "" if session.only_at_agent else "Its recording, checkpoints and draft are deleted for good. "
+    if agent is not None:
+        return f"{recording}{session.agent_title} is asked to delete its own copy, too."
+    return f"{recording}What {session.agent_title} keeps itself stays."

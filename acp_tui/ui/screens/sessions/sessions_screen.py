@@ -15,11 +15,13 @@ from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.session_index.search import SessionSearch
 from acp_tui.session_index.updater import update_in_background
+from acp_tui.session_list.merging import merge
 from acp_tui.session_list.saved_session import load_saved_sessions
 from acp_tui.ui import keys
 from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.screens.session.text_place import TextPlace
+from acp_tui.ui.screens.sessions.agent_lists import AgentLists
 from acp_tui.ui.screens.sessions.live_search import LiveSearch
 from acp_tui.ui.screens.sessions.opening import SessionToOpen
 from acp_tui.ui.screens.sessions.session_changes import SessionChanges
@@ -58,7 +60,10 @@ class SessionsScreen(BaseScreen):
     }
     SessionsScreen #columns { margin-top: 1; }
     SessionsScreen SelectList { height: 1fr; padding: 0 1; }
-    SessionsScreen #about { height: 2; padding: 0 1; margin-top: 1; color: $text-muted; }
+    SessionsScreen #about {
+        height: 2; padding: 0 1; margin-top: 1; color: $text-muted;
+        text-wrap: nowrap; text-overflow: ellipsis;
+    }
     """
     AUTO_FOCUS = "InputLine"
     lists_sessions = True
@@ -89,7 +94,9 @@ class SessionsScreen(BaseScreen):
         self._search = LiveSearch(
             SessionSearch(paths().cache), self._show_hits, self._show_problem, self._rebuild_index
         )
-        self._changes = SessionChanges(self, self.action_reload)
+        self._recorded: list[SavedSession] = []
+        self._agents = AgentLists(self, folder, self._merge)
+        self._changes = SessionChanges(self, self._agents, self.action_reload)
 
     def compose(self) -> ComposeResult:
         """Create the widgets from top to bottom."""
@@ -107,6 +114,7 @@ class SessionsScreen(BaseScreen):
 
     def _after_first_frame(self) -> None:
         gc_control.resume()
+        self.run_worker(self._agents.ask_connected(), group="agents", exclusive=True)
         self.action_reload()
         self._update_index()
 
@@ -135,8 +143,14 @@ class SessionsScreen(BaseScreen):
             self._show_problem(f"The sessions cannot be read: {error.strerror or error}.")
             return
         self._loaded = True
-        self._state.load(sessions)
-        self._show(keep_selection=True)
+        self._recorded = sessions
+        self._merge()
+
+    def _merge(self) -> None:
+        """Show the recorded sessions, and those that only an agent has."""
+        if self._loaded:
+            self._state.load(merge(self._recorded, self._agents.lists))
+            self._show(keep_selection=True)
 
     @work(exclusive=True, group="index")
     async def _update_index(self, *, rebuild: bool = False) -> None:
@@ -172,7 +186,8 @@ class SessionsScreen(BaseScreen):
         shown = len(state.sessions)
         count = f"{shown:,} of {state.count:,}" if shown < state.count else f"{state.count:,}"
         lines = f" · {len(state.lines)} matching lines" if state.lines else ""
-        text = f" {self._indexing or f'{count}{lines}'}"
+        asking = f"Asking {self._agents.asking} … (Esc stops)" if self._agents.asking else ""
+        text = f" {asking or self._indexing or f'{count}{lines}'}"
         self.query_one("#head", Bar).show(self._title(), [Segment(text, self.palette.dim)])
 
     def _show(self, *, keep_selection: bool = False) -> None:
@@ -239,6 +254,7 @@ class SessionsScreen(BaseScreen):
     def action_toggle_folder(self) -> None:
         """List the sessions of all folders, or only those of the current one."""
         self._state.toggle_folder()
+        self.refresh_bindings()
         self._show()
         self._find()
 
@@ -281,7 +297,12 @@ class SessionsScreen(BaseScreen):
         if isinstance(item, FoundLine):
             place = TextPlace(item.found.position, item.found.hit.needle)
             item = item.session
-        self._open(SessionToOpen(item.id, place=place))
+        if item.only_at_agent:
+            agent = None if item.program else item.agent
+            program, session = item.program or None, item.agent_session_id or ""
+            self._open(SessionToOpen(session, agent, program, item.agent_folder or None))
+        else:
+            self._open(SessionToOpen(item.id, place=place))
 
     def _open(self, wanted: SessionToOpen) -> None:
         below = self._over
@@ -293,6 +314,10 @@ class SessionsScreen(BaseScreen):
             self.notify(reason)
         else:
             self.post_message(self.SwitchRequested(self._make_screen(self.palette, wanted)))
+
+    def action_ask_agent(self) -> None:
+        """Start an agent that the user chooses, and list its sessions. Esc stops that."""
+        self.run_worker(self._agents.choose_and_ask(), group="agents", exclusive=True)
 
     def action_delete(self) -> None:
         """Delete the selected session after a question."""
@@ -313,7 +338,9 @@ class SessionsScreen(BaseScreen):
     def action_close(self) -> None:
         """Clear the filter. If it is empty, go back to the screen below; if there is none, quit."""
         filtering = self.query_one(InputLine)
-        if filtering.value:
+        if self._agents.asking:
+            self.workers.cancel_group(self, "agents")
+        elif filtering.value:
             filtering.value = ""
         elif self._over is not None:
             self.run_worker(self._search.close())

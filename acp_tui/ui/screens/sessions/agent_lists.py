@@ -1,0 +1,114 @@
+"""Asks agents for their own lists of sessions: those of open conversations at once, others on demand."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from acp_tui.connection.errors import NotSupported
+from acp_tui.controller.agent_sessions import AgentSessions, start_for_sessions
+from acp_tui.errors import UserError
+from acp_tui.session.state import Choice
+from acp_tui.session_list.merging import AgentList
+from acp_tui.ui.app_interface import app_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.controller import Conversation
+    from acp_tui.ui.screens.base import BaseScreen
+
+
+class AgentLists:
+    """Keeps the lists of the agents that were asked, and which of these agents are connected."""
+
+    def __init__(self, screen: BaseScreen, folder: Path, on_change: Callable[[], None]) -> None:
+        """Create the lists.
+
+        Args:
+            screen: The screen that shows them.
+            folder: The folder in which agents are started to ask them.
+            on_change: Called when a list has arrived.
+        """
+        self._screen = screen
+        self._folder = folder
+        self._on_change = on_change
+        self._lists: dict[str, AgentList] = {}  # by the agent's name
+        self.asking = ""
+        """The title of the agent that is being asked; empty if none is."""
+
+    @property
+    def lists(self) -> list[AgentList]:
+        """The lists that have arrived."""
+        return list(self._lists.values())
+
+    @property
+    def _conversations(self) -> list[Conversation]:
+        return app_of(self._screen).open_conversations()
+
+    def connected(self, agent: str) -> AgentSessions | None:
+        """Return the sessions of an agent that is connected in an open conversation."""
+        for conversation in self._conversations:
+            if conversation.launch.name == agent and conversation.session.phase not in ("connecting", "dead"):
+                return conversation.agent_sessions
+        return None
+
+    async def ask_connected(self) -> None:
+        """Ask the agents of the open conversations, where they support it. Failures are shown."""
+        for launch in {one.launch.name: one.launch for one in self._conversations}.values():
+            sessions = self.connected(launch.name)
+            if sessions is not None and sessions.can_list:
+                await self._ask(launch, sessions)
+
+    async def choose_and_ask(self) -> None:
+        """Let the user choose an agent, start it, and ask it for its sessions."""
+        from acp_tui.agents.catalogue import known_agents, resolve_launch
+        from acp_tui.config.settings import load
+        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+
+        settings = load(self._folder)
+        known = [agent for agent in known_agents(settings).values() if agent.find_command() is not None]
+        choices = [Choice(agent.name, agent.title, agent.about) for agent in known]
+        name = await self._screen.ask(
+            ChooseScreen("Start an agent and list its sessions", choices, self._screen.palette)
+        )
+        if name is None:
+            return
+        launch = resolve_launch(name, settings)
+        try:
+            self._set_asking(launch.title)
+            async with start_for_sessions(launch, self._folder, settings.timeouts.initialize) as sessions:
+                if not sessions.can_list:
+                    raise NotSupported(f"{launch.title} does not list its sessions.")
+                await self._ask(launch, sessions)
+        except UserError as error:
+            self._screen.notify_error(error)
+        finally:
+            self._set_asking("")
+
+    def forget(self, agent: str, session_id: str) -> None:
+        """Remove a deleted session from the list of its agent."""
+        with suppress(KeyError):
+            known = self._lists[agent]
+            kept = [one for one in known.sessions if one.session_id != session_id]
+            self._lists[agent] = AgentList(known.agent, known.agent_title, known.program, kept)
+
+    async def _ask(self, launch: Launch, sessions: AgentSessions) -> None:
+        self._set_asking(launch.title)
+        try:
+            found = await sessions.list_all()
+        except UserError as error:
+            self._screen.notify_error(error)
+        else:
+            program = shlex.join(launch.command) if launch.ad_hoc else ""
+            self._lists[launch.name] = AgentList(launch.name, launch.title, program, found)
+        finally:
+            self._set_asking("")
+
+    def _set_asking(self, title: str) -> None:
+        self.asking = title
+        if self._screen.is_attached:
+            self._on_change()
