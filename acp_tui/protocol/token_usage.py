@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from acp_tui.protocol import values
@@ -24,6 +25,8 @@ _CLAUDE_QUOTA_NAMES = {
     "seven_day_sonnet": "weekly limit for Sonnet",
     "overage": "extra usage",
 }
+MAX_COUNTS = 20
+"""The maximum number of token counts of a turn or model that are read."""
 MAX_MODELS = 50
 """The maximum number of models of a turn that are read."""
 
@@ -33,7 +36,7 @@ def read_tokens(source: Any) -> dict[str, int]:
     usage = values.obj(source)
     return {
         _NAMES.get(name, visible_line(name[:100])): count
-        for name in usage
+        for name in islice(usage, MAX_COUNTS)
         if (count := values.integer(usage, name)) is not None and count >= 0
     }
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from acp_tui.session.text import visible, visible_line
 
+MAX_INTEGER = 2**63 - 1
+"""The largest number that is read. Larger ones, infinity and NaN count as missing."""
 MAX_LENGTH = 100_000
 """The maximum length of a title or command. To make megabytes safe to display would take half a second."""
 
@@ -60,22 +62,24 @@ def text(source: dict[str, Any], *names: str) -> str | None:
 
 
 def integer(source: dict[str, Any], *names: str) -> int | None:
-    """Return the first value under these keys as an integer; None for any other value.
+    """Return the first value under these keys as an integer of 64 bits; None for any other value.
 
     A float without a fraction counts as an integer.
     """
     value = first(source, *names)
-    if isinstance(value, bool):
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
         return None
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else None
-    return value if isinstance(value, int) else None
+    return value if abs(value) <= MAX_INTEGER else None
 
 
 def number(source: dict[str, Any], name: str) -> float | None:
-    """Return the integer or float under this key as a float; None for any other value."""
+    """Return the integer or float under this key as a finite float; None for any other value."""
     value = source.get(name)
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MAX_INTEGER:
+        return None
+    return float(value)
 
 
 def strings(value: Any) -> list[str]:

@@ -11,7 +11,7 @@ from acp_tui.controller.context_warning import ContextWarning
 from acp_tui.protocol.fold import fold
 from acp_tui.session.events import Event, Noticed
 from acp_tui.session.state import Notice
-from acp_tui.session.usage_text import quota_words
+from acp_tui.session.usage_text import context_share, quota_words
 from tests.support.recordings import WIRELOGS, records
 from tests.support.talk import Talk
 
@@ -112,3 +112,18 @@ async def test_the_user_is_warned_once_each_time_the_context_is_nearly_full(talk
     sentence = "The context window is 86% full. Send /compact to have the agent summarise it."
     assert noted[0] == Noticed("warning", sentence)
     assert len(noted) == 2
+
+
+@pytest.mark.parametrize("number", [10**400, -1, float("inf"), float("nan"), 1e300, "x", None])
+def test_absurd_numbers_of_an_agent_are_harmless(talk: Talk, number: Any) -> None:
+    talk.prompt()
+    quota(talk, status="rejected", utilization=number, resetsAt=number)
+    cost = {"amount": number, "currency": "USD"}
+    talk.update("usage_update", used=number, size=number or 1, cost=cost)
+    talk.says("x", _meta={"usage": {"inputTokens": number, **dict.fromkeys(map(str, range(999)), 1)}})
+    session = talk.session
+    assert len(session.turn_usages[0].tokens) <= 20
+    (known,) = session.quotas.values()
+    assert quota_words(known, 0.0).startswith("5-hour limit: used up")
+    share = context_share(session.usage.used, session.usage.size)
+    assert share is None or f"{share:.0%}"
