@@ -40,7 +40,7 @@ def plain_text(entry: OwnToolCall, context: TextContext) -> Iterable[str]:
 
 
 def search_text(entry: OwnToolCall, session: Session) -> Iterable[str]:
-    """Return the searchable texts of a call: its title, its file and its content."""
+    """Return the searchable texts of a call: its title, its command, its file and its content."""
     return tool_call.search_text(entry.call, session)
 
 

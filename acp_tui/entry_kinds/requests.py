@@ -49,9 +49,10 @@ def _outcome(permission: Permission) -> str:
 
 
 def permission_search_text(permission: Permission, session: Session) -> Iterable[str]:
-    """Return what was asked, the rule or policy that answered, and the user's reason to reject."""
+    """Return what was asked, the answer, the rule or policy that gave it, and the user's reason to reject."""
     call = session.tool_calls.get(permission.call_id)
-    return [call.title if call is not None else "", permission.why or "", permission.reason]
+    answer = permission.option.name if permission.option is not None else ""
+    return [call.title if call is not None else "", answer, permission.why or "", permission.reason]
 
 
 def permission_blocks(permission: Permission, context: TextContext) -> Iterable[Block]:

@@ -98,8 +98,11 @@ def _item_lines(item: ToolContent, call: ToolCall, context: TextContext) -> Iter
 
 
 def search_text(call: ToolCall, session: Session) -> Iterator[str]:
-    """Yield the searchable texts of a call: its title, its files and its content."""
-    yield from (call.title, *call.paths)
+    """Yield the searchable texts of a call: its title, its command, its files and its content."""
+    yield call.title
+    if call.command is not None and call.command not in call.title:
+        yield call.command
+    yield from call.paths
     for item in call.content:
         match item:
             case Content():

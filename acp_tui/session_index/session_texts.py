@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.protocol.fold import fold
-from acp_tui.session.state import Diff, OwnToolCall, Permission, ToolCall
+from acp_tui.session.state import Diff
 from acp_tui.session.text import visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from acp_tui.session.record import Record
-    from acp_tui.session.state import Entry, Session
+    from acp_tui.session.state import Entry, Session, ToolCall
 
 MAX_ENTRY_CHARACTERS = 40_000
 """The maximum length of the indexed text of an entry. From longer ones the middle is omitted."""
@@ -46,18 +46,7 @@ def session_texts(records: Iterable[Record]) -> SessionTexts:
 
 
 def _text(entry: Entry, session: Session) -> str:
-    return visible("\n".join([kind_of(entry).searched_text(entry, session), *_more_texts(entry)])).strip()
-
-
-def _more_texts(entry: Entry) -> Iterator[str]:
-    """Yield what was done or answered but is not part of the text that is searched in a transcript."""
-    match entry:
-        case ToolCall(command=str() as command, title=title) if command not in title:
-            yield command
-        case OwnToolCall(call=ToolCall(command=str() as command)):
-            yield command
-        case Permission(option=option) if option is not None:
-            yield option.name
+    return visible(kind_of(entry).searched_text(entry, session)).strip()
 
 
 def _changed_paths(call: ToolCall) -> Iterator[str]:
