@@ -14,9 +14,11 @@ from acp_tui.store.stored_sessions import list_sessions
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 from acp_tui.ui.widgets.select_list import SelectList
+from acp_tui.workspace.git.worktrees.creation import create_worktree
 from tests.support.conversation_ui import ConversationUi, agent, offers, open_conversation_ui
 from tests.support.stored_sessions import record_session
 from tests.support.waiting import until
+from tests.workspace.projects import repository
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -73,6 +75,23 @@ async def test_a_session_is_deleted_after_a_question_and_open_ones_are_not(tmp_p
         await ui.until(lambda: "Fix the parser" not in ui.text())
         assert len(list_sessions(paths().data)) == 3
     used.close()
+
+
+async def test_the_worktree_of_a_deleted_session_is_deleted_after_a_question(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    repository(project, {"a.txt": "a"})
+    worktree = create_worktree(project, paths().data, agent="demo").worktree
+    (worktree.path / "new.txt").write_text("unsaved work")
+    record_session(
+        paths().data, [("In a worktree", "ok")], cwd=str(worktree.folder), worktree=worktree.to_dict()
+    )
+    async with open_sessions(project) as ui:
+        await ui.sees("In a worktree")
+        await ui.press("delete", "down", "enter")
+        await ui.sees("Delete the git worktree of the session", "This would be lost: 1 untracked file.")
+        assert worktree.path.exists()
+        await ui.press("down", "enter")
+        await ui.until(lambda: not worktree.path.exists())
 
 
 async def test_a_session_is_exported(tmp_path: Path) -> None:

@@ -49,11 +49,17 @@ class SessionChanges:
             await self._delete(session, agent)
 
     async def _delete(self, session: SavedSession, agent: AgentSessions | None) -> None:
+        from acp_tui.config.paths import paths
         from acp_tui.session_list.stored_changes import delete_session
+        from acp_tui.store.stored_sessions import find_session
+        from acp_tui.ui.screens.sessions.worktree_question import offer_to_remove_worktree
 
         try:
             if not session.only_at_agent:
+                stored = find_session(paths().data, session.id)
                 await asyncio.to_thread(delete_session, session)
+                self._reload()
+                await offer_to_remove_worktree(self._screen, stored)
             if agent is not None and session.agent_session_id is not None:
                 await agent.delete(session.agent_session_id)
                 self._agents.forget(session.agent, session.agent_session_id)
