@@ -70,11 +70,6 @@ class LauncherChoices:
     sessions: list[SessionChoice] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # of the settings, in sentences
 
-    def sessions_here(self) -> LauncherChoices:
-        """Return only the sessions of the current folder."""
-        here = [session for session in self.sessions if session.in_current_folder]
-        return LauncherChoices([], here, self.problems)
-
 
 def load_choices(cwd: Path) -> LauncherChoices:
     """Return the agents and sessions to offer, from the settings, PATH and the session store."""

@@ -107,8 +107,8 @@ def app_for(
     conversation = partial(
         _conversation, args, on_created, agent, prompt, chosen_by_project=chosen_by_project
     )
-    start = conversation if has_agent else partial(launcher, only_sessions=args.pick)
     sessions = partial(_sessions, args, on_created)
+    start = conversation if has_agent else sessions if args.pick else launcher
     return AcpTui(start, theme=args.theme, settings=settings, launcher=launcher, sessions=sessions)
 
 
@@ -208,12 +208,8 @@ def _launcher(
     palette: Palette,
     *,
     over: BaseScreen | None = None,
-    only_sessions: bool = False,
 ) -> BaseScreen:
-    """Return the screen that lists agents and recorded sessions. `over` is the screen beneath it, if any.
-
-    With `only_sessions`, list only the sessions of this folder.
-    """
+    """Return the screen that lists agents and recorded sessions. `over` is the screen beneath it, if any."""
     from acp_tui.ui.screens.launcher import LauncherScreen
 
     folder = Path(args.cwd or ".").absolute()
@@ -222,8 +218,6 @@ def _launcher(
         from acp_tui.launcher_choices import load_choices
 
         choices = load_choices(folder)
-        if only_sessions:
-            choices = choices.sessions_here()
         import acp_tui.ui.screens.conversation.conversation_screen  # noqa: F401  # preload: the next screen
 
         return choices

@@ -163,8 +163,6 @@ class LauncherScreen(BaseScreen):
     def _empty_text(self) -> str:
         if self._choices is None:
             return ""
-        if not self._query:
-            return "No session has been recorded in this folder yet."
         key = keys.bound_keys(self, "launcher.close")
         return f'No matches for "{visible_line(self._query)}". {key} shows all.'
 
@@ -174,7 +172,7 @@ class LauncherScreen(BaseScreen):
             return
         agents = self._choices.agents
         yield "Agents", [one for one in agents if one.is_ready]
-        yield "Resume", self._choices.sessions[: MAX_RECENT_SESSIONS if agents else None]
+        yield "Resume", self._choices.sessions[:MAX_RECENT_SESSIONS]
         downloaded = [one for one in agents if one.state == "downloaded" and not one.is_ready]
         yield "Will be downloaded on first start", downloaded
         yield "Not installed", [one for one in agents if one.state == "missing"]
