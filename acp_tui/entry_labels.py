@@ -15,8 +15,10 @@ from acp_tui.session.state import (
     Compaction,
     Content,
     Diff,
+    Elicitation,
     Location,
     Permission,
+    Session,
     Terminal,
     TerminalRef,
     ToolCall,
@@ -254,3 +256,13 @@ def compaction_words(compaction: Compaction) -> str:
     return (
         f"{words} of {before:,} tokens" if after is None else f"{words} from {before:,} to {after:,} tokens"
     )
+
+
+def elicitation_asker(question: Elicitation, session: Session) -> str:
+    """Return who asks a question: the agent, or the subagent or session if it is not the session itself."""
+    if not question.session_id:
+        return "the agent"
+    subagent = session.subagents.get(question.session_id)
+    if subagent is not None:
+        return f"the subagent {visible_line(subagent.name)}"
+    return f"the session {visible_line(question.session_id)}"

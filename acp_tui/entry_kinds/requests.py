@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.entry_kinds.blocks import Aside
-from acp_tui.entry_labels import answered_by, call_title, permission_verdict
+from acp_tui.entry_labels import answered_by, call_title, elicitation_asker, permission_verdict
 from acp_tui.session.text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def elicitation_lines(question: Elicitation, _context: TextContext) -> Iterator[
     yield f"? Question ({question.mode}): {question.message}"
     if question.url:
         yield f"  {question.url}"
+    if question.raw is not None:
+        yield f"  {visible_excerpt(question.raw, MAX_PROGRESS)}"
     yield f"  {question.outcome or 'not answered'}" + (" and finished" if question.completed else "")
 
 
@@ -90,8 +92,9 @@ def elicitation_search_text(question: Elicitation, _session: Session) -> Iterabl
     return [question.message, question.url or ""]
 
 
-def elicitation_blocks(question: Elicitation, _context: TextContext) -> Iterable[Block]:
+def elicitation_blocks(question: Elicitation, context: TextContext) -> Iterable[Block]:
     """Return the blocks that show a question in an export."""
     outcome = question.outcome or "not answered"
-    text = f"the agent asks: {visible_line(question.message)} — {outcome}"
+    asker = elicitation_asker(question, context.session)
+    text = f"{asker} asks: {visible_line(question.message)} — {outcome}"
     return [Aside("info", "?", text, visible_line(question.url or ""))]

@@ -30,16 +30,22 @@ _SERVED = frozenset(
 
 
 def request_events(
-    method: str, params: dict[str, Any], request_id: RequestId, made_up: str, other_session: str = ""
+    method: str,
+    params: dict[str, Any],
+    request_id: RequestId,
+    made_up: str,
+    other_session: str = "",
+    for_method: str = "",
 ) -> list[ev.Event]:
     """Return the events for a request of the agent. A tool call without an id gets the id `made_up`.
 
     `other_session` is the id of the request's session, or empty if that is the conversation's own session.
+    `for_method` is the method of acp-tui's unanswered request that the params name, if any.
     """
     if method == PERMISSION:
         return permission_events(params, request_id, made_up, other_session=other_session)
     if method == ELICITATION:
-        return [_elicitation(params, request_id)]
+        return [_elicitation(params, request_id, other_session, for_method)]
     if method in _SERVED or is_known_request(method):
         return [ev.Nothing(f"the request {method}")]
     return [ev.Unknown(f"request {visible_excerpt(method, 80)}", params)]
@@ -86,15 +92,22 @@ def _option(item: Any) -> PermissionOption | None:
     return PermissionOption(identity, values.line(source, "name", "label") or visible_line(identity), kind)
 
 
-def _elicitation(params: dict[str, Any], request_id: RequestId) -> ev.ElicitationRequested:
+def _elicitation(
+    params: dict[str, Any], request_id: RequestId, other_session: str, for_method: str
+) -> ev.ElicitationRequested:
     schema = params.get("requestedSchema")
+    mode = values.line(params, "mode") or ("url" if "url" in params else "form")
     return ev.ElicitationRequested(
         request_id,
-        mode=values.line(params, "mode") or ("url" if "url" in params else "form"),
+        mode=mode,
         message=values.text(params, "message") or "",
         url=values.raw(params, "url"),
         elicitation_id=values.raw(params, "elicitationId"),
         schema=schema if isinstance(schema, dict) else None,
+        call_id=values.raw(params, "toolCallId"),
+        session_id=other_session,
+        for_method=for_method,
+        raw=None if mode in ("form", "url") else params,
     )
 
 

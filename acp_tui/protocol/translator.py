@@ -122,7 +122,11 @@ class Translator:
         session_id = params.get("sessionId")
         is_other = self._session_id is not None and session_id != self._session_id
         other = session_id if is_other and isinstance(session_id, str) else ""
-        return request_readers.request_events(method, params, request_id, self._new_call_id(), other)
+        scope = params.get("requestId")
+        for_method, _ = self._calls.get(scope, ("", {})) if _is_id(scope) else ("", {})
+        return request_readers.request_events(
+            method, params, request_id, self._new_call_id(), other, for_method
+        )
 
     def _received_notification(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
         match method:

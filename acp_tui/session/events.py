@@ -461,6 +461,10 @@ class ElicitationRequested(Event):
     url: str | None = None
     elicitation_id: str | None = None
     schema: dict[str, Any] | None = None
+    call_id: str | None = None
+    session_id: str = ""  # of another session than the conversation's own
+    for_method: str = ""  # of acp-tui's request that the question belongs to, such as `authenticate`
+    raw: dict[str, Any] | None = None  # the params, if the mode is unknown
 
 
 @dataclass(slots=True)

@@ -277,6 +277,10 @@ class Elicitation(Entry):
     url: str | None = None  # as sent
     elicitation_id: str | None = None
     schema: dict[str, Any] | None = None  # as sent
+    call_id: str | None = None  # of the tool call that the question belongs to
+    session_id: str = ""  # of another session than the conversation's own, such as a subagent's
+    for_method: str = ""  # of acp-tui's request that the question belongs to, such as `authenticate`
+    raw: dict[str, Any] | None = None  # the params as sent, if the mode is unknown
     outcome: Literal["accept", "decline", "cancel", "error"] | None = None
     completed: bool = False  # the agent reported that the web form was completed
 

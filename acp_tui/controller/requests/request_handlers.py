@@ -90,7 +90,8 @@ class RequestHandlers:
         session_id = known.values.get("sessionId")
         is_other = session_id is not None and self._session.session_id not in (None, session_id)
         is_unknown = is_other and not (isinstance(session_id, str) and session_id in self._session.subagents)
-        if is_unknown and method != "session/request_permission":  # some agents do not announce subagents
+        asks = method in ("session/request_permission", "elicitation/create")
+        if is_unknown and not asks:  # some agents do not announce subagents
             raise Refusal(INVALID_PARAMS, f"{method}: there is no session {session_id!r} here")
         return await serve(known)
 

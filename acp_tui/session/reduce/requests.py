@@ -100,6 +100,10 @@ def elicitation_requested(session: Session, event: ev.ElicitationRequested, at: 
         url=event.url,
         elicitation_id=event.elicitation_id,
         schema=event.schema,
+        call_id=event.call_id,
+        session_id=event.session_id,
+        for_method=event.for_method,
+        raw=event.raw,
         stray=out_of_phase(session),
     )
     session.elicitations[event.request_id] = elicitation

@@ -35,6 +35,7 @@ class PendingForm:
 
     form: FormRequest
     answer: asyncio.Future[FormAnswer]
+    elicitation: Elicitation | None = None  # None for a form of a tool
 
     @property
     def title(self) -> str:
@@ -88,9 +89,9 @@ class PendingQuestions:
         with self._queued(pending):
             return await pending.answer
 
-    async def fill_form(self, form: FormRequest) -> FormAnswer:
+    async def fill_form(self, form: FormRequest, elicitation: Elicitation | None = None) -> FormAnswer:
         """Queue a form and wait for the answer. If the wait is cancelled, the form is removed."""
-        pending = PendingForm(form, asyncio.get_running_loop().create_future())
+        pending = PendingForm(form, asyncio.get_running_loop().create_future(), elicitation)
         with self._queued(pending):
             return await pending.answer
 
@@ -110,7 +111,8 @@ class PendingQuestions:
         if elicitation.mode == "form":
             from acp_tui.controller import FormRequest
 
-            return await self.fill_form(FormRequest(elicitation.message, elicitation.schema))
+            form = FormRequest(elicitation.message, elicitation.schema)
+            return await self.fill_form(form, elicitation)
         pending = PendingPage(elicitation, asyncio.get_running_loop().create_future())
         with self._queued(pending):
             return await pending.answer

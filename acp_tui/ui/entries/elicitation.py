@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.text import visible_line
+from acp_tui.entry_labels import elicitation_asker
+from acp_tui.session.text import visible_excerpt, visible_line
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import INDENT, hanging_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Palette
 
+MAX_RAW = 4000
+"""The maximum number of characters shown of a question of an unknown kind."""
 _HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]*)")
 """Matches a URL and its `host`. Text before an @ is user information, even if it looks like a host."""
 
@@ -28,7 +31,7 @@ def body(entry: Elicitation, context: DrawContext) -> Body:
     """Draw the question, its URL or fields, and the outcome."""
     palette, width = context.palette, context.width
     sign, outcome, look = _outcome(entry, palette)
-    asks = Segment("the agent asks: ", palette.dim)
+    asks = Segment(f"{elicitation_asker(entry, context.session)} asks: ", palette.dim)
     message = " ".join(entry.message.split()) or "(no message)"
     lines = hanging_lines([Segment(f"{sign} ", look)], [asks, Segment(message, palette.text)], width)
     url = visible_line(entry.url) if entry.url else ""
@@ -37,6 +40,11 @@ def body(entry: Elicitation, context: DrawContext) -> Body:
     names = _field_titles(entry)
     if names:
         lines += hanging_lines([Segment("  ")], [Segment(f"fields: {names}", palette.dim)], width)
+    if entry.raw is not None:
+        kind = f"a question of the unknown kind {visible_line(entry.mode)}, as it was sent:"
+        lines += hanging_lines([Segment("  ")], [Segment(kind, palette.warning)], width)
+        pieces = hard_wrap([Segment(visible_excerpt(entry.raw, MAX_RAW), palette.dim)], width - INDENT)
+        lines += [make_strip(piece, [Segment(" " * INDENT)]) for piece in pieces]
     lines += hanging_lines([Segment("  ")], [Segment(outcome, look)], width)
     return LinesBody(lines, "\n".join(filter(None, (entry.message, url))))
 

@@ -86,6 +86,8 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         palette: Palette,
         *,
         asked_by: str,
+        purpose: str = "",
+        position: tuple[int, int] = (1, 1),
         message: str = "",
         values: Mapping[str, Any] | None = None,
         validate: Validate = _no_faults,
@@ -100,6 +102,8 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             schema: The JSON schema of the object to make, as it was received.
             palette: The colours of the current theme.
             asked_by: The recipient of the answer, such as `MCP server "files"`.
+            purpose: What the question belongs to, such as a tool call. May come from an agent.
+            position: The number of this question and the count of those that wait, for "2 of 3".
             message: A text above the fields. May come from a server.
             values: Initial values by name of the field. Other fields start with the default of the schema.
             validate: Returns what is wrong with a whole object, the most important fault first.
@@ -114,6 +118,8 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         self._schema = schema
         self._palette = palette
         self._asked_by = asked_by
+        self._purpose = purpose
+        self._position = position
         self._message = message
         self._values = dict(values or {})
         self._validate = validate
@@ -181,7 +187,16 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         return [Segment(reveal_line(self._title), self._palette.strong)]
 
     def _asker(self) -> list[Segment]:
-        return [Segment(f"  {shorten(reveal_line(self._asked_by), MAX_ASKER_WIDTH)}", self._palette.dim)]
+        number, count = self._position
+        place = f"  {number} of {count}" if count > 1 else ""
+        asker = shorten(reveal_line(self._asked_by), MAX_ASKER_WIDTH)
+        return [Segment(f"  {asker}{place}", self._palette.dim)]
+
+    def show_position(self, position: tuple[int, int]) -> None:
+        """Show which of the waiting questions this is: its number and their count."""
+        self._position = position
+        if self.is_mounted:
+            self.query_one("#head", Bar).show(self._head(), self._asker())
 
     def _note(self) -> Text:
         """Return the text above the fields."""
@@ -190,7 +205,13 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         message += "…" if len(self._message) > MAX_MESSAGE else ""
         described = reveal(self._form.description[:MAX_MESSAGE].strip()) if self._form is not None else ""
         empty = "There is nothing to fill in." if self._form is not None and not self._form.fields else ""
-        parts = [(message, palette.text), (described, palette.dim), (empty, palette.dim)]
+        purpose = f"For {reveal_line(self._purpose)}" if self._purpose else ""
+        parts = [
+            (purpose, palette.dim),
+            (message, palette.text),
+            (described, palette.dim),
+            (empty, palette.dim),
+        ]
         if self._json is not None:
             parts.append((self._why_json, palette.dim))
         text = Text()

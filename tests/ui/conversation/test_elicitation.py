@@ -164,3 +164,75 @@ async def test_stopping_the_turn_cancels_a_question(open_ui: Open) -> None:
         assert answers(ui) == [{"action": "cancel"}]
         assert ui.app.screen is ui.screen
         await ui.sees("dismissed without an answer")
+
+
+async def test_a_question_names_the_session_that_asks_its_tool_call_and_its_place_in_the_line(
+    open_ui: Open,
+) -> None:
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Deploy the site"}
+    first = ["request", *form(COLOURS, toolCallId="c1")[1:], "e1"]
+    second = ["request", *form(COLOURS, "And which now?", sessionId="child")[1:], "e2"]
+    async with open_ui() as ui:
+        await ui.send(["update", call], first, second, ["answer_to", "e1"], ["answer_to", "e2"])
+        await accepts_keys(ui, "For tool call: Deploy the site", "scripted  1 of 2")
+        await ui.press("f8")
+        await accepts_keys(ui, "And which now?", "scripted (session child)  2 of 2")
+        await ui.press("escape")
+        await ui.ready()
+        assert answers(ui) == [{"action": "decline"}, {"action": "cancel"}]
+        await ui.sees("the session child asks: And which now?")
+
+
+async def test_a_question_of_an_unknown_kind_is_refused_and_shown_as_it_was_sent(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(["ask", "elicitation/create", {"mode": "_voice", "message": "Say it", "pitch": 440}])
+        await ui.ready()
+        assert answers(ui)[0]["code"] == -32602
+        await ui.sees("the unknown kind _voice", '"pitch": 440', "answered with an error")
+
+
+EVERY_KIND = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string", "title": "Name", "minLength": 2},
+        "mail": {"type": "string", "title": "Mail", "format": "email"},
+        "site": {"type": "string", "title": "Site", "format": "uri"},
+        "at": {"type": "string", "title": "Time", "format": "date-time"},
+        "size": {"type": "string", "title": "Size", "enum": ["S", "M"]},
+        "colour": {"type": "string", "title": "Colour", "oneOf": [{"const": "r", "title": "Red"}]},
+        "count": {"type": "integer", "title": "Count", "maximum": 9},
+        "weight": {"type": "number", "title": "Weight"},
+        "gift": {"type": "boolean", "title": "Gift"},
+        "tags": {"type": "array", "title": "Tags", "items": {"type": "string", "enum": ["new", "old"]}},
+        "extras": {"type": "array", "title": "Extras", "items": {"anyOf": [{"const": "c", "title": "Card"}]}},
+        "place": {"type": "_map", "title": "Place"},
+    },
+}
+
+
+async def test_a_form_with_every_kind_of_field_is_filled_in(open_ui: Open) -> None:
+    typed = ["Ada", "a@b.eu", "https://b.eu", "2026-11-22T10:00:00Z"]
+    keys = [list(text) for text in typed] + [["space"], ["space"], ["3"], ["2", ".", "5"], ["space"]]
+    keys += [["down", "space"], ["space"], ["7"]]
+    async with open_ui() as ui:
+        await ui.send(form(EVERY_KIND))
+        await accepts_keys(ui, "Name", "Mail")
+        for pressed in keys:
+            await ui.press(*pressed, "tab")
+        await ui.press("ctrl+s")
+        await accepts_keys(ui, "Send this to scripted?")
+        await ui.press("enter")
+        await ui.ready()
+        (answer,) = answers(ui)
+        assert answer["content"] == {
+            **dict(zip(("name", "mail", "site", "at"), typed, strict=True)),
+            "size": "S",
+            "colour": "r",
+            "count": 3,
+            "weight": 2.5,
+            "gift": True,
+            "tags": ["old"],
+            "extras": ["c"],
+            "place": 7,
+        }

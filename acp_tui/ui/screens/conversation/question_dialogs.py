@@ -11,6 +11,7 @@ from acp_tui.session.state import Elicitation
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.pending_questions import PendingForm, PendingPage, PendingQuestion
+from acp_tui.ui.conversation.question_origin import asker_of, purpose_of
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.question_strip import QuestionStrip
 
@@ -85,8 +86,7 @@ class QuestionDialogs:
             if first is not None and not self._writing:
                 self._open(first)
         elif first is self._asked:
-            if self._permission is not None:
-                self._permission.show_position(self._questions.position)
+            self._dialog.show_position(self._questions.position)
         elif self._dialog in self._screen.app.screen_stack:
             while self._screen.app.screen is not self._dialog:
                 self._screen.app.pop_screen()
@@ -118,12 +118,20 @@ class QuestionDialogs:
         from acp_tui.mcp.schema_validation import SchemaValidator
         from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 
-        form = pending.form
+        form, asked = pending.form, pending.elicitation
+        asker, purpose = self._agent_title(), ""
+        if form.server:
+            asker = f'MCP server "{reveal_line(form.server)}"'
+        elif asked is not None:
+            asker = asker_of(asker, asked, self._context.session)
+            purpose = purpose_of(asked, self._context.session)
         self._dialog = dialog = SchemaFormDialog(
             "Question",
             form.schema,
             self._context.palette,
-            asked_by=f'MCP server "{reveal_line(form.server)}"' if form.server else self._agent_title(),
+            asked_by=asker,
+            purpose=purpose,
+            position=self._questions.position,
             message=form.message,
             validate=SchemaValidator(form.schema).faults,
             allow_decline=True,
@@ -136,7 +144,11 @@ class QuestionDialogs:
         from acp_tui.ui.screens.dialogs.page_question import page_question
 
         page = pending.page
-        question = page_question(self._agent_title(), page.message, page.url or "")
+        asker = asker_of(self._agent_title(), page, self._context.session)
+        purpose = purpose_of(page, self._context.session)
+        question = page_question(
+            asker, page.message, page.url or "", purpose=purpose, position=self._questions.position
+        )
         self._dialog = dialog = GuardedQuestionScreen(question, self._context.palette)
         self._screen.open_dialog(dialog, lambda index: self._page_closed(pending, question, index))
 

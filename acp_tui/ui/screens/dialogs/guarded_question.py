@@ -61,6 +61,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
         super().__init__()
         self._question = question
         self._palette = palette
+        self._number_and_count = question.position
         self._page = BodyScroller(self._bodies, id="what")
         self._typing_guard = TypingGuard(self, self._hints, clock)
         self._unread_notice = False  # an answer was refused because there is more to read
@@ -101,8 +102,14 @@ class GuardedQuestionScreen(Dialog[int | None]):
     def _head(self) -> Spans:
         return [Segment(reveal_line(self._question.title), self._palette.strong)]
 
+    def show_position(self, position: tuple[int, int]) -> None:
+        """Show which of the waiting questions this is: its number and their count."""
+        self._number_and_count = position
+        if self.is_mounted:
+            self.query_one("#head", Bar).show(right=self._position())
+
     def _position(self) -> Spans:
-        number, count = self._question.position
+        number, count = self._number_and_count
         return [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
 
     def _rows(self) -> list[Row]:

@@ -14,7 +14,7 @@ from acp_tui.ui.drawing.wrap import shorten
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-MAX_ASKER_WIDTH = 40
+MAX_ASKER_WIDTH = 80
 MAX_MESSAGE = 600
 """The maximum number of characters of the message, so that the host below it is seen at once."""
 
@@ -47,8 +47,14 @@ class PageQuestion:
     close_label: str = "close"  # unlike declining
 
 
-def page_question(asked_by: str, message: str, url: str) -> PageQuestion:
-    """Return the question whether to open a page. All texts may contain any character."""
+def page_question(
+    asked_by: str, message: str, url: str, *, purpose: str = "", position: tuple[int, int] = (1, 1)
+) -> PageQuestion:
+    """Return the question whether to open a page. All texts may contain any character.
+
+    `purpose` is what the question belongs to, such as a tool call.
+    """
+    about = (("for", purpose),) if purpose else ()
     text = shorten(" ".join(message[: 2 * MAX_MESSAGE].split()), MAX_MESSAGE)
     title = f"{shorten(reveal_line(asked_by), MAX_ASKER_WIDTH)} asks you to open a page"
     try:
@@ -56,10 +62,11 @@ def page_question(asked_by: str, message: str, url: str) -> PageQuestion:
     except ValueError as reason:
         warning = f"acp-tui does not open this address, because {reason}."
         shown = reveal_line(url)
-        return PageQuestion(title, text, (("address", shown),), (warning,), (DECLINE, COPY), shown)
-    facts = (("host", address.host), ("address", url))
+        facts = (*about, ("address", shown))
+        return PageQuestion(title, text, facts, (warning,), (DECLINE, COPY), shown, position)
+    facts = (*about, ("host", address.host), ("address", url))
     answers = (DECLINE, OPEN, COPY) if browser.has_browser() else (DECLINE, COPY)
-    return PageQuestion(title, text, facts, address.warnings, answers, url)
+    return PageQuestion(title, text, facts, address.warnings, answers, url, position)
 
 
 def answer_page_question(screen: Screen[Any], question: PageQuestion, index: int | None) -> FormAnswer:
