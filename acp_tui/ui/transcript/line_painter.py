@@ -94,9 +94,10 @@ class LinePainter:
             strip = Strip(
                 [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]
             )
-        if self.cursor == block.entry.id:
-            return Strip([Segment("▎", palette.cursor), *strip])
-        return Strip([Segment(STRAY_MARK if block.entry.stray else " ", palette.faint), *strip])
+        margin = Segment("▎" if self.cursor == block.entry.id else " ", palette.cursor)
+        if block.entry.stray and self.cursor != block.entry.id:
+            margin = Segment(STRAY_MARK, palette.faint)
+        return Strip([margin, *strip])
 
 
 def _select(strip: Strip, selection: Selection, anchor: int, style: Style) -> Strip:
