@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.pending_requests import CLIENT_METHODS
+from acp_tui.doctor.schema_check import UNSTABLE_UPDATES
 from acp_tui.doctor.tool_call_check import ToolCallCheck, check_path, objects_in
 
 if TYPE_CHECKING:
@@ -26,18 +27,22 @@ UPDATES_BETWEEN_TURNS = frozenset(
         "notice",
     }
 )
-KNOWN_UPDATES = UPDATES_BETWEEN_TURNS | {
-    "user_message_chunk",
-    "agent_message_chunk",
-    "agent_thought_chunk",
-    "tool_call",
-    "tool_call_update",
-    "plan",
-    "plan_update",
-    "plan_removed",
-    "compaction_update",
-    "compaction_summary_chunk",
-}
+KNOWN_UPDATES = (
+    UPDATES_BETWEEN_TURNS
+    | UNSTABLE_UPDATES
+    | {
+        "user_message_chunk",
+        "agent_message_chunk",
+        "agent_thought_chunk",
+        "tool_call",
+        "tool_call_update",
+        "plan",
+        "plan_update",
+        "plan_removed",
+        "compaction_update",
+        "compaction_summary_chunk",
+    }
+)
 AGENT_METHODS = CLIENT_METHODS | {"session/update", "elicitation/complete", "$/cancel_request"}
 CLIENT_ONLY_METHODS = frozenset(
     {"initialize", "authenticate", "session/new", "session/prompt", "session/cancel"}
