@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LIGHT, DARK = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\", "\x1b]11;rgb:0000/0000/0000\x07"
 LIGHT_PAGE, DARK_PAGE, NORD_PAGE = b"48;2;251;250;247", b"48;2;21;23;28", b"48;2;46;52;64"
+BUSY, NO_PROGRESS = b"\x1b]9;4;3;0\x1b\\", b"\x1b]9;4;0;0\x1b\\"
 TRUE_COLOUR = {"COLORTERM": "truecolor"}
 
 
@@ -56,18 +57,21 @@ def test_an_early_reply_and_the_users_own_light_theme(tmp_path: Path, home: Path
         assert_reports_are_off(terminal)
 
 
-def test_reports_are_off_while_another_program_has_the_terminal(tmp_path: Path) -> None:
-    with Shell(cwd=tmp_path) as terminal:
+def test_reports_and_progress_are_off_while_another_program_has_the_terminal(tmp_path: Path) -> None:
+    with Shell(cwd=tmp_path, TERM_PROGRAM="ghostty") as terminal:
         terminal.start("--command", agent("script"))
         terminal.sees("idle")
+        terminal.type('[["wait_for_cancel"]]\r')
+        terminal.until(lambda: BUSY in terminal.raw, "the progress")
         terminal.type("\x1a")
         terminal.wait_for("Stopped", "SHELL> ")
-        assert_reports_are_off(terminal)
+        assert_modes_are_off(terminal)
         terminal.type("fg\n")
-        terminal.sees("idle")
+        terminal.sees("working")
         terminal.until(lambda: terminal.raw.count(REPORT_CHANGES.encode()) == 2, "the mode")
+        terminal.until(lambda: terminal.raw.rfind(BUSY) > terminal.raw.rfind(NO_PROGRESS), "the progress")
         assert terminal.quit() == 0
-        assert_reports_are_off(terminal)
+        assert_modes_are_off(terminal)
 
 
 @pytest.mark.parametrize("theme", ["dark", "ansi"])
@@ -85,3 +89,8 @@ def test_with_another_theme_the_terminal_is_not_asked(tmp_path: Path, theme: str
 
 def assert_reports_are_off(terminal: Terminal) -> None:
     assert terminal.raw.rfind(STOP_REPORTS.encode()) > terminal.raw.rfind(REPORT_CHANGES.encode()) >= 0
+
+
+def assert_modes_are_off(terminal: Terminal) -> None:
+    assert_reports_are_off(terminal)
+    assert terminal.raw.rfind(NO_PROGRESS) > terminal.raw.rfind(BUSY) >= 0
