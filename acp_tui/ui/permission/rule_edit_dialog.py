@@ -12,7 +12,6 @@ from acp_tui.permissions.rule_proposals import wider_rules
 from acp_tui.permissions.rules import Rule
 from acp_tui.session.invisible import reveal_line
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, KeyHints
@@ -63,7 +62,6 @@ class RuleEditDialog(Dialog[Rule | None]):
     def on_mount(self) -> None:
         """Set the height of the editor."""
         self._fit()
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
 
     def on_resize(self) -> None:
         """Set the height of the editor."""
@@ -96,7 +94,7 @@ class RuleEditDialog(Dialog[Rule | None]):
         before, after, up, down, take, close = (keys.bound_keys(self, f"rule.{name}") for name in names)
         return [(f"{before}{after}", "part"), (f"{up}{down}", "change"), (take, "save"), (close, "cancel")]
 
-    def _use_palette(self, palette: Palette) -> None:
+    def use_palette(self, palette: Palette) -> None:
         self._palette = palette
         self._editor.use_palette(palette)
         self.query_one("#head", Bar).show(self._title())

@@ -11,7 +11,6 @@ from textual.widgets import Static
 from acp_tui.errors import UserError
 from acp_tui.permissions.rules import describe_effect, describe_rule
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.permission.rule_rows import filtered_rules, rule_rows, sorted_rules
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, KeyHints
@@ -77,7 +76,6 @@ class RulesScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Show the rules, and select the rule whose id was passed to the screen, if any."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
         self._load()
         if self._rule_id is not None and not self._select(self._rule_id):
             self._tell("That rule no longer exists.")
@@ -90,7 +88,7 @@ class RulesScreen(Dialog[None]):
         names = ("edit", "revoke", "undo", "close")
         return [(keys.bound_keys(self, f"rules.{name}").split()[0], name) for name in names]
 
-    def _use_palette(self, palette: Palette) -> None:
+    def use_palette(self, palette: Palette) -> None:
         self._palette = palette
         self._list.use_palette(palette)
         self.query_one("#head", Bar).show(self._title())

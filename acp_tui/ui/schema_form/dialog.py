@@ -18,7 +18,6 @@ from acp_tui.schema_form.values import NotEnterable, entries_for, initial_entrie
 from acp_tui.session.invisible import reveal, reveal_line
 from acp_tui.session.text import visible_json
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.schema_form.choice_editor import ChoiceList, ChoicePicker
 from acp_tui.ui.schema_form.fields_page import FieldsPage
@@ -147,7 +146,6 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     async def on_mount(self) -> None:
         """Show the fields, or the text area for JSON."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
         if self._form is None:
             await self._show_json(starting_object(self._schema, self._values))
         else:
@@ -261,7 +259,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         text.truncate(max(20, self.query_one("#problem").size.width), overflow="ellipsis")
         self.query_one("#problem", Static).update(text, layout=False)
 
-    def _use_palette(self, palette: Palette) -> None:
+    def use_palette(self, palette: Palette) -> None:
         self._palette = palette
         self.query_one("#head", Bar).show(self._head(), self._asker())
         self.query_one("#note", Static).update(self._note())

@@ -10,7 +10,6 @@ from textual.containers import Vertical
 
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.drawing.json_lines import json_body
 from acp_tui.ui.screens.dialogs.dialog import Dialog
@@ -71,7 +70,6 @@ class FormReviewDialog(Dialog[bool]):
     def on_mount(self) -> None:
         self._fit()
         self._typing_guard.restart()
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
 
     def on_resize(self) -> None:
         self._fit()
@@ -117,7 +115,7 @@ class FormReviewDialog(Dialog[bool]):
         """Go back to the form."""
         self.dismiss(False)
 
-    def _use_palette(self, palette: Palette) -> None:
+    def use_palette(self, palette: Palette) -> None:
         self._palette = palette
         self.query_one("#head", Bar).show(self._head())
         self.query_one(BodyScroller).show(self._bodies)

@@ -10,7 +10,6 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.drawing.wrap import wrap
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, KeyHints
@@ -99,7 +98,6 @@ class ChooseScreen(Dialog[str | None]):
         """Focus the filter and set the height of the list."""
         self.set_focus(self.query_one(InputLine) if self._can_filter else None)
         self._fit()
-        self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
 
     def on_resize(self) -> None:
         """Set the height of the list."""

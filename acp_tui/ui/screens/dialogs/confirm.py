@@ -42,10 +42,20 @@ class ConfirmScreen(Dialog[bool]):
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog"):
             yield Static(self._question, markup=False, id="question")
-            rows = [Row([], [Segment(words, self._palette.text)]) for words in self._answers]
-            yield SelectList(rows, self._palette, id="choices")
+            yield SelectList(self._rows(), self._palette, id="choices")
             take, close = (keys.bound_keys(self, name) for name in ("choose.take", "choose.close"))
             yield KeyHints([(f"↑↓ {take}", "choose"), (close, "no")], self._palette, id="keys")
+
+    def _rows(self) -> list[Row]:
+        return [Row([], [Segment(words, self._palette.text)]) for words in self._answers]
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self._palette = palette
+        rows = self.query_one(SelectList)
+        rows.use_palette(palette)
+        rows.show(self._rows(), rows.selected)
+        self.query_one("#keys", KeyHints).use_palette(palette)
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
         """Close the dialog with the clicked answer."""

@@ -62,6 +62,14 @@ class DetailScreen(Dialog[None]):
         """Show the numbers of the visible lines again, because lines wrap at the new width."""
         self.call_after_refresh(self._show_position)
 
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self._palette = palette
+        self.query_one("#head", Bar).show([Segment(self._title, palette.strong)])
+        self.query_one(BodyScroller).show(self._bodies)
+        self.query_one("#keys", KeyHints).use_palette(palette)
+        self.call_after_refresh(self._show_position)
+
     def _bodies(self, width: int) -> Sequence[Body]:
         if isinstance(self._content, str):
             return [LongText(self._content, self._palette.text, width)]

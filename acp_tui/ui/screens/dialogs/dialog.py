@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from textual import events, on
 from textual.screen import ModalScreen
 
 from acp_tui.ui import keys
+from acp_tui.ui.app_interface import app_of
+
+if TYPE_CHECKING:
+    from acp_tui.ui.theme.palette import Palette
 
 Result = TypeVar("Result")
 
@@ -15,6 +20,14 @@ class Dialog(ModalScreen[Result]):
     """A modal screen. Ctrl+C copies the selection; without a selection it does the same as Esc."""
 
     BINDINGS: ClassVar = keys.bindings("dialog")
+
+    @on(events.Mount)
+    def _follow_theme(self) -> None:
+        """Follow the theme, which changes with the terminal's background at any time."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme. Dialogs that draw their own lines extend this."""
 
     def action_close(self) -> None:
         """Close without a result."""

@@ -97,6 +97,16 @@ class GuardedQuestionScreen(Dialog[int | None]):
         rows = choices.height_at(inner)
         self._page.styles.height = max(2, min(self._page.height_at(inner - 1), height - CHROME_ROWS - rows))
 
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self._palette = palette
+        self.query_one("#head", Bar).show(self._head(), self._position())
+        self._page.show(self._bodies)
+        rows = self.query_one(SelectList)
+        rows.use_palette(palette)
+        rows.show(self._rows(), rows.selected)
+        self.query_one("#keys", KeyHints).use_palette(palette)
+
     # ------------------------------------------------------------------------- what is shown
 
     def _head(self) -> Spans:

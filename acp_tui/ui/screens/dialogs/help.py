@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.screen import Screen
 
+    from acp_tui.ui.theme.palette import Palette
+
 KEY_COLUMN = 24
 
 
@@ -73,6 +75,10 @@ class HelpScreen(Dialog[None]):
                 yield Static(SCOPES[scope].title, classes="help--title", markup=False)
                 yield Static(SCOPES[scope].help, classes="help--words", markup=False)
                 yield Static(self._table(scope))
+
+    def use_palette(self, palette: Palette) -> None:  # noqa: ARG002  # the keys are drawn in a style of the CSS
+        """Apply the colours of a new theme."""
+        self.refresh(recompose=True)
 
     def _table(self, scope: ScopeName) -> Table:
         """Return the keys of a scope. Keys with the same help text share a row."""

@@ -54,6 +54,11 @@ class OutputScreen(DetailScreen):
             self._timer.stop()
             self._show_state()
 
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        super().use_palette(palette)
+        self._show_state()
+
     def _show_state(self) -> None:
         state, palette = status_name(self._terminal), self._palette
         words = exit_text(self._terminal) or ("runs" if self._terminal.ended_at is None else "")

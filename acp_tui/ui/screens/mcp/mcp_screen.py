@@ -12,7 +12,6 @@ from textual.containers import Horizontal, Vertical
 from acp_tui.config.paths import paths
 from acp_tui.store.mcp_log import McpLog
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.panes.pane_list import PaneList
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.screens.mcp.elicitation_dialogs import ElicitationDialogs
@@ -90,7 +89,6 @@ class McpScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Draw the screen and read the servers."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
         self._fit()
         self.update()
         self.reload()
@@ -107,7 +105,7 @@ class McpScreen(Dialog[None]):
         width = max(MIN_LIST_CELLS, min(MAX_LIST_CELLS, self.app.size.width // 3))
         self.query_one(ServerList).styles.width = width
 
-    def _use_palette(self, palette: Palette) -> None:
+    def use_palette(self, palette: Palette) -> None:
         self.palette = palette
         self.servers.palette = self.offers.palette = palette
         self.query_one(FactLines).palette = self.query_one(TabBar).palette = palette

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
     from acp_tui.mcp.sign_in.interaction import SignInInteraction
+    from acp_tui.ui.drawing.body import Spans
     from acp_tui.ui.theme.palette import Palette
 
 HELP = (
@@ -58,9 +59,8 @@ class SignInScreen(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         address, palette = self._address, self._palette
-        host = [Segment(f" {address.host}", palette.strong)]
         with Vertical(id="dialog"):
-            yield Bar([Segment(f"Sign in to {address.server}", palette.strong)], host, id="head")
+            yield Bar(*self._head(), id="head")
             yield Static(HELP, markup=False)
             with VerticalScroll():
                 yield Static(address.url, markup=False, id="address")
@@ -71,6 +71,17 @@ class SignInScreen(Dialog[None]):
             yield Static("", markup=False, id="report")
             hints = [(keys.bound_keys(self, f"signin.{name}"), name) for name in ("send", "copy", "cancel")]
             yield KeyHints(hints, palette, id="keys")
+
+    def _head(self) -> tuple[Spans, Spans]:
+        """Return the two parts of the title."""
+        title, strong = f"Sign in to {self._address.server}", self._palette.strong
+        return [Segment(title, strong)], [Segment(f" {self._address.host}", strong)]
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self._palette = palette
+        self.query_one("#head", Bar).show(*self._head())
+        self.query_one("#keys", KeyHints).use_palette(palette)
 
     def report(self, sentence: str) -> None:
         """Show a sentence below the input."""

@@ -8,7 +8,6 @@ from rich.segment import Segment
 from textual.containers import Vertical
 
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.wrap import make_strip, wrap
 from acp_tui.ui.screens.dialogs.dialog import Dialog
@@ -100,7 +99,6 @@ class OptionsScreen(Dialog[None]):
         """Show the options, and their descriptions while the selection moves."""
         self.refresh_options()
         self.watch(self.query_one(SelectList), "selected", self._show_description)
-        self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
 
     def on_resize(self) -> None:
         """Fit the list into the new height."""

@@ -9,7 +9,6 @@ from textual import on
 from textual.containers import Horizontal, Vertical
 
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.screens.repeated_job import RepeatedJob
@@ -80,7 +79,6 @@ class ReviewScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Draw the screen. Update the review from the disk, now and whenever the app gets the focus."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
         self.app.app_resume_signal.subscribe(self, lambda _: self.request_refresh())
         self.watch(self.app, "app_focus", self._focus_changed, init=False)
         self._fit()
@@ -111,7 +109,7 @@ class ReviewScreen(Dialog[None]):
         """Whether the diff has the focus. `has_focus` changes later, possibly only after the next key."""
         return self.focused is self.view
 
-    def _use_palette(self, palette: Palette) -> None:
+    def use_palette(self, palette: Palette) -> None:
         self.palette = self.view.palette = palette
         self.files.use_palette(palette)
         self._shown = ()

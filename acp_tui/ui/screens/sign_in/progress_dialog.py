@@ -87,6 +87,16 @@ class SignInProgress(Dialog[None]):
         self._update()
         self.set_interval(POLL_SECONDS, self._tick)
 
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self._palette = palette
+        self.query_one("#head", Bar).show(self._head(), self._elapsed())
+        rows = self.query_one("#addresses", SelectList)
+        rows.use_palette(palette)
+        rows.show(self._address_rows(), rows.selected)
+        self.query_one(KeyHints).use_palette(palette)
+        self._update()
+
     def on_resize(self) -> None:
         """Set the height of the output."""
         self._update()
@@ -134,7 +144,7 @@ class SignInProgress(Dialog[None]):
             self._addresses = found
             rows = self.query_one("#addresses", SelectList)
             rows.display = bool(found)
-            rows.show([Row([], [Segment(url, self._palette.text)]) for url in found], 0)
+            rows.show(self._address_rows(), 0)
             self.query_one(KeyHints).set_hints(self._hints())
         page, width = self.query_one(BodyScroller), min(92, self.app.size.width) - 4
         page.show(self._bodies)
@@ -142,6 +152,9 @@ class SignInProgress(Dialog[None]):
         room = max(2, self.app.size.height - CHROME_ROWS - addresses)
         page.styles.height = max(1, min(page.height_at(width - 1), room))
         page.scroll_end(animate=False)
+
+    def _address_rows(self) -> list[Row]:
+        return [Row([], [Segment(url, self._palette.text)]) for url in self._addresses]
 
     def _bodies(self, width: int) -> Sequence[Body]:
         palette = self._palette
