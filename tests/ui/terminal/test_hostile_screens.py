@@ -8,12 +8,14 @@ import os
 import pkgutil
 import re
 import time
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
+from rich.style import Style
 from textual.screen import Screen
 
 import acp_tui.ui
@@ -76,6 +78,8 @@ from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
 from acp_tui.ui.screens.session.usage_screen import UsageScreen
 from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
+from acp_tui.ui.terminal.background import BackgroundReply
+from acp_tui.ui.theme.themes import load_theme
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
 from tests.support.terminal import ESCAPES
@@ -88,6 +92,7 @@ from tests.ui.terminal.test_terminal_escapes import assert_harmless
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rich.color import Color
     from textual.pilot import Pilot
 
     from acp_tui.ui.theme.palette import Palette
@@ -277,13 +282,30 @@ def _below(kind: type[Any]) -> set[type[Any]]:
 
 
 @pytest.mark.parametrize("kind", DIALOGS, ids=lambda kind: kind.__name__)
-async def test_dialogs_draw_no_escape_sequences_from_their_texts(
+async def test_dialogs_draw_no_escape_sequences_and_follow_the_theme(
     kind: type[Screen[Any]], world: World
 ) -> None:
     app = BOTTOM[LauncherScreen](world)
     async with app.run_test(size=(100, 40)) as pilot:
         await app.push_screen(DIALOGS[kind](app.palette))
         await shown(app, pilot, kind)
+        app.post_message(BackgroundReply(dark=False, from_colour=True))
+        await until(lambda: app.palette == LIGHT and not colours(app) & DARK_ONLY, between=pilot.pause)
+
+
+def colours(app: AcpTui) -> set[Color | None]:
+    """Return the colours of all text on the screen."""
+    strips = app.screen._compositor.render_strips()
+    return {part.style.color for strip in strips for part in strip if part.text.strip() and part.style}
+
+
+def colours_of(palette: Palette) -> set[Color | None]:
+    styles = (getattr(palette, part.name) for part in fields(palette))
+    return {style.color for style in styles if isinstance(style, Style)}
+
+
+LIGHT = load_theme("light").palette
+DARK_ONLY = colours_of(load_theme("dark").palette) - colours_of(LIGHT)
 
 
 @pytest.mark.parametrize("kind", BOTTOM, ids=lambda kind: kind.__name__)
