@@ -11,8 +11,14 @@ import pytest
 from acp_tui.export.summary import INTRODUCTION
 from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
 from tests.support.conversation_ui import offers
+from tests.support.looks import Show, look
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.widget import Widget
+
+    from acp_tui.ui.theme.palette import Palette
     from tests.support.conversation_ui import ConversationUi, Open
 
 CANNOT = offers()
@@ -91,3 +97,15 @@ async def test_an_agent_that_lost_the_session_can_be_given_the_summary_in_the_ne
         await one.press("ctrl+p", *"continue in", "enter")
         await one.until(lambda: one.prompt.text.startswith(INTRODUCTION))
         assert len(one.made) == 1
+
+
+@look
+def test_looks(snap_compare: Callable[..., bool], theme: str, size: tuple[int, int]) -> None:
+    reason = (
+        "Claude Code answered session/load with an error: there is no conversation with this id (demo-1)."
+    )
+
+    def widgets(palette: Palette) -> list[Widget]:
+        return [ReadOnlyLine(reason, palette, lambda: None)]
+
+    assert snap_compare(Show(theme, widgets=widgets), terminal_size=size)

@@ -8,6 +8,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
+from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.wrap import shorten_spans
 
@@ -42,7 +43,10 @@ class ReadOnlyLine(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         palette, width = self.palette, self.size.width
         if y == 0:
-            spans = [Segment("⊘ Read-only. ", palette.warning), Segment(self._reason, palette.text)]
+            spans = [
+                Segment("⊘ Read-only. ", palette.warning),
+                Segment(visible_line(self._reason), palette.text),
+            ]
         else:
             spans = [
                 Segment(f"{keys.bound_keys(self, 'session.continue')} ", palette.key),
