@@ -83,6 +83,8 @@ class ConversationSetup:
             chose_agent=chosen_by_project,
             trusted_as=self.conversation.project_folder,
         )
+        self.when_closed: Callable[[], None] = lambda: None
+        """Called when the user has closed the conversation, while the app goes on."""
         self._notices += [Noticed("warning", problem) for problem in self.project.problems]
         if args.trust_folder:
             self.project.trust_all()

@@ -148,6 +148,14 @@ class AgentConnection(RpcConnection):
         self._require("deleting sessions", "sessionCapabilities", "delete")
         await self.call("session/delete", {"sessionId": session_id}, timeout=timeout)
 
+    async def close_session(self, session_id: str, *, timeout: float | None = None) -> None:
+        """Tell the agent that a session is no longer needed. It cancels the running turn."""
+        from acp import schema
+
+        self._require("closing sessions", "sessionCapabilities", "close")
+        params = build_params(schema.CloseSessionRequest, sessionId=session_id)
+        await self.call("session/close", params, timeout=timeout)
+
     async def _open(
         self,
         method: str,

@@ -386,8 +386,11 @@ class Conversation:
 
     # ----------------------------------------------------------------- closing
 
-    async def close(self) -> None:
-        """End everything that this conversation started, including an agent that is still starting."""
+    async def close(self, *, close_session: bool = False) -> None:
+        """End everything that this conversation started, including an agent that is still starting.
+
+        With `close_session`, the agent is told that its session is no longer needed.
+        """
         self._closing = True
         async with self._lifecycle_lock:
             if self._closed:
@@ -395,6 +398,8 @@ class Conversation:
             self._closed = True
             if self._agent is not None:
                 await self._agent.answer_pending()
+                if close_session:
+                    await self._opener.close_session()
             await self.own_server.close()
             await self._mcp_socket.close()
             await self._terminals.close()

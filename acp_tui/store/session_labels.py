@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible_line
+from acp_tui.store.session_name import session_name
 
 if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
@@ -16,8 +17,8 @@ MAX_RECORDS_SEARCHED = 200
 
 
 def session_title(session: StoredSession) -> str:
-    """Return the session's title, or its first prompt if it has none, on one line."""
-    return visible_line(_raw_title(session))
+    """Return the user's name for the session, else its title, else its first prompt, on one line."""
+    return session_name(session.meta) or visible_line(_raw_title(session))
 
 
 def _raw_title(session: StoredSession) -> str:

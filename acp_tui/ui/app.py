@@ -1,4 +1,4 @@
-"""The Textual app: themes, program keys, and the screen that fills the terminal."""
+"""The Textual app: themes, program keys, and the tabs with their screens."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from acp_tui.session.text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.toasts import VisibleToasts, notify_problems
 from acp_tui.ui.screens.base import BaseScreen
+from acp_tui.ui.tabs.tabs import Tabs
 from acp_tui.ui.terminal.background import BackgroundReply, BackgroundWatcher, background_hint
 from acp_tui.ui.terminal.passthrough import write_to_terminal
 from acp_tui.ui.terminal.resilient_app import ResilientApp
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
     from acp_tui.config.early_settings import EarlySettings
     from acp_tui.controller import Conversation
+    from acp_tui.errors import UserError
     from acp_tui.ui.keys.palette_command import PaletteCommand
+    from acp_tui.ui.screens.session.text_place import TextPlace
+    from acp_tui.ui.tabs.tab import Tab
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.theme.themes import LoadedTheme
 
@@ -50,7 +54,7 @@ class AcpTui(ResilientApp):
 
     TITLE = "acp-tui"
     ENABLE_COMMAND_PALETTE = False  # replaced by `action_palette`, which has the keys of our other lists
-    DEFAULT_MODE = "first"  # one mode per base screen: removing the mode removes the screen
+    DEFAULT_MODE = "first"  # of the first tab: each has a mode of its own
     BINDINGS: ClassVar = keys.bindings("app")
     CSS = """
     Screen { background: $background; }
@@ -95,7 +99,8 @@ class AcpTui(ResilientApp):
         self._make_first_screen = make_first_screen
         self._make_launcher = launcher
         self._make_sessions = sessions
-        self._base_screen: BaseScreen | None = None
+        self.tabs = Tabs(self, None if launcher is None else lambda: launcher(self.palette))
+        """The open conversations."""
         self._used_launcher = False
         self._early_keys: list[events.Key] | None = []  # None once the first screen handles keys
         self._clipboard_text = ""
@@ -205,6 +210,7 @@ class AcpTui(ResilientApp):
         self._palettes[loaded.theme.name] = loaded.palette
         self.register_theme(loaded.theme)
         self.theme = loaded.theme.name
+        self.tabs.update_strip()
         self._problems += loaded.problems
 
     @property
@@ -212,64 +218,107 @@ class AcpTui(ResilientApp):
         """The colours of the current theme."""
         return self._palettes[self.theme]
 
-    # ------------------------------------------------------------------------- the base screen
+    # ------------------------------------------------------------------------- tabs
 
     def get_default_screen(self) -> BaseScreen:
         """Return the first screen. Textual would otherwise put a blank one below it, which costs time."""
-        self._base_screen = screen = self._make_first_screen(self.palette)
-        screen.mode = self.DEFAULT_MODE
+        screen = self._make_first_screen(self.palette)
+        self.tabs.add_first(screen)
         return screen
 
-    async def replace_screen(self, screen: BaseScreen) -> None:
-        """Show another base screen; close the current one with its dialogs and shut down what it owns."""
-        before, self._base_screen = self._base_screen, screen
-        self._used_launcher = self._used_launcher or self._is_launcher_open
-        mode_before, screen.mode = self.current_mode, f"{self.DEFAULT_MODE} {id(screen)}"
-        self.add_mode(screen.mode, lambda: screen)
-        await self.switch_mode(screen.mode)
-        if before is not None:
-            await before.leave()
-        await self.remove_mode(mode_before)
+    @on(BaseScreen.StateChanged)
+    def _update_tab(self, event: BaseScreen.StateChanged) -> None:
+        self.tabs.update_state(event.screen)
 
     @on(BaseScreen.SwitchRequested)
     def _switch_screen(self, event: BaseScreen.SwitchRequested) -> None:
-        self.run_worker(self.replace_screen(event.screen))
+        self._used_launcher = self._used_launcher or event.before.is_launcher
+        self.run_worker(self.tabs.replace(event.before, event.screen))
+
+    @on(BaseScreen.TabRequested)
+    def _open_tab(self, event: BaseScreen.TabRequested) -> None:
+        self.run_worker(self.tabs.open_tab(event.screen))
+
+    @on(BaseScreen.CloseRequested)
+    def _close_screen(self, event: BaseScreen.CloseRequested) -> None:
+        if (tab := self.tabs.of_screen(event.screen)) is not None:
+            self.run_worker(self.tabs.close_tab(tab))
 
     @on(BaseScreen.Failed)
     def _leave_failed_screen(self, event: BaseScreen.Failed) -> None:
-        """Go back to the launcher if the user came from there; otherwise exit."""
-        if self._used_launcher and self._make_launcher is not None:
-            self.run_worker(self._replace_failed_screen(event.error, self._make_launcher(self.palette)))
+        """Close the tab; if it is the only one, go back to the launcher if the user came from there."""
+        tab = self.tabs.of_screen(event.screen)
+        if tab is None:
+            return
+        if len(self.tabs) > 1 or (self._used_launcher and self._make_launcher is not None):
+            self.run_worker(self._close_failed(tab, event.error))
         else:
             self.failure = event.error
             self.exit(return_code=1)
 
-    async def _replace_failed_screen(self, error: Exception, launcher: BaseScreen) -> None:
-        await self.replace_screen(launcher)
+    async def _close_failed(self, tab: Tab, error: UserError) -> None:
+        await self.tabs.remove(tab)
         self.notify(str(error), severity="error", timeout=10, markup=False)
 
     def is_essential(self, screen: Screen[Any]) -> bool:
-        """Return True if this is the base screen, without which the app cannot continue."""
-        return screen is self._base_screen
+        """Return True if this is the only base screen, without which the app cannot continue."""
+        return len(self.tabs) == 1 and self.tabs.of_screen(screen) is not None
+
+    async def close_broken(self, screen: Screen[Any]) -> None:
+        """Close a screen that cannot be drawn: a dialog, or one of several tabs."""
+        if (tab := self.tabs.of_screen(screen)) is not None:
+            self.run_worker(self.tabs.remove(tab))
+        else:
+            await super().close_broken(screen)
+
+    def show_session(self, session: str, place: TextPlace | None = None) -> bool:
+        """Show the tab of a recorded session, and a place in it. Return False if no tab has the session."""
+        return self.tabs.show_session(session, place)
 
     @property
-    def _is_launcher_open(self) -> bool:
-        return any(getattr(screen, "is_launcher", False) for screen in self.screen_stack)
-
-    @property
-    def _can_open_launcher(self) -> bool:
-        return self._make_launcher is not None and not self._is_launcher_open
-
-    def action_launcher(self) -> None:
-        """Open the launcher over the conversation, which continues."""
-        if self._make_launcher is not None and self._can_open_launcher:
-            self.push_screen(self._make_launcher(self.palette, over=self._base_screen))
+    def _can_open_tab(self) -> bool:
+        is_launcher_open = any(getattr(screen, "is_launcher", False) for screen in self.screen_stack)
+        return self._make_launcher is not None and not is_launcher_open
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action is available now. The footer omits the keys of others."""
-        if action == "sessions":
-            return self._make_sessions is not None and self._may_open_sessions
+        match action:
+            case "sessions":
+                return self._make_sessions is not None and self._may_open_sessions
+            case "new_tab":
+                return self._can_open_tab
+            case "turn_tab" | "show_tab":
+                return len(self.tabs) > 1
+            case "rename_tab":
+                return self.tabs.current is not None and self.tabs.current.screen.can_be_renamed
         return super().check_action(action, parameters)
+
+    def action_new_tab(self) -> None:
+        """Open the launcher over the conversation. What the user chooses opens in a new tab."""
+        if self._make_launcher is not None and self._can_open_tab and self.tabs.current is not None:
+            self.push_screen(self._make_launcher(self.palette, over=self.tabs.current.screen))
+
+    def action_turn_tab(self, step: int) -> None:
+        """Show the next (1) or previous (-1) tab."""
+        self.tabs.show_next(step)
+
+    def action_show_tab(self, number: int) -> None:
+        """Show the tab with this number, counted from 1."""
+        self.tabs.show_index(number - 1)
+
+    def action_close_tab(self) -> None:
+        """Close the current tab and end its agent."""
+        if self.tabs.current is not None:
+            self.run_worker(self.tabs.close_tab(self.tabs.current), group="close tab", exclusive=True)
+
+    def action_rename_tab(self) -> None:
+        """Let the user name the conversation in the current tab."""
+        from acp_tui.ui.tabs.rename_dialog import RenameDialog
+
+        tab = self.tabs.current
+        if tab is not None and tab.screen.can_be_renamed:
+            dialog = RenameDialog(tab.state.name, tab.state.title or tab.state.agent, self.palette)
+            tab.screen.open_dialog(dialog, lambda name: None if name is None else tab.screen.rename(name))
 
     @property
     def _may_open_sessions(self) -> bool:
@@ -284,7 +333,11 @@ class AcpTui(ResilientApp):
     def action_sessions(self) -> None:
         """List the recorded sessions, over the current screen."""
         if self._make_sessions is not None and self._may_open_sessions:
-            self.push_screen(self._make_sessions(self.palette, over=self._base_screen))
+            self.push_screen(
+                self._make_sessions(
+                    self.palette, over=self.tabs.current.screen if self.tabs.current is not None else None
+                )
+            )
 
     # ------------------------------------------------------------------------- the clipboard
 
@@ -307,18 +360,16 @@ class AcpTui(ResilientApp):
 
     async def action_quit(self) -> None:
         """Quit. While the agent works, that takes two requests within `QUIT_CONFIRM_SECONDS`."""
-        now = time.monotonic()
-        working = self._base_screen is not None and self._base_screen.busy_reason() is not None
+        now, working = time.monotonic(), len(self.tabs.working())
         if not working or now - self._quit_requested_at < QUIT_CONFIRM_SECONDS:
             self.exit()
             return
         self._quit_requested_at = now
         key = keys.bound_keys(self, "app.quit")
-        self.notify(
-            f"The agent is still working. Press {key} again to quit.",
-            timeout=QUIT_CONFIRM_SECONDS,
-            markup=False,
-        )
+        several = "1 agent is" if working == 1 else f"{working} agents are"
+        who = several if len(self.tabs) > 1 else "The agent is"
+        sentence = f"{who} still working. Press {key} again to quit."
+        self.notify(sentence, timeout=QUIT_CONFIRM_SECONDS, markup=False)
 
     def shut_down(self, signal_number: int) -> None:
         """Exit because of a signal. A program on the terminal, such as an editor, ends first."""
@@ -332,13 +383,12 @@ class AcpTui(ResilientApp):
         self.exit()
 
     async def on_unmount(self) -> None:
-        """End any program that uses the terminal, then shut down the base screen."""
+        """End any program that uses the terminal, then shut down the screens of all tabs."""
         from acp_tui.ui.terminal.suspend import end_programs
 
         try:
             await end_programs()
-            if self._base_screen is not None:
-                await self._base_screen.leave()
+            await self.tabs.leave_all()
         except Exception as error:  # Textual must still shut down and restore the terminal
             self.failure = self.failure or error
 
@@ -381,10 +431,6 @@ class AcpTui(ResilientApp):
     def _program_commands(self) -> Iterator[PaletteCommand]:
         from acp_tui.ui.keys.palette_command import PaletteCommand
 
-        if self._can_open_launcher:
-            yield PaletteCommand(
-                "Switch agent or session", self.action_launcher, "Program", word="other launcher"
-            )
         yield PaletteCommand("Change theme", self.action_theme, "Program")
 
     def _theme_commands(self) -> list[PaletteCommand]:

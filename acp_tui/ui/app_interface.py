@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
 
     from acp_tui.controller import Conversation
+    from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.terminal.tab_progress import TabProgress
     from acp_tui.ui.terminal.window_title import WindowTitle
     from acp_tui.ui.theme.palette import Palette
@@ -39,6 +40,9 @@ class AppInterface(Protocol):
 
     async def deliver_early_keys(self) -> None:
         """Process the keys held back until the first screen was mounted."""
+
+    def show_session(self, session: str, place: TextPlace | None = None) -> bool:
+        """Show the tab of a recorded session, and a place in it. Return False if no tab has the session."""
 
 
 def app_of(node: DOMNode) -> AppInterface:

@@ -73,8 +73,13 @@ def _run(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> i
 
     gc_control.pause()  # until the first screen is up
     created: list[ConversationSetup] = []
+
+    def note(setup: ConversationSetup) -> None:
+        created.append(setup)
+        setup.when_closed = partial(created.remove, setup)
+
     try:
-        code = run_app(make_app(created.append))
+        code = run_app(make_app(note))
     except ScreenFailedError as error:
         commands = [f" Resume with `acp-tui --resume {setup.conversation.folder.id}`." for setup in created]
         raise UserError(f"{error}{commands[-1] if commands else ''}", exit_code=error.exit_code) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import NotSupported, RequestFailed, SignInNeeded
@@ -38,6 +39,8 @@ QUIET_SECONDS = 0.3
 """A replayed history is complete when nothing has arrived for this long."""
 DOUBTFUL_SECONDS = 1.0
 """The same if the replay lacks the last known prompt: it may be late, or the agent may have forgotten it."""
+CLOSE_SECONDS = 2.0
+"""Seconds to wait for the answer to `session/close`. The agent's process is ended anyway."""
 LATE_HISTORY_SECONDS = 10.0
 """The longest wait for a history that some agents send after answering `session/load`."""
 
@@ -128,6 +131,14 @@ class SessionOpener:
             if failure.error.code == REQUEST_CANCELLED:
                 raise
         await self.open_new()
+
+    async def close_session(self) -> None:
+        """Tell the agent that the session is no longer needed, if it supports that. Errors are ignored."""
+        session = self._session
+        can_close = session.agent is not None and session.agent.can("sessionCapabilities", "close")
+        if session.session_id is not None and can_close and session.phase != "dead":
+            with suppress(UserError):
+                await self._connection().close_session(session.session_id, timeout=CLOSE_SECONDS)
 
     async def _parameters(self) -> tuple[str, list[str], list[dict[str, Any]]]:
         """Return the folder, additional directories and MCP servers; warn about unsupported ones."""

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from textual.dom import DOMNode
-
     from acp_tui.session.change import Change
+    from acp_tui.ui.screens.base import BaseScreen
 
 FRAME_SECONDS = 1 / 30
 """The minimum number of seconds between two frames."""
+BACKGROUND_SECONDS = 0.25
+"""The same while another tab is in front: then the changes only update its mark in the tab strip."""
 
 
 class FrameBatch:
     """Draws the first change after a pause immediately, and collects later ones for the next frame."""
 
-    def __init__(self, owner: DOMNode, show: Callable[[list[Change]], None]) -> None:
+    def __init__(self, owner: BaseScreen, show: Callable[[list[Change]], None]) -> None:
         """`show` draws changes; it is called in the message loop of `owner`."""
         self._owner = owner
         self._show = show
@@ -42,7 +43,8 @@ class FrameBatch:
             self._changes.append(change)
         if not self._is_scheduled and self._changes:
             self._is_scheduled = True
-            wait = max(0.0, self._drawn_at + FRAME_SECONDS - time.monotonic())
+            pause = FRAME_SECONDS if self._owner.is_in_front else BACKGROUND_SECONDS
+            wait = max(0.0, self._drawn_at + pause - time.monotonic())
             asyncio.get_running_loop().call_later(wait, self._owner.call_next, self.flush)
 
     def flush(self) -> None:

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import gc
 
+_all_imported = False  # the first conversation has been opened
+
 
 def pause() -> None:
-    """Disable collection, which would cost a tenth of the start-up time while modules are imported."""
-    gc.disable()
+    """Disable collection, which would cost a tenth of the start-up time while modules are imported.
+
+    Does nothing once they all are: other tabs may be streaming while a further conversation is opened.
+    """
+    if not _all_imported:
+        gc.disable()
 
 
-def resume() -> None:
+def resume(*, all_imported: bool = False) -> None:
     """Enable collection, except for objects that exist now."""
+    global _all_imported  # there is one garbage collector
+    _all_imported = _all_imported or all_imported
     gc.freeze()
     gc.enable()
 
@@ -25,3 +33,10 @@ def collect_and_freeze() -> None:
     if gc.isenabled():
         gc.collect()
         gc.freeze()
+
+
+def collect_frozen() -> None:
+    """Collect garbage now, also among the excluded objects: a conversation was closed."""
+    if gc.isenabled():
+        gc.unfreeze()
+        collect_and_freeze()

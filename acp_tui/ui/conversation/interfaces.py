@@ -89,6 +89,8 @@ class PreparedConversation(Protocol):
 
     app_context: AppContext
     conversation: Conversation
+    when_closed: Callable[[], None]
+    """Called when the user has closed the conversation, while the app goes on."""
 
     def start_questions(self) -> Iterator[StartQuestion]:
         """Yield the questions to ask before the agent starts. An answer may change the next question."""

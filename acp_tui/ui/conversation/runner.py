@@ -113,8 +113,11 @@ class ConversationRunner:
         start = conversation.reconnect if conversation.session.phase == "dead" else None
         await self._open_by(start, conversation.open_new, self._apply_options)
 
-    async def close(self) -> None:
-        """Close the conversation. If it is still being created, wait for that first."""
+    async def close(self, *, close_session: bool = False) -> None:
+        """Close the conversation. If it is still being created, wait for that first.
+
+        With `close_session`, the agent is told that its session is no longer needed.
+        """
         self._closed = True
         self._tasks.cancel()
         if self._making is None:
@@ -123,8 +126,10 @@ class ConversationRunner:
             prepared = await self._making
         except UserError:
             return  # there is nothing to close, and the error was shown
-        await prepared.conversation.close()
+        await prepared.conversation.close(close_session=close_session)
         await asyncio.to_thread(prepared.app_context.prune)
+        if close_session:
+            prepared.when_closed()
 
     # ------------------------------------------------------------------------- opening the session
 

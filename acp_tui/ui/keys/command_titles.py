@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.keys.key_bindings import Key
 
 COMMAND_TITLES: Mapping[str, str] = {
+    "tab.new": "New tab: agent or session",
     # the conversation
     "turn.stop": "Stop the turn",
     "turn.again": "Send last prompt again",
@@ -104,6 +105,11 @@ COMMAND_TITLES: Mapping[str, str] = {
     "replay.slower": "Slow down replay",
     "replay.start": "Restart replay",
     "replay.finish": "Jump to end of replay",
+    # tabs
+    "tab.after": "Go to next tab",
+    "tab.before": "Go to previous tab",
+    "tab.rename": "Rename tab",
+    "tab.close": "Close tab",
     # the program
     "launcher.look": "Refresh agents",
     "launcher.mcp": "List MCP servers",
@@ -221,6 +227,9 @@ SINGLE_KEY_TITLES: Mapping[str, str] = {
     "conversation.home": "Top of the conversation",
     "conversation.end": "Bottom of the conversation",
     "conversation.tab": "Focus the next part of the screen, or answer the agent's question",
+    "tab.after": "Next tab",
+    "tab.before": "Previous tab",
+    **{f"tab.{digit}": f"Go to tab {digit}" for digit in range(1, 10)},
     "edit.left": "Previous character",
     "edit.right": "Next character",
     "edit.word_left": "Previous word",

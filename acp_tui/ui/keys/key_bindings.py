@@ -37,6 +37,7 @@ ScopeName = Literal[
     "comment",
     "mcp",
     "signin",
+    "rename",
     "find",
     "dialog",
     "permission",
@@ -89,6 +90,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
         "MCP servers", "The servers and what is known about each. With the focus on a server, Enter shows it."
     ),
     "signin": KeyScope("Sign-in", "Signing in to an MCP server."),
+    "rename": KeyScope("Rename", "The name of a tab and its session."),
     "comment": KeyScope("Comment", "A comment on changed lines. An empty text deletes it."),
     "find": KeyScope("Search", "Search the conversation."),
     "permission": KeyScope("Permission", "The agent is waiting for your answer."),
@@ -492,6 +494,9 @@ TABLE: tuple[Key, ...] = (
     Key("review.end", "end,G", "end(1)", "", "review", "Top / bottom"),
     Key("review.help", "question_mark", "app.help", "", "review", "Show the keys"),
     Key("review.close", "escape,q,f2", "close", "close", "review", "Close the review", 10),
+    # -- the name of a tab
+    Key("rename.save", "enter", "save", "save", "rename", "Save the name; an empty one is removed", 1),
+    Key("rename.close", "escape", "close", "cancel", "rename", "Cancel", 2),
     # -- comments
     Key("comment.save", "enter", "save", "save", "comment", "Save the comment", 1),
     Key("comment.cancel", "escape", "cancel", "cancel", "comment", "Cancel", 2),
@@ -775,6 +780,48 @@ TABLE: tuple[Key, ...] = (
     Key("app.help", "f1", "help", "help", "app", "Show the keys", 7, priority=True),
     Key("app.palette", "ctrl+p", "palette", "palette", "app", "Command palette: all commands and themes", 7),
     Key("app.sessions", "f4", "sessions", "sessions", "app", "List recorded sessions and search in them", 13),
+    Key(
+        "tab.new",
+        "ctrl+t",
+        "new_tab",
+        "new tab",
+        "app",
+        "New tab: start an agent or resume a session",
+        14,
+        True,
+    ),
+    Key(
+        "tab.after",
+        "ctrl+pagedown,alt+right",
+        "turn_tab(1)",
+        "",
+        "app",
+        "Previous / next tab",
+        priority=True,
+    ),
+    Key(
+        "tab.before",
+        "ctrl+pageup,alt+left",
+        "turn_tab(-1)",
+        "",
+        "app",
+        "Previous / next tab",
+        priority=True,
+    ),
+    *(
+        Key(
+            f"tab.{digit}",
+            f"alt+{digit}",
+            f"show_tab({digit})",
+            "",
+            "app",
+            "Go to the tab with that number",
+            priority=True,
+        )
+        for digit in range(1, 10)
+    ),
+    Key("tab.rename", "alt+n", "rename_tab", "", "app", "Rename the tab and its session", priority=True),
+    Key("tab.close", "alt+w", "close_tab", "", "app", "Close the tab and end its agent", priority=True),
     Key("app.suspend", "ctrl+z", "suspend_process", "", "app", "Suspend to the shell; `fg` resumes"),
     Key("app.quit", "ctrl+q", "quit", "quit", "app", "Quit", 14, priority=True),
     # -- editing

@@ -28,12 +28,12 @@ SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+left
 """Keys that most terminals send as another key."""
 
 TEXT_SCOPES: tuple[ScopeName, ...] = (
-    *("prompt", "menu", "edit", "history", "find", "rules", "choose", "launcher", "form"),
+    *("prompt", "menu", "edit", "history", "find", "rules", "rename", "choose", "launcher", "form"),
     *("dialog", "conversation", "anywhere", "app"),
 )
 """Scopes in which text is typed, so that letters cannot be bound."""
 MODAL_SCOPES: frozenset[ScopeName] = frozenset(
-    {"permission", "rule", "rules", "form", "form_choice", "choose", "detail", "help"}
+    {"permission", "rule", "rules", "rename", "form", "form_choice", "choose", "detail", "help"}
 )
 """Scopes of modal dialogs, from which only priority keys reach the app."""
 
@@ -45,7 +45,10 @@ FOCUS_PATHS: tuple[FocusPath, ...] = (
     *(((scope,), *_REPLAY) for scope in ("transcript", "find")),
     (("launcher",), ("app",)),
     *(((scope,), ("form", "dialog"), ("app",)) for scope in ("edit", "form_choice")),
-    *(((scope, "dialog"), ("app",)) for scope in ("permission", "rule", "rules", "choose", "detail", "help")),
+    *(
+        ((scope, "dialog"), ("app",))
+        for scope in ("permission", "rule", "rules", "rename", "choose", "detail", "help")
+    ),
 )
 """Every order in which scopes can receive a key. Priority keys are checked first, in reverse order."""
 

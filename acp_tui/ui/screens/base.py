@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from acp_tui.ui.app_interface import app_of
+from acp_tui.ui.tabs.tab_state import TabState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,12 +39,35 @@ class BaseScreen(Screen[None]):
     class Failed(Message):
         """The screen cannot be used; the app closes it and shows the error."""
 
-        def __init__(self, error: UserError) -> None:
+        def __init__(self, screen: BaseScreen, error: UserError) -> None:
             super().__init__()
+            self.screen = screen
             self.error = error
 
     class SwitchRequested(Message):
-        """The user wants another screen in place of the current one."""
+        """The user wants another screen in place of this one."""
+
+        def __init__(self, before: BaseScreen, screen: BaseScreen) -> None:
+            super().__init__()
+            self.before = before
+            self.screen = screen
+
+    class TabRequested(Message):
+        """The user wants another screen in a new tab."""
+
+        def __init__(self, screen: BaseScreen) -> None:
+            super().__init__()
+            self.screen = screen
+
+    class CloseRequested(Message):
+        """The user wants to close this screen."""
+
+        def __init__(self, screen: BaseScreen) -> None:
+            super().__init__()
+            self.screen = screen
+
+    class StateChanged(Message):
+        """The screen has a new `tab_state`."""
 
         def __init__(self, screen: BaseScreen) -> None:
             super().__init__()
@@ -52,6 +76,8 @@ class BaseScreen(Screen[None]):
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self.palette = palette
+        self.tab_state = TabState()
+        """What the tab strip shows of this screen."""
 
     def on_mount(self) -> None:
         """Handle the keys that the user typed before the screen was mounted."""
@@ -60,9 +86,20 @@ class BaseScreen(Screen[None]):
             self.use_palette(app_of(self).palette)
         self.app.call_later(app_of(self).deliver_early_keys)
 
+    def on_unmount(self) -> None:
+        """Let the app forget this screen."""
+        for signal in (self.app.theme_changed_signal, self.app.mode_change_signal):
+            signal.unsubscribe(self)
+
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
         self.palette = palette
+
+    def report_state(self, state: TabState) -> None:
+        """Report to the tab strip what this screen shows and does."""
+        if state != self.tab_state:
+            self.tab_state = state
+            self.post_message(self.StateChanged(self))
 
     # ------------------------------------------------------------------------- dialogs
 
@@ -87,8 +124,11 @@ class BaseScreen(Screen[None]):
 
     # ------------------------------------------------------------------------- called by the app
 
-    async def leave(self) -> None:
-        """Shut down what the screen owns. Called when the screen is replaced or the app ends."""
+    async def leave(self, *, close_session: bool = False) -> None:
+        """Shut down what the screen owns. Called when the screen is closed or the app ends.
+
+        `close_session`: the user closed the screen, so the agent may forget what it keeps for the session.
+        """
 
     def busy_reason(self) -> str | None:
         """Return why the screen should not be left now, in a sentence; None if it can be left."""
@@ -110,6 +150,14 @@ class BaseScreen(Screen[None]):
 
     def show_place(self, place: TextPlace) -> None:
         """Scroll to a text in the conversation on this screen, if there is one, and mark it."""
+
+    @property
+    def can_be_renamed(self) -> bool:
+        """True if the user can name what this screen shows."""
+        return False
+
+    def rename(self, name: str) -> None:
+        """Give what this screen shows another name; an empty one restores the original."""
 
     def commands(self) -> Iterable[PaletteCommand]:
         """Return the commands of this screen that have no key, for the command palette."""

@@ -13,6 +13,7 @@ from textual import work
 from acp_tui import __version__
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
+from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.conversation.toasts import notify_problems
 from acp_tui.ui.screens.base import BaseScreen
@@ -64,7 +65,7 @@ class Filter(InputLine):
 
 
 class LauncherScreen(BaseScreen):
-    """Lists agents and sessions; the chosen conversation replaces it."""
+    """Lists agents and sessions. The chosen conversation replaces it, or opens in a new tab."""
 
     is_launcher = True
     BINDINGS: ClassVar = keys.bindings("launcher")
@@ -97,6 +98,7 @@ class LauncherScreen(BaseScreen):
             folder: The folder in which agents start.
             load_servers: Reads the MCP servers and those that may not be started; called in a thread.
             over: The screen that the launcher is opened over; None if it is the base screen.
+                The chosen conversation opens in a new tab then.
         """
         super().__init__(palette)
         self._load = load
@@ -268,7 +270,7 @@ class LauncherScreen(BaseScreen):
         elif self._over is not None:
             self.app.pop_screen()
         else:
-            self.app.exit()
+            self.post_message(self.CloseRequested(self))
 
     def _choose(self, index: int) -> None:
         from acp_tui.launcher_choices import AgentChoice
@@ -285,12 +287,15 @@ class LauncherScreen(BaseScreen):
 
     def _open(self, agent: str | None, session: str | None) -> None:
         below = self._over
-        if below is not None and session is not None and below.shows_session(session):
+        if below is not None:
             self.app.pop_screen()
-        elif below is not None and (reason := below.busy_reason()):
-            self.notify(reason, markup=False)
+        if session is not None and app_of(self).show_session(session):
+            return
+        screen = self._make_screen(self.palette, agent, session)
+        if below is not None:
+            below.post_message(self.TabRequested(screen))
         else:
-            self.post_message(self.SwitchRequested(self._make_screen(self.palette, agent, session)))
+            self.post_message(self.SwitchRequested(self, screen))
 
     def _show_install_help(self, agent: AgentChoice) -> None:
         from acp_tui.ui.screens.dialogs.detail import DetailScreen

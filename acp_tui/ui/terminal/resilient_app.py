@@ -62,7 +62,7 @@ class ResilientApp(App[int]):
             return
         self.report(error)
         if broken is not None:
-            self.call_later(self._close_broken, broken)
+            self.call_later(self.close_broken, broken)
 
     def report(self, error: BaseException | None, doing: str = "on the screen") -> None:
         """Log an unexpected error, and show it with the path of the log.
@@ -79,7 +79,7 @@ class ResilientApp(App[int]):
         sentence = f"Unexpected error: {error_containment.describe(error)}.{where}"
         self.call_later(self.notify, sentence, severity="error", timeout=10, markup=False)
 
-    async def _close_broken(self, screen: Screen[Any]) -> None:
+    async def close_broken(self, screen: Screen[Any]) -> None:
         """Close a dialog that cannot be drawn. A question in it stays unanswered."""
         while screen in self.screen_stack and self.screen is not screen:
             await self.pop_screen()

@@ -118,7 +118,7 @@ def test_keys_that_hide_others_or_are_hidden_are_reported() -> None:
         ("edit.undo", "ctrl+r", "Ctrl+R no longer runs prompt.history"),
         ("find.next", "ctrl+f", "Ctrl+F no longer runs conversation.find"),
         ("permission.diff", "ctrl+p", ""),
-        ("queue.edit", "ctrl+t", ""),
+        ("queue.edit", "ctrl+r", ""),
     ],
 )
 def test_the_action_that_receives_a_key_first_is_reported(name: str, key: str, says: str) -> None:

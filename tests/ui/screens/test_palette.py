@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -55,8 +53,8 @@ async def test_commands_are_listed_with_their_keys_the_useful_ones_first(tmp_pat
         assert shown[:4] == [
             "New session",
             "Open log in $EDITOR",
-            "Switch agent or session",
             "Change theme",
+            "New tab: agent or session",
         ]
         assert shown.index("Change policy") < shown.index("Insert newline") < shown.index("Policy: yolo")
         for title in ("Quit acp-tui", "Show help", "Restart agent", "View raw JSON"):
@@ -78,7 +76,7 @@ async def test_enter_runs_the_command(tmp_path: Path) -> None:
 
 
 FIRST = {
-    "other": "Switch agent or session",
+    "new tab": "New tab: agent or session",
     "copy": "Copy last answer",
     "session": "New session",
     "new": "New session",
@@ -233,7 +231,7 @@ async def test_the_current_theme_is_selected_first(tmp_path: Path, home: Path) -
 async def test_escape_in_the_launcher_goes_back_to_the_conversation(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo") as one:
         before = one.screen
-        await narrowed(one, "Switch agent or session")
+        await narrowed(one, "New tab: agent or session")
         await one.press("enter")
         await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
         await one.sees("Esc back")
@@ -242,34 +240,3 @@ async def test_escape_in_the_launcher_goes_back_to_the_conversation(tmp_path: Pa
         assert one.session.phase == "idle"
         await one.send("still there")
         await one.until(lambda: "still there" in one.prompts())
-
-
-async def test_choosing_in_the_launcher_replaces_the_conversation(tmp_path: Path) -> None:
-    async with open_conversation_ui(tmp_path, "demo") as one:
-        before = one.screen
-        await narrowed(one, "Switch agent or session")
-        await one.press("enter")
-        await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
-        await one.press(*"demo", "enter")
-        await one.until(lambda: isinstance(one.app.screen, ConversationScreen) and one.screen is not before)
-        await one.ready()
-        await one.until(lambda: not before.is_attached)
-        assert one.made[0].conversation.session.phase == "dead"
-
-
-async def test_the_launcher_does_not_replace_a_working_conversation(tmp_path: Path) -> None:
-    command = shlex.join([sys.executable, "-m", "tests.fake_agents.script"])
-    async with open_conversation_ui(tmp_path, "--command", command) as one:
-        before = one.screen
-        await one.send(["wait_for_cancel"])
-        await one.until(lambda: one.session.working)
-        await narrowed(one, "Switch agent or session")
-        await one.press("enter")
-        await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
-        await one.press(*"demo", "enter")
-        await one.until(lambda: any("stop it first" in toast for toast in one.toasts()))
-        assert isinstance(one.app.screen, LauncherScreen)
-        await one.press("escape", "escape")
-        await one.until(lambda: one.app.screen is before)
-        await one.press("escape")
-        await one.ready()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 
 from acp_tui.session.state import Session
+from acp_tui.store.session_name import set_session_name
 from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.conversation import gc_control
@@ -36,6 +37,7 @@ from acp_tui.ui.screens.conversation.user_commands import UserCommands
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.screens.session.subagent_views import SubagentViews
 from acp_tui.ui.screens.sign_in.sign_in_dialogs import SignInDialogs
+from acp_tui.ui.tabs.tab_state import conversation_state
 from acp_tui.ui.widgets.question_strip import QuestionStrip
 from acp_tui.ui.widgets.queue_strip import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
@@ -143,7 +145,6 @@ class ConversationScreen(SessionScreen):
         """Start the agent once the first frame is complete."""
         if text := app_of(self).take_early_text():
             self.type_text(text)
-        self.app.mode_change_signal.subscribe(self, lambda _: self.call_later(self._update_questions))
         self.call_after_refresh(self._start)
 
     @work
@@ -153,7 +154,7 @@ class ConversationScreen(SessionScreen):
             await self.runner.start()
             await asyncio.to_thread(renderers.import_renderers)
         finally:
-            gc_control.resume()
+            gc_control.resume(all_imported=True)
 
     # ------------------------------------------------------------------------- reports of the runner
 
@@ -178,7 +179,7 @@ class ConversationScreen(SessionScreen):
 
     def start_failed(self, error: UserError) -> None:
         """Tell the app that the agent did not start, so that the app shows the launcher again."""
-        self.post_message(self.Failed(error))
+        self.post_message(self.Failed(self, error))
 
     def session_opened(self) -> None:
         """Show the prompt, if the session was read-only."""
@@ -261,6 +262,8 @@ class ConversationScreen(SessionScreen):
         super().update_status()
         for line in self.query(StatusLine):  # none while the screen closes
             self._attention.update(line.facts, self._questions.title)
+            title, conversation = self._questions.title, self.context.conversation
+            self.report_state(conversation_state(line.facts, self.session, conversation, title))
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
@@ -275,6 +278,11 @@ class ConversationScreen(SessionScreen):
     def awaited(self) -> str:
         """Return a status text: what the session waits for, or what the user can do; "" if there is none."""
         return self._readiness.awaited() or super().awaited()
+
+    def came_to_front(self) -> None:
+        """Draw what happened meanwhile, and open the dialog of a waiting question."""
+        super().came_to_front()
+        self.call_later(self._update_questions)
 
     def _update_questions(self) -> None:
         if self.is_attached:  # else the app ends, and answers them all
@@ -453,10 +461,21 @@ class ConversationScreen(SessionScreen):
         conversation = self.runner.conversation
         return conversation is not None and conversation.folder.id == session
 
-    async def leave(self) -> None:
+    @property
+    def can_be_renamed(self) -> bool:
+        """True once the conversation exists."""
+        return self.runner.conversation is not None
+
+    def rename(self, name: str) -> None:
+        """Name the session; an empty name restores the agent's title for it."""
+        if (conversation := self.runner.conversation) is not None:
+            set_session_name(conversation.folder, name)
+            self.update_status()
+
+    async def leave(self, *, close_session: bool = False) -> None:
         """Save the draft and close the conversation."""
         try:
             self.runner.prompts.save_draft(self.prompt.text)
             self._attention.stop()
         finally:
-            await self.runner.close()
+            await self.runner.close(close_session=close_session)

@@ -133,7 +133,7 @@ class Rewind:
             except UserError as error:
                 self._screen.notify_error(error)
         screen = self._new_session(self._screen.palette, draft)
-        self._screen.post_message(self._screen.SwitchRequested(screen))
+        self._screen.post_message(self._screen.SwitchRequested(self._screen, screen))
 
     async def _restore(self, conversation: Conversation, point: RewindPoint, what: str) -> bool:
         """Ask the user, and restore the files as they were before a prompt.

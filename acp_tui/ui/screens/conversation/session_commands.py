@@ -45,7 +45,7 @@ class SessionCommands:
             self._screen.notify(reason, markup=False)
         elif self._new_session is not None:
             screen = self._new_session(self._screen.palette, draft)
-            self._screen.post_message(self._screen.SwitchRequested(screen))
+            self._screen.post_message(self._screen.SwitchRequested(self._screen, screen))
 
     def open_rules(self, rule_id: str | None = None) -> None:
         """Open the list of permission rules, with the given rule selected if there is one."""

@@ -10,6 +10,7 @@ from textual import on
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.frame_batch import FrameBatch
 from acp_tui.ui.conversation.status_tracker import BACKGROUND_SECONDS, StatusTracker
+from acp_tui.ui.conversation.undrawn_changes import UndrawnChanges
 from acp_tui.ui.panes.messages import PaneItemAction, PanesAction
 from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.screens.session.context import SessionContext
@@ -61,6 +62,7 @@ class SessionScreen(BaseScreen):
         self.context = SessionContext(session, palette)
         self.status = status
         self.frames = FrameBatch(self, self.show_changes)
+        self._undrawn = UndrawnChanges()
         self.transcript = Transcript(session, palette)
         self.entry_actions = EntryActions(self, self.transcript, self.context)
         self._find_line = FindLine()
@@ -95,6 +97,11 @@ class SessionScreen(BaseScreen):
         self.transcript.use_clock(self.now)
         self.transcript.entry_layout.keymap = getattr(self.app, "keymap", {})
         self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
+        self.app.mode_change_signal.subscribe(self, self._mode_changed, immediate=True)
+
+    def _mode_changed(self, _: str) -> None:
+        if self.is_in_front:
+            self.came_to_front()
 
     @property
     def session(self) -> Session:
@@ -145,11 +152,22 @@ class SessionScreen(BaseScreen):
         self.panes.resize()
 
     def show_changes(self, changes: list[Change]) -> None:
-        """Draw the changes that were collected since the last frame."""
+        """Draw the changes that were collected since the last frame, or keep them until they can be seen."""
+        self._undrawn.add(changes)
+        if self.is_in_front:
+            self._draw_undrawn()
+        self.update_status()
+
+    def _draw_undrawn(self) -> None:
+        changes = self._undrawn.take()
         with contain_errors(self.app):
             self.transcript.show_changes(changes)
         with contain_errors(self.app):
             self.panes.show_changes(changes)
+
+    def came_to_front(self) -> None:
+        """Draw what happened while another tab was in front."""
+        self._draw_undrawn()
         self.update_status()
 
     def update_status(self) -> None:
@@ -195,7 +213,7 @@ class SessionScreen(BaseScreen):
             rack.styles.margin = (0, 0, self.size.height - self.transcript.region.bottom, 0)
         else:
             rack.styles.dock, rack.styles.align_vertical = "top", "top"
-            rack.styles.margin = (1, 0, 0, 0)
+            rack.styles.margin = (max(1, self.transcript.region.y), 0, 0, 0)
 
     # ------------------------------------------------------------------------- messages of the widgets
 
@@ -318,7 +336,7 @@ class SessionScreen(BaseScreen):
     def quit_if_repeated(self) -> None:
         """Quit on the second call within `QUIT_CONFIRM_SECONDS`. On the first, ask to press the key again."""
         if time.monotonic() - self._interrupted_at < QUIT_CONFIRM_SECONDS:
-            self.app.exit()
+            self.app.call_later(self.app.action_quit)  # asks first if agents in other tabs are working
         else:
             self._interrupted_at = time.monotonic()
             key = keys.bound_keys(self, self.INTERRUPT)

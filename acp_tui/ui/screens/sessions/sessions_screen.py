@@ -18,6 +18,7 @@ from acp_tui.session_index.updater import update_in_background
 from acp_tui.session_list.merging import merge
 from acp_tui.session_list.saved_session import load_saved_sessions
 from acp_tui.ui import keys
+from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.screens.session.text_place import TextPlace
@@ -306,14 +307,16 @@ class SessionsScreen(BaseScreen):
 
     def _open(self, wanted: SessionToOpen) -> None:
         below = self._over
-        if below is not None and below.shows_session(wanted.session):
+        if below is not None:
+            self.run_worker(self._search.close())
             self.app.pop_screen()
-            if wanted.place is not None:
-                below.show_place(wanted.place)
-        elif below is not None and (reason := below.busy_reason()):
-            self.notify(reason)
+        if app_of(self).show_session(wanted.session, wanted.place):
+            return
+        screen = self._make_screen(self.palette, wanted)
+        if below is not None:
+            below.post_message(self.TabRequested(screen))
         else:
-            self.post_message(self.SwitchRequested(self._make_screen(self.palette, wanted)))
+            self.post_message(self.SwitchRequested(self, screen))
 
     def action_ask_agent(self) -> None:
         """Start an agent that the user chooses, and list its sessions. Esc stops that."""
@@ -346,7 +349,7 @@ class SessionsScreen(BaseScreen):
             self.run_worker(self._search.close())
             self.app.pop_screen()
         else:
-            self.app.exit()
+            self.post_message(self.CloseRequested(self))
 
 
 def _index_of(item: Item | None, items: list[Item]) -> int:

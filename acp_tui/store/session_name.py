@@ -1,0 +1,29 @@
+"""The user's own name for a session, in the field `name` of its metadata."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from acp_tui.store.session_folder import NullFolder, SessionFolder
+
+MAX_NAME_CHARACTERS = 100
+
+
+def set_session_name(folder: SessionFolder | NullFolder, name: str) -> None:
+    """Save the name of a session that is being recorded. An empty name removes it."""
+    folder.update_meta(name=_clean(name) or None)
+
+
+def session_name(meta: Mapping[str, Any]) -> str:
+    """Return the name in a session's metadata, safe to display; empty if the user gave none."""
+    name = meta.get("name")
+    return _clean(name) if isinstance(name, str) else ""
+
+
+def _clean(name: str) -> str:
+    return " ".join(visible_line(name).split())[:MAX_NAME_CHARACTERS]

@@ -1,0 +1,54 @@
+"""The dialog for the name of a tab."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.containers import Vertical
+
+from acp_tui.ui import keys
+from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.input_line import InputLine
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from acp_tui.ui.theme.palette import Palette
+
+
+class RenameDialog(Dialog[str]):
+    """Returns the new name; an empty one restores the original title."""
+
+    CSS = """
+    RenameDialog { align: center middle; background: transparent; }
+    RenameDialog #dialog {
+        width: 60; max-width: 100%; height: auto; padding: 0 1;
+        background: $surface; border: round $border;
+    }
+    RenameDialog InputLine { height: 1; border: none; padding: 0 1; margin: 1 0; background: $panel; }
+    """
+    BINDINGS: ClassVar = keys.bindings("rename")
+    AUTO_FOCUS = "InputLine"
+
+    def __init__(self, name: str, title: str, palette: Palette) -> None:
+        """`title` is shown as a placeholder: it is used again if the name is empty."""
+        super().__init__()
+        self._current = name
+        self._original = title
+        self._palette = palette
+
+    def compose(self) -> ComposeResult:
+        from rich.segment import Segment
+
+        with Vertical(id="dialog"):
+            yield Bar([Segment("Name of this tab and its session", self._palette.strong)])
+            line = InputLine(placeholder=self._original)
+            line.value = self._current
+            yield line
+            take, close = (keys.bound_keys(self, name) for name in ("rename.save", "rename.close"))
+            yield KeyHints([(take, "save"), (close, "cancel")], self._palette)
+
+    def action_save(self) -> None:
+        """Close the dialog with the name."""
+        self.dismiss(self.query_one(InputLine).value.strip())

@@ -1,0 +1,69 @@
+"""One tab: a base screen, and what the user has missed there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.ui.tabs.tab_state import BUSY, TabState
+
+if TYPE_CHECKING:
+    from acp_tui.ui.screens.base import BaseScreen
+
+Mark = Literal["", "starting", "working", "asking", "done", "dead"]
+"""The state that the tab strip marks. "done": a turn has ended and the user has not looked yet."""
+
+
+class Tab:
+    """A screen in its own Textual mode, and the changes since the user last looked at it."""
+
+    def __init__(self, mode: str, screen: BaseScreen) -> None:
+        self.mode = mode
+        self.screen = screen
+        screen.mode = mode
+        self.finished_at: float | None = None
+        """When a turn ended that the user has not seen yet; None if there is none."""
+        self.asked_at: float | None = None
+        """Since when the agent has been waiting for an answer; None if it is not."""
+        self._state = TabState()
+        self._seen_entries = 0
+
+    @property
+    def state(self) -> TabState:
+        """What the screen reported last."""
+        return self._state
+
+    @property
+    def unread(self) -> int:
+        """The number of entries added since the user last looked."""
+        return max(0, self._state.entries - self._seen_entries)
+
+    @property
+    def mark(self) -> Mark:
+        """The state to mark in the tab strip."""
+        match self._state.activity:
+            case "connecting" | "loading":
+                return "starting"
+            case "working" | "cancelling":
+                return "working"
+            case "asking":
+                return "asking"
+            case "dead":
+                return "dead"
+        return "done" if self.finished_at is not None else ""
+
+    def update(self, state: TabState, now: float, *, in_front: bool) -> None:
+        """Take over what the screen reports. `in_front`: the user sees it."""
+        before, self._state = self._state, state
+        if state.activity != "asking":
+            self.asked_at = None
+        elif self.asked_at is None:
+            self.asked_at = now
+        if before.activity in BUSY and state.activity not in BUSY:
+            self.finished_at = now
+        if in_front:
+            self.see()
+
+    def see(self) -> None:
+        """Note that the user has seen everything."""
+        self._seen_entries = self._state.entries
+        self.finished_at = None

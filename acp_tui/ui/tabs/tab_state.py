@@ -1,0 +1,52 @@
+"""What a screen reports to its tab."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.session.text import visible_line
+from acp_tui.store.session_name import session_name
+
+if TYPE_CHECKING:
+    from acp_tui.controller import Conversation
+    from acp_tui.session.state import Session
+    from acp_tui.ui.widgets.status_layout import StatusFacts
+
+Activity = Literal["connecting", "loading", "idle", "working", "asking", "cancelling", "dead"]
+
+BUSY: frozenset[Activity] = frozenset({"working", "cancelling", "asking"})
+"""The activities of a running turn."""
+MAX_TITLE_CHARACTERS = 100
+"""A title may be a whole prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class TabState:
+    """What a tab shows of its conversation. Texts are safe to display."""
+
+    agent: str = ""  # the agent's title
+    title: str = ""  # the session's title
+    name: str = ""  # chosen by the user
+    activity: Activity = "idle"
+    question: str = ""  # what the agent asks about; may be empty while it asks
+    entries: int = 0  # the number of entries of the conversation
+
+    @property
+    def label(self) -> str:
+        """The name by which the user knows the conversation."""
+        return self.name or self.title or self.agent or "acp-tui"
+
+
+def conversation_state(
+    facts: StatusFacts, session: Session, conversation: Conversation | None, question: str
+) -> TabState:
+    """Return the state of a conversation. `conversation` is None until it has been created."""
+    return TabState(
+        facts.agent,
+        " ".join(visible_line(session.title or "").split())[:MAX_TITLE_CHARACTERS],
+        session_name(conversation.folder.meta) if conversation is not None else "",
+        facts.phase,
+        visible_line(question),
+        len(session.entries),
+    )

@@ -1,0 +1,98 @@
+"""Fits the tabs into one row: titles are shortened first; then only tabs around the current one are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from acp_tui.ui.drawing.wrap import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from acp_tui.ui.tabs.tab import Mark
+
+SIGNS: Mapping[Mark, str] = {
+    "starting": "◐",
+    "working": "●",
+    "asking": "?",
+    "done": "✔",
+    "dead": "✘",
+}
+"""The sign before the title. Marks differ without colours, too."""
+MAX_TITLE, MIN_TITLE = 30, 8
+"""Limits of a title's width in cells. Below the minimum, tabs are left out instead."""
+MAX_UNREAD = 99
+
+
+@dataclass(frozen=True, slots=True)
+class StripTab:
+    """A tab as the strip shows it."""
+
+    title: str
+    mark: Mark = ""
+    unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the row."""
+
+    text: str
+    index: int  # of the tab that a click shows
+    mark: Mark = ""
+    is_current: bool = False
+    is_omission: bool = False  # counts tabs that are left out
+
+
+def layout(tabs: Sequence[StripTab], current: int, width: int) -> list[Piece]:
+    """Return the parts of the row, at most `width` cells together. The current tab is always among them."""
+    title = MAX_TITLE
+    while title > MIN_TITLE and _width(tabs, current, 0, len(tabs), title) > width:
+        title -= 1
+    first, after = 0, len(tabs)
+    while after - first > 1 and _width(tabs, current, first, after, title) > width:
+        if after - 1 - current >= current - first:
+            after -= 1
+        else:
+            first += 1
+    pieces = _pieces(tabs, current, first, after, title)
+    if (over := _cells(pieces) - width) > 0:
+        return _pieces(tabs, current, first, after, max(1, title - over))
+    while title < MAX_TITLE and _width(tabs, current, first, after, title + 1) <= width:
+        title += 1
+    return _pieces(tabs, current, first, after, title)
+
+
+def _width(tabs: Sequence[StripTab], current: int, first: int, after: int, title: int) -> int:
+    return _cells(_pieces(tabs, current, first, after, title))
+
+
+def _pieces(tabs: Sequence[StripTab], current: int, first: int, after: int, title: int) -> list[Piece]:
+    """Return the tabs from index `first` to before `after`, with titles of at most `title` cells."""
+    pieces = []
+    if first:
+        pieces.append(_omission(tabs, range(first), "‹", first - 1))
+    for index in range(first, after):
+        tab = tabs[index]
+        sign = f" {SIGNS[tab.mark]}" if tab.mark else ""
+        unread = f" +{min(tab.unread, MAX_UNREAD)}" if tab.unread and index != current else ""
+        text = f" {index + 1}{sign} {shorten(tab.title, title)}{unread} "
+        pieces.append(Piece(text, index, tab.mark, is_current=index == current))
+    if after < len(tabs):
+        pieces.append(_omission(tabs, range(after, len(tabs)), "›", after))
+    return pieces
+
+
+def _omission(tabs: Sequence[StripTab], omitted: range, arrow: str, index: int) -> Piece:
+    """Return the part that counts omitted tabs, and marks that one of them asks."""
+    asks = any(tabs[each].mark == "asking" for each in omitted)
+    count = f"{'? ' if asks else ''}{len(omitted)}"
+    text = f" {arrow}{count} " if arrow == "‹" else f" {count}{arrow} "
+    return Piece(text, index, "asking" if asks else "", is_omission=True)
+
+
+def _cells(pieces: Sequence[Piece]) -> int:
+    return sum(cell_len(piece.text) for piece in pieces)

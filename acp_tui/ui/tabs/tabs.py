@@ -1,0 +1,207 @@
+"""The tabs of the app: opens, shows, replaces and closes them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.ui.app_interface import app_of
+from acp_tui.ui.conversation import gc_control
+from acp_tui.ui.tabs.tab import Tab
+from acp_tui.ui.terminal.error_containment import contain_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from textual.app import App
+
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.text_place import TextPlace
+
+
+COLLECT_DELAY_SECONDS = 1.0
+"""Seconds after which the memory of a closed tab is freed. Until then, messages still refer to its screen."""
+
+
+class Tabs:
+    """Owns the base screens of the app. Each is in a Textual mode of its own, with its dialogs above it.
+
+    Coroutines of this class are run in workers: Textual cannot remove a mode from within a message handler.
+    """
+
+    def __init__(self, app: App[Any], make_launcher: Callable[[], BaseScreen] | None) -> None:
+        """`make_launcher` makes the screen shown after the last tab was closed; None: the app ends then."""
+        self._app = app
+        self._make_launcher = make_launcher
+        self._tabs: list[Tab] = []
+        self._modes = 0  # counts the modes, so that each has a name of its own
+        self._changing = asyncio.Lock()  # held while tabs are added or removed
+        self._leaving: set[asyncio.Task[None]] = set()
+
+    def __iter__(self) -> Iterator[Tab]:
+        return iter(self._tabs)
+
+    def __len__(self) -> int:
+        return len(self._tabs)
+
+    @property
+    def current(self) -> Tab | None:
+        """The tab that the user sees; None before the first one exists."""
+        return next((tab for tab in self._tabs if tab.mode == self._app.current_mode), None)
+
+    def of_screen(self, screen: object) -> Tab | None:
+        """Return the tab of a base screen; None if it was closed."""
+        return next((tab for tab in self._tabs if tab.screen is screen), None)
+
+    def working(self) -> list[Tab]:
+        """Return the tabs whose agents are working."""
+        return [tab for tab in self._tabs if tab.screen.busy_reason() is not None]
+
+    # ------------------------------------------------------------------------- opening
+
+    def add_first(self, screen: BaseScreen) -> None:
+        """Add the tab of the app's first screen, which is in the default mode."""
+        self._tabs.append(Tab(self._app.DEFAULT_MODE, screen))
+
+    async def open_tab(self, screen: BaseScreen) -> None:
+        """Open a screen in a new tab after the others, and show it."""
+        async with self._changing:
+            tab = Tab(self._new_mode(), screen)
+            self._tabs.append(tab)
+            self._app.add_mode(tab.mode, lambda: screen)
+            await self._switch_to(tab)
+
+    async def replace(self, before: BaseScreen, screen: BaseScreen) -> None:
+        """Show another screen in the tab of `before`, which is closed with its dialogs and all it owns."""
+        async with self._changing:
+            tab = self.of_screen(before)
+            if tab is None:
+                return
+            await self._replace(tab, screen)
+
+    async def _replace(self, tab: Tab, screen: BaseScreen) -> None:
+        before, was_current = tab.screen, tab is self.current
+        new = Tab(self._new_mode(), screen)
+        self._tabs[self._tabs.index(tab)] = new
+        self._app.add_mode(new.mode, lambda: screen)
+        if was_current:
+            await self._switch_to(new)
+        self._retire(before, tab.mode)
+
+    def _new_mode(self) -> str:
+        self._modes += 1
+        return f"tab {self._modes}"
+
+    # ------------------------------------------------------------------------- showing
+
+    def show(self, tab: Tab) -> None:
+        """Show a tab."""
+        self._app.switch_mode(tab.mode)
+        self._shown(tab)
+
+    def show_index(self, index: int) -> None:
+        """Show the tab at an index. Does nothing if there is none."""
+        if 0 <= index < len(self._tabs):
+            self.show(self._tabs[index])
+
+    def show_next(self, step: int) -> None:
+        """Show the next (1) or previous (-1) tab. The first one follows the last one."""
+        if (current := self.current) is not None:
+            self.show(self._tabs[(self._tabs.index(current) + step) % len(self._tabs)])
+
+    def show_session(self, session: str, place: TextPlace | None) -> bool:
+        """Show the tab of a recorded session, and a place in it. Return False if no tab has the session."""
+        tab = next((tab for tab in self._tabs if tab.screen.shows_session(session)), None)
+        if tab is not None:
+            self.show(tab)
+            if place is not None:
+                tab.screen.show_place(place)
+        return tab is not None
+
+    async def _switch_to(self, tab: Tab) -> None:
+        await self._app.switch_mode(tab.mode)
+        self._shown(tab)
+
+    def _shown(self, tab: Tab) -> None:
+        tab.see()
+        self.update_strip()
+
+    # ------------------------------------------------------------------------- what the tabs report
+
+    def update_state(self, screen: BaseScreen) -> None:
+        """Take over the state that a screen reports."""
+        if (tab := self.of_screen(screen)) is not None:
+            tab.update(screen.tab_state, time.time(), in_front=tab is self.current)
+            self.update_strip()
+
+    def update_strip(self) -> None:
+        """Show the tabs at the top of the current screen, if there is more than one."""
+        current = self.current
+        if current is None or not current.screen.is_attached:
+            return
+        from acp_tui.ui.tabs.tab_strip import TabStrip
+        from acp_tui.ui.tabs.tab_strip_layout import StripTab
+
+        screen, palette = current.screen, app_of(self._app).palette
+        shown = [StripTab(tab.state.label, tab.mark, tab.unread) for tab in self._tabs]
+        strip = next(iter(screen.query(TabStrip)), None)
+        if len(shown) < 2:
+            if strip is not None:
+                strip.remove()
+        elif strip is None:
+            screen.mount(TabStrip(shown, self._tabs.index(current), palette), before=0)
+        else:
+            strip.show(shown, self._tabs.index(current), palette)
+
+    # ------------------------------------------------------------------------- closing
+
+    async def close_tab(self, tab: Tab) -> None:
+        """Close a tab and end its agent; while the agent works, only if the user confirms."""
+        if tab.screen.busy_reason() is None or await self._confirm_close(tab):
+            await self.remove(tab)
+
+    async def _confirm_close(self, tab: Tab) -> bool:
+        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+        question = f"{tab.state.agent or 'The agent'} is still working. Stop it and close the tab?"
+        dialog = ConfirmScreen(question, app_of(self._app).palette, yes="Close the tab", no="Keep it open")
+        confirmed = await tab.screen.ask(dialog)
+        return confirmed is True
+
+    async def remove(self, tab: Tab) -> None:
+        """Close a tab without asking. After the last one comes the launcher, and after that the app ends."""
+        async with self._changing:
+            if tab not in self._tabs:
+                return
+            if len(self._tabs) > 1:
+                index, was_current = self._tabs.index(tab), tab is self.current
+                self._tabs.remove(tab)
+                if was_current:
+                    await self._switch_to(self._tabs[min(index, len(self._tabs) - 1)])
+                self._retire(tab.screen, tab.mode)
+                self.update_strip()
+            elif self._make_launcher is None or tab.screen.is_launcher:
+                self._app.exit()
+            else:
+                await self._replace(tab, self._make_launcher())
+
+    def _retire(self, screen: BaseScreen, mode: str) -> None:
+        """Shut down what a screen owns and remove its mode. The agent may take seconds to end."""
+        leaving = asyncio.create_task(self._leave(screen, close_session=True))
+        self._leaving.add(leaving)
+        leaving.add_done_callback(self._leaving.discard)
+        self._app.run_worker(self._remove_mode(leaving, mode))
+
+    async def _remove_mode(self, leaving: asyncio.Task[None], mode: str) -> None:
+        await asyncio.shield(leaving)
+        await self._app.remove_mode(mode)
+        self._app.set_timer(COLLECT_DELAY_SECONDS, gc_control.collect_frozen)
+
+    async def _leave(self, screen: BaseScreen, *, close_session: bool = False) -> None:
+        with contain_errors(self._app):
+            await screen.leave(close_session=close_session)
+
+    async def leave_all(self) -> None:
+        """Shut down what all screens own, also that of closed tabs. Called when the app ends."""
+        await asyncio.gather(*self._leaving, *(self._leave(tab.screen) for tab in self._tabs))
