@@ -306,6 +306,11 @@ class AcpTui(ResilientApp):
         """Show the tab with this number, counted from 1."""
         self.tabs.show_index(number - 1)
 
+    def action_show_waiting(self) -> None:
+        """Show the tab that waits for the user, and open its question."""
+        if not self.tabs.show_waiting():
+            self.notify("No agent is waiting for you.", timeout=3)
+
     def action_close_tab(self) -> None:
         """Close the current tab and end its agent."""
         if self.tabs.current is not None:
@@ -333,11 +338,8 @@ class AcpTui(ResilientApp):
     def action_sessions(self) -> None:
         """List the recorded sessions, over the current screen."""
         if self._make_sessions is not None and self._may_open_sessions:
-            self.push_screen(
-                self._make_sessions(
-                    self.palette, over=self.tabs.current.screen if self.tabs.current is not None else None
-                )
-            )
+            over = self.tabs.current.screen if self.tabs.current is not None else None
+            self.push_screen(self._make_sessions(self.palette, over=over))
 
     # ------------------------------------------------------------------------- the clipboard
 

@@ -97,7 +97,8 @@ class Attention:
         self._show_title(phase, facts)
         self._progress().show(self, _activity(facts), facts.plan_share)
         before, self._phase = self._phase, phase
-        if phase == before or self._has_focus():
+        is_seen = self._has_focus() and (self._is_in_front() or phase != "asking")
+        if phase == before or is_seen:
             return
         agent, where = _short(facts.agent), f" – {_short(facts.project)}" if facts.project else ""
         if phase == "asking":

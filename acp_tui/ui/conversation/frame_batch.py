@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FRAME_SECONDS = 1 / 30
 """The minimum number of seconds between two frames."""
-BACKGROUND_SECONDS = 0.25
+HIDDEN_SECONDS = 0.25
 """The same while another tab is in front: then the changes only update its mark in the tab strip."""
 
 
@@ -43,7 +43,7 @@ class FrameBatch:
             self._changes.append(change)
         if not self._is_scheduled and self._changes:
             self._is_scheduled = True
-            pause = FRAME_SECONDS if self._owner.is_in_front else BACKGROUND_SECONDS
+            pause = FRAME_SECONDS if self._owner.is_in_front else HIDDEN_SECONDS
             wait = max(0.0, self._drawn_at + pause - time.monotonic())
             asyncio.get_running_loop().call_later(wait, self._owner.call_next, self.flush)
 

@@ -108,6 +108,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     # tabs
     "tab.after": "Go to next tab",
     "tab.before": "Go to previous tab",
+    "tab.waiting": "Go to who waits",
     "tab.rename": "Rename tab",
     "tab.close": "Close tab",
     # the program

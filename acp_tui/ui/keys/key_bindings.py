@@ -820,6 +820,15 @@ TABLE: tuple[Key, ...] = (
         )
         for digit in range(1, 10)
     ),
+    Key(
+        "tab.waiting",
+        "alt+a",
+        "show_waiting",
+        "",
+        "app",
+        "Go to the tab that waits for you, and open its question",
+        priority=True,
+    ),
     Key("tab.rename", "alt+n", "rename_tab", "", "app", "Rename the tab and its session", priority=True),
     Key("tab.close", "alt+w", "close_tab", "", "app", "Close the tab and end its agent", priority=True),
     Key("app.suspend", "ctrl+z", "suspend_process", "", "app", "Suspend to the shell; `fg` resumes"),

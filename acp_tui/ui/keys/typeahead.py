@@ -15,8 +15,10 @@ def forward_typeahead(widget: Widget, event: Key) -> bool:
 
     Textual queues a key with the widget that has the focus when it is pressed. By the time it is handled, an
     earlier key may have moved the focus. If nothing has the focus (a dialog came up), `widget` keeps the key.
+    It also keeps it if the user went to another tab after typing: the key was meant for this one.
     """
-    if widget.app.focused in (widget, None):
+    app = widget.app
+    if app.focused in (widget, None) or widget.screen not in app.screen_stack:
         return False
     event.stop()
     event.prevent_default()

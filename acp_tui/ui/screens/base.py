@@ -138,6 +138,12 @@ class BaseScreen(Screen[None]):
         """Return True if this screen shows the recorded session with the id `session`."""
         return False
 
+    def answer_question(self) -> None:
+        """Open the dialog of the question that waits for an answer, if there is one."""
+
+    def show_others_asking(self, count: int) -> None:
+        """Show in how many other tabs an agent waits for an answer."""
+
     @property
     def open_conversation(self) -> Conversation | None:
         """The conversation on this screen, if there is one and it has been created."""

@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.tabs.tab import Tab
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.text_place import TextPlace
 
 
+ANNOUNCEMENT_SECONDS = 8.0
 COLLECT_DELAY_SECONDS = 1.0
 """Seconds after which the memory of a closed tab is freed. Until then, messages still refer to its screen."""
 
@@ -127,19 +129,58 @@ class Tabs:
         tab.see()
         self.update_strip()
 
+    def show_waiting(self) -> bool:
+        """Show the tab that has waited longest for an answer, else one that has finished unseen.
+
+        Opens the dialog with the question. Returns False if no tab waits for the user.
+        """
+        tab = self._next_waiting()
+        if tab is not None:
+            self.show(tab)
+            tab.screen.answer_question()
+        return tab is not None
+
+    def _next_waiting(self) -> Tab | None:
+        current = self.current
+        is_answering = current is not None and self._app.screen is not current.screen  # its dialog is open
+        asking = [tab for tab in self._asking() if not (is_answering and tab is current)]
+        finished = [tab for tab in self._tabs if tab.mark == "done" and tab is not current]
+        if asking:
+            return min(asking, key=lambda tab: tab.asked_at or 0.0)
+        return min(finished, key=lambda tab: tab.finished_at or 0.0, default=None)
+
+    def _asking(self) -> list[Tab]:
+        return [tab for tab in self._tabs if tab.asked_at is not None]
+
     # ------------------------------------------------------------------------- what the tabs report
 
     def update_state(self, screen: BaseScreen) -> None:
-        """Take over the state that a screen reports."""
-        if (tab := self.of_screen(screen)) is not None:
-            tab.update(screen.tab_state, time.time(), in_front=tab is self.current)
-            self.update_strip()
+        """Take over the state that a screen reports. Announce a question in a tab that is not in front."""
+        tab = self.of_screen(screen)
+        if tab is None:
+            return
+        was_asking, in_front = tab.asked_at is not None, tab is self.current
+        tab.update(screen.tab_state, time.time(), in_front=in_front)
+        if tab.asked_at is not None and not was_asking and not in_front:
+            self._announce(tab)
+        self.update_strip()
+
+    def _announce(self, tab: Tab) -> None:
+        state, number = tab.state, self._tabs.index(tab) + 1
+        named = f" ({state.label})" if state.label != state.agent else ""
+        question = f": {state.question}" if state.question else ""
+        key = keys.bound_keys(self._app, "tab.waiting")
+        sentence = (
+            f"{state.agent} in tab {number}{named} needs your answer{question}\n{key} opens the question."
+        )
+        self._app.notify(sentence, severity="warning", timeout=ANNOUNCEMENT_SECONDS, markup=False)
 
     def update_strip(self) -> None:
         """Show the tabs at the top of the current screen, if there is more than one."""
         current = self.current
         if current is None or not current.screen.is_attached:
             return
+        current.screen.show_others_asking(sum(tab is not current for tab in self._asking()))
         from acp_tui.ui.tabs.tab_strip import TabStrip
         from acp_tui.ui.tabs.tab_strip_layout import StripTab
 

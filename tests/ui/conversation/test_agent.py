@@ -69,9 +69,9 @@ async def test_quitting_while_the_conversation_is_created_closes_it(
         made.append(setup)
         go_on.wait()
 
-    async def closing(runner: ConversationRunner) -> None:
+    async def closing(runner: ConversationRunner, *, close_session: bool) -> None:
         go_on.set()
-        await close(runner)
+        await close(runner, close_session=close_session)
 
     monkeypatch.setattr(ConversationRunner, "close", closing)
     app = app_of("--cwd", str(tmp_path), "--command", agent("script"), made=slowly)

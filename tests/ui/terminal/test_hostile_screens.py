@@ -78,6 +78,7 @@ from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
 from acp_tui.ui.screens.session.usage_screen import UsageScreen
 from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
+from acp_tui.ui.tabs.rename_dialog import RenameDialog
 from acp_tui.ui.terminal.background import BackgroundReply
 from acp_tui.ui.theme.themes import load_theme
 from tests.support.conversation_ui import agent, app_of
@@ -216,6 +217,7 @@ def subagent(palette: Palette) -> SubagentScreen:
 
 DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     ChooseScreen: lambda palette: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)], palette),
+    RenameDialog: lambda palette: RenameDialog(EVIL, EVIL, palette),
     ConfirmScreen: lambda palette: ConfirmScreen(EVIL, palette, yes=EVIL, no=EVIL),
     DetailScreen: lambda palette: DetailScreen(EVIL, EVIL, palette),
     FileViewScreen: lambda palette: FileViewScreen(EVIL, NAME, f"{TEXT}\n", palette, line=1),

@@ -392,7 +392,8 @@ class ConversationScreen(SessionScreen):
             super().action_focus_part()
 
     @on(QuestionStrip.Clicked)
-    def _answer_question(self) -> None:
+    def answer_question(self) -> None:
+        """Open the dialog of the question that waits for an answer, if there is one."""
         self._dialogs.resume()
 
     def action_stop(self) -> None:

@@ -184,6 +184,12 @@ class SessionScreen(BaseScreen):
         self._status_is_due = False
         self.update_status()
 
+    def show_others_asking(self, count: int) -> None:
+        """Show in the status line in how many other tabs an agent waits for an answer."""
+        if self.status.tabs_asking != count:
+            self.status.tabs_asking = count
+            self.update_status()
+
     def is_asking(self) -> bool:
         """Return True while the agent waits for an answer from the user."""
         return False

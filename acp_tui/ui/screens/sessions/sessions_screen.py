@@ -119,7 +119,7 @@ class SessionsScreen(BaseScreen):
         self.action_reload()
         self._update_index()
 
-    async def leave(self) -> None:
+    async def leave(self, *, close_session: bool = False) -> None:  # noqa: ARG002  # the search has none
         """End a running search."""
         await self._search.close()
 
