@@ -332,7 +332,7 @@ class AcpTui(ResilientApp):
 
     def open_conversations(self) -> list[Conversation]:
         """Return the conversations of this app."""
-        screens = [self._base_screen] if self._base_screen is not None else []
+        screens = [tab.screen for tab in self.tabs]
         return [conversation for screen in screens if (conversation := screen.open_conversation) is not None]
 
     def action_sessions(self) -> None:

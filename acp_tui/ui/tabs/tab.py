@@ -43,7 +43,7 @@ class Tab:
         match self._state.activity:
             case "connecting" | "loading":
                 return "starting"
-            case "working" | "cancelling":
+            case "working" | "cancelling" | "background":
                 return "working"
             case "asking":
                 return "asking"

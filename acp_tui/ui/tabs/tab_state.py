@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
     from acp_tui.ui.widgets.status_layout import StatusFacts
 
-Activity = Literal["connecting", "loading", "idle", "working", "asking", "cancelling", "dead"]
+Activity = Literal["connecting", "loading", "idle", "working", "background", "asking", "cancelling", "dead"]
 
 BUSY: frozenset[Activity] = frozenset({"working", "cancelling", "asking"})
 """The activities of a running turn."""
