@@ -16,6 +16,7 @@ from acp_tui.session.text import visible_line
 from acp_tui.store.secret_patterns import redact_text
 from acp_tui.store.session_labels import format_moment, session_title
 from acp_tui.store.stored_sessions import list_sessions
+from acp_tui.workspace.git.repository import find_repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,6 +70,7 @@ class LauncherChoices:
     agents: list[AgentChoice] = field(default_factory=list)
     sessions: list[SessionChoice] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # of the settings, in sentences
+    in_repository: bool = False  # the folder is in a git repository, so that agents can get a worktree
 
 
 def load_choices(cwd: Path) -> LauncherChoices:
@@ -82,7 +84,7 @@ def load_choices(cwd: Path) -> LauncherChoices:
     agents.sort(key=lambda agent: _sort_key(agent, last_used))
     problems = [str(problem) for problem in catalogue.settings_problems(settings)]
     sessions = sorted(_session_choices(recorded, cwd), key=lambda session: not session.in_current_folder)
-    return LauncherChoices(agents, sessions, problems)
+    return LauncherChoices(agents, sessions, problems, find_repository(cwd.absolute()) is not None)
 
 
 def _sort_key(agent: AgentChoice, last_used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:

@@ -73,6 +73,8 @@ class ConversationSetup:
         worktree = self._options.worktree
         self.worktree_use = WorktreeUse(worktree.path) if worktree is not None else None
         """Keeps the worktree from being removed by others."""
+        self.worktree_passed_on = False
+        """Whether a new session continues in the worktree, which therefore must not be removed."""
         self.closing_notes: list[str] = []
         """Sentences to print when acp-tui ends."""
         self.project = ProjectTrust(

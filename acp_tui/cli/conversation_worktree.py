@@ -29,7 +29,7 @@ def conversation_worktree(
     A resumed session goes back to its worktree. Blocks. Raises `UserError`.
     """
     if (inherited := getattr(args, "inherited_worktree", None)) is not None:
-        return inherited, []
+        return _existing(inherited)
     if args.resume:
         if wants_worktree(args):
             raise UserError("A resumed session stays in its folder: --worktree is for new sessions.")

@@ -364,7 +364,10 @@ class AcpTui(ResilientApp):
         """Quit. While the agent works, that takes two requests within `QUIT_CONFIRM_SECONDS`."""
         now, working = time.monotonic(), len(self.tabs.working())
         if not working or now - self._quit_requested_at < QUIT_CONFIRM_SECONDS:
-            self.exit()
+            if any(tab.screen.asks_before_close for tab in self.tabs):
+                self.run_worker(self._ask_and_quit(), group="quit", exclusive=True)
+            else:
+                self.exit()
             return
         self._quit_requested_at = now
         key = keys.bound_keys(self, "app.quit")
@@ -372,6 +375,14 @@ class AcpTui(ResilientApp):
         who = several if len(self.tabs) > 1 else "The agent is"
         sentence = f"{who} still working. Press {key} again to quit."
         self.notify(sentence, timeout=QUIT_CONFIRM_SECONDS, markup=False)
+
+    async def _ask_and_quit(self) -> None:
+        """Quit, after the tabs have asked what they must. Stay if the user wants to."""
+        for tab in [tab for tab in self.tabs if tab.screen.asks_before_close]:
+            self.tabs.show(tab)
+            if not await tab.screen.may_close():
+                return
+        self.exit()
 
     def shut_down(self, signal_number: int) -> None:
         """Exit because of a signal. A program on the terminal, such as an editor, ends first."""

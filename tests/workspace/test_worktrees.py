@@ -252,7 +252,8 @@ def test_commits_are_found_when_the_folder_is_gone(project: Path, data: Path) ->
     worktree = worktree_of(project, data)
     commit(worktree.path, "c.txt", "c\n")
     git(project, "worktree", "remove", "--force", str(worktree.path))
-    assert len(worktree_status(worktree).commits) == 1
+    status = worktree_status(worktree)
+    assert (len(status.commits), status.is_mergeable) == (1, False)
 
 
 def test_commits_on_another_branch_of_the_worktree_count(project: Path, data: Path) -> None:
@@ -308,6 +309,7 @@ def test_a_squash_makes_one_commit_on_top_of_new_ones(project: Path, data: Path)
     assert merge(worktree, SQUASH) == "Merged one commit into main."
     assert log(project) == ["Everything at once", "Change other.txt", "first"]
     assert (project / "c.txt").read_text() + (project / "d.txt").read_text() == "c\nd\n"
+    assert worktree_status(worktree).is_unchanged
 
 
 def test_a_branch_that_is_checked_out_nowhere_is_merged_into(project: Path, data: Path) -> None:

@@ -19,6 +19,7 @@ from acp_tui.cli.screen_runner import ScreenFailedError, add_theme_option, requi
 from acp_tui.cli.session_choice import latest_session
 from acp_tui.config import early_settings
 from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,17 +75,19 @@ def _run(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> i
     gc_control.pause()  # until the first screen is up
     created: list[ConversationSetup] = []
 
-    def note(setup: ConversationSetup) -> None:
+    def add(setup: ConversationSetup) -> None:
         created.append(setup)
         setup.when_closed = partial(created.remove, setup)
 
     try:
-        code = run_app(make_app(note))
+        code = run_app(make_app(add))
     except ScreenFailedError as error:
         commands = [f" Resume with `acp-tui --resume {setup.conversation.folder.id}`." for setup in created]
         raise UserError(f"{error}{commands[-1] if commands else ''}", exit_code=error.exit_code) from error
     if code == 0:
         for setup in created:
+            for note in setup.closing_notes:
+                print(visible_line(note))
             _print_resume_hint(setup)
     return code
 
@@ -192,6 +195,7 @@ def _conversation(
             launch = setups[-1].conversation.launch
             changes["cwd"] = str(setups[-1].conversation.cwd)
             worktree = setups[-1].conversation.options.worktree
+            setups[-1].worktree_passed_on = True
             changes |= {"worktree": False, "worktree_name": None, "inherited_worktree": worktree}
             if args.program is None and launch.ad_hoc:
                 changes["program"] = shlex.join(launch.command)
@@ -227,14 +231,18 @@ def _launcher(
 
         return choices
 
-    def start(palette: Palette, agent: str | None, session: str | None) -> BaseScreen:
+    def start(palette: Palette, agent: str | None, session: str | None, in_worktree: bool) -> BaseScreen:
         """Return the screen for the chosen agent or session, with the command line's options.
 
-        A resumed session keeps its own folder.
+        A resumed session keeps its own folder. A name for a worktree is used only once.
         """
         changes: dict[str, Any] = {"program": None, "resume": session}
+        name = args.worktree_name if in_worktree and session is None else None
+        changes |= {"worktree": in_worktree, "worktree_name": name}
+        if name is not None:
+            args.worktree_name = None
         if session is not None:
-            changes |= {"cwd": None, "add_dir": [], "worktree": False, "worktree_name": None}
+            changes |= {"cwd": None, "add_dir": [], "worktree": False}
         given = argparse.Namespace(**(vars(args) | changes))
         return _conversation(given, on_created, agent, None, palette)
 
@@ -244,7 +252,8 @@ def _launcher(
         here = servers_here(args.mcp_config, folder)
         return here.servers, here.withheld
 
-    return LauncherScreen(palette, read, start, folder, read_servers, over=over)
+    in_worktree = bool(args.worktree or args.worktree_name)
+    return LauncherScreen(palette, read, start, folder, read_servers, over=over, in_worktree=in_worktree)
 
 
 def _sessions(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
     from acp_tui.session.state import AuthMethod, Session
+    from acp_tui.workspace.git.worktrees.use import WorktreeUse
 
 
 class GuardedAnswer(Protocol):
@@ -89,6 +90,9 @@ class PreparedConversation(Protocol):
 
     app_context: AppContext
     conversation: Conversation
+    worktree_use: WorktreeUse | None
+    worktree_passed_on: bool
+    closing_notes: list[str]
     when_closed: Callable[[], None]
     """Called when the user has closed the conversation, while the app goes on."""
 

@@ -126,6 +126,7 @@ class ConversationRunner:
             prepared = await self._making
         except UserError:
             return  # there is nothing to close, and the error was shown
+        self.prepared = prepared
         await prepared.conversation.close(close_session=close_session)
         await asyncio.to_thread(prepared.app_context.prune)
         if close_session:

@@ -114,6 +114,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     # the program
     "launcher.look": "Refresh agents",
     "launcher.mcp": "List MCP servers",
+    "launcher.worktree": "Start agents in a worktree",
     "app.help": "Show help",
     "app.suspend": "Suspend acp-tui",
     "app.quit": "Quit acp-tui",

@@ -35,6 +35,7 @@ ScopeName = Literal[
     "pane",
     "review",
     "comment",
+    "commit",
     "mcp",
     "signin",
     "rename",
@@ -92,6 +93,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "signin": KeyScope("Sign-in", "Signing in to an MCP server."),
     "rename": KeyScope("Rename", "The name of a tab and its session."),
     "comment": KeyScope("Comment", "A comment on changed lines. An empty text deletes it."),
+    "commit": KeyScope("Commit message", "The message of a commit that merges a worktree."),
     "find": KeyScope("Search", "Search the conversation."),
     "permission": KeyScope("Permission", "The agent is waiting for your answer."),
     "rule": KeyScope("Rule", "A permission rule, shown as a sentence whose parts can be changed."),
@@ -169,6 +171,15 @@ TABLE: tuple[Key, ...] = (
         3,
     ),
     Key("launcher.mcp", "ctrl+n", "mcp_servers", "MCP servers", "launcher", "Show the MCP servers", 3),
+    Key(
+        "launcher.worktree",
+        "alt+t",
+        "toggle_worktree",
+        "in a worktree",
+        "launcher",
+        "Let new agents work in a git worktree, or in the folder",
+        2,
+    ),
     Key(
         "launcher.close",
         "escape",
@@ -500,6 +511,10 @@ TABLE: tuple[Key, ...] = (
     # -- comments
     Key("comment.save", "enter", "save", "save", "comment", "Save the comment", 1),
     Key("comment.cancel", "escape", "cancel", "cancel", "comment", "Cancel", 2),
+    # -- the message of a commit
+    Key("commit.save", "enter", "save", "commit", "commit", "Commit with this message", 1),
+    Key("commit.newline", "ctrl+j,alt+enter,shift+enter", "newline", "", "commit", "Insert a newline"),
+    Key("commit.close", "escape", "close", "back", "commit", "Close without a commit", 2),
     # -- MCP servers
     Key("mcp.test", "t", "test", "test", "mcp", "Connect to the server and list what it offers", 1),
     Key("mcp.test_all", "T", "test_all", "test all", "mcp", "Test all servers that are enabled", 6),

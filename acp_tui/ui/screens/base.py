@@ -130,6 +130,18 @@ class BaseScreen(Screen[None]):
         `close_session`: the user closed the screen, so the agent may forget what it keeps for the session.
         """
 
+    @property
+    def asks_before_close(self) -> bool:
+        """Whether `may_close` may have to ask the user."""
+        return False
+
+    async def may_close(self) -> bool:
+        """Ask what must be decided before the screen is closed. Return False to stay.
+
+        Call it in a worker.
+        """
+        return True
+
     def busy_reason(self) -> str | None:
         """Return why the screen should not be left now, in a sentence; None if it can be left."""
         return None

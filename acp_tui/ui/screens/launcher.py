@@ -35,8 +35,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext, Spans
     from acp_tui.ui.theme.palette import Palette
 
-    MakeScreen = Callable[[Palette, str | None, str | None], BaseScreen]
-    """Makes the screen of a conversation, from the name of an agent or the id of a session to resume."""
+    MakeScreen = Callable[[Palette, str | None, str | None, bool], BaseScreen]
+    """Makes the screen of a conversation, from the name of an agent or the id of a session to resume.
+
+    The last argument says whether a new conversation gets a git worktree of its own.
+    """
 
 MAX_DIGIT_KEYS = 9
 MAX_TITLE_WIDTH = 20
@@ -88,6 +91,7 @@ class LauncherScreen(BaseScreen):
         load_servers: Callable[[], tuple[Sequence[Server], Sequence[UnsentServer]]],
         *,
         over: BaseScreen | None = None,
+        in_worktree: bool = False,
     ) -> None:
         """Create the launcher.
 
@@ -99,6 +103,7 @@ class LauncherScreen(BaseScreen):
             load_servers: Reads the MCP servers and those that may not be started; called in a thread.
             over: The screen that the launcher is opened over; None if it is the base screen.
                 The chosen conversation opens in a new tab then.
+            in_worktree: Whether agents get a git worktree at first; the user can change that.
         """
         super().__init__(palette)
         self._load = load
@@ -106,6 +111,7 @@ class LauncherScreen(BaseScreen):
         self._folder = folder
         self._load_servers = load_servers
         self._over = over
+        self._in_worktree = in_worktree
         self._choices: LauncherChoices | None = None  # None until they have been found
         self._shown: list[AgentChoice | SessionChoice] = []
         self._query = ""
@@ -138,6 +144,7 @@ class LauncherScreen(BaseScreen):
             MAX_TITLE_WIDTH, max((cell_len(agent.title) for agent in self._choices.agents), default=0)
         )
         self._show()
+        self.refresh_bindings()
         if is_first:
             notify_problems(self.app, self._choices.problems)
 
@@ -146,7 +153,8 @@ class LauncherScreen(BaseScreen):
     def _head(self) -> tuple[Spans, Spans]:
         palette = self.palette
         name = [Segment("acp-tui ", palette.strong), Segment(__version__, palette.dim)]
-        return name, [Segment(f" {_display_path(str(self._folder))}", palette.dim)]
+        where: Spans = [Segment(" in a new worktree of", palette.accent)] if self._in_worktree else []
+        return name, [*where, Segment(f" {_display_path(str(self._folder))}", palette.dim)]
 
     def _show(self) -> None:
         self._shown = []
@@ -258,8 +266,22 @@ class LauncherScreen(BaseScreen):
         context = McpContext(lambda: known_servers(*self._load_servers(), []), self._folder, Session())
         self.open_dialog(McpScreen(self.palette, context))
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action is available now: there are worktrees in a git repository only."""
+        if action == "toggle_worktree":
+            return self._choices is not None and self._choices.in_repository
+        return super().check_action(action, parameters)
+
+    def action_toggle_worktree(self) -> None:
+        """Let new agents work in a git worktree of their own, or no longer."""
+        self._in_worktree = not self._in_worktree
+        self.query_one("#head", Bar).show(*self._head())
+        self.refresh_bindings()
+
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label of Esc if it goes back to a conversation; None for the usual labels."""
+        """Return the footer's labels that depend on the state; None for the usual labels."""
+        if key_id == "launcher.worktree" and self._in_worktree:
+            return "in the folder"
         return "back" if key_id == "launcher.close" and self._over else None
 
     def action_close(self) -> None:
@@ -291,7 +313,7 @@ class LauncherScreen(BaseScreen):
             self.app.pop_screen()
         if session is not None and app_of(self).show_session(session):
             return
-        screen = self._make_screen(self.palette, agent, session)
+        screen = self._make_screen(self.palette, agent, session, self._in_worktree)
         if below is not None:
             below.post_message(self.TabRequested(screen))
         else:

@@ -199,7 +199,8 @@ class Tabs:
 
     async def close_tab(self, tab: Tab) -> None:
         """Close a tab and end its agent; while the agent works, only if the user confirms."""
-        if tab.screen.busy_reason() is None or await self._confirm_close(tab):
+        idle = tab.screen.busy_reason() is None
+        if (idle or await self._confirm_close(tab)) and await tab.screen.may_close():
             await self.remove(tab)
 
     async def _confirm_close(self, tab: Tab) -> bool:

@@ -34,6 +34,7 @@ from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
+from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
 from acp_tui.ui.tabs.rename_dialog import RenameDialog
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
@@ -61,6 +62,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "pane": Pane,
     "review": ReviewScreen,
     "comment": CommentLine,
+    "commit": CommitMessageDialog,
     "mcp": McpScreen,
     "signin": SignInScreen,
     "rename": RenameDialog,

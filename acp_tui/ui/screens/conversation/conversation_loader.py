@@ -54,10 +54,9 @@ class ConversationLoader:
         """Fill the status line and the prompt, open the panes, and queue the first prompt."""
         status, prompt = self._screen.status, self._prompt
         status.agent = prompt.agent_title = conversation.launch.title
-        status.project = folder_label(str(conversation.project_folder))
-        branch = shared.branch(conversation.cwd) or ""
-        worktree = conversation.options.worktree
-        status.branch = branch if worktree is None else f"worktree {branch.removeprefix('acp-tui/')}"
+        project = folder_label(str(conversation.project_folder))
+        status.project = project if conversation.options.worktree is None else f"{project} (worktree)"
+        status.branch = shared.branch(conversation.cwd) or ""
         status.policy = conversation.options.policy
         prompt.set_files(str(conversation.cwd), conversation.listing.current)
         prompt.history = shared.history(conversation.project_folder)

@@ -37,6 +37,7 @@ from acp_tui.ui.screens.conversation.user_commands import UserCommands
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.screens.session.subagent_views import SubagentViews
 from acp_tui.ui.screens.sign_in.sign_in_dialogs import SignInDialogs
+from acp_tui.ui.screens.worktree.worktree_finish import WorktreeFinish
 from acp_tui.ui.tabs.tab_state import conversation_state
 from acp_tui.ui.widgets.question_strip import QuestionStrip
 from acp_tui.ui.widgets.queue_strip import QueueStrip
@@ -121,6 +122,7 @@ class ConversationScreen(SessionScreen):
             self, self.prompt, self.runner, self.context, self.entry_actions.edit_file, self.panes.reload
         )
         self._rewind = Rewind(self, self.runner, self.context, new_session)
+        self._worktree = WorktreeFinish(self, self.runner, self.context)
         self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)
         self._session_commands = SessionCommands(self, self.runner, self.entry_actions, new_session)
         self._continuation = Continuation(
@@ -447,7 +449,8 @@ class ConversationScreen(SessionScreen):
 
     def commands(self) -> Iterable[PaletteCommand]:
         """Return the commands of this screen that have no key, for the command palette."""
-        of = (self._session_commands, self._continuation, self._sign_in, self._rewind, self._settings)
+        of_session = (self._session_commands, self._worktree, self._continuation, self._sign_in, self._rewind)
+        of = (*of_session, self._settings)
         return chain.from_iterable(collaborator.commands() for collaborator in of)
 
     # ------------------------------------------------------------------------- called by the app
@@ -473,6 +476,15 @@ class ConversationScreen(SessionScreen):
             set_session_name(conversation.folder, name)
             self.update_status()
 
+    @property
+    def asks_before_close(self) -> bool:
+        """True if the conversation works in a worktree."""
+        return self._worktree.exists
+
+    async def may_close(self) -> bool:
+        """Ask what becomes of the worktree."""
+        return await self._worktree.may_close()
+
     async def leave(self, *, close_session: bool = False) -> None:
         """Save the draft and close the conversation."""
         try:
@@ -480,3 +492,4 @@ class ConversationScreen(SessionScreen):
             self._attention.stop()
         finally:
             await self.runner.close(close_session=close_session)
+            await self._worktree.after_close(notify=close_session)

@@ -64,6 +64,7 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
         if plan.squash:
             _squash(git, worktree, plan.message)
         _advance(git, worktree)
+        git.succeeds("checkout", "--quiet", "-B", worktree.branch)  # now at the target, where HEAD is
     except UserError:
         _go_back(git, worktree, status)
         raise
@@ -119,7 +120,11 @@ def _commit_all(git: UserGit, plan: MergePlan) -> None:
 
 
 def _commit(git: UserGit, message: str) -> None:
-    git.as_user("commit", "--quiet", "--cleanup=whitespace", "--file=-", stdin=message.encode())
+    words = ["commit", "--quiet", "--cleanup=whitespace", "--file=-"]
+    try:
+        git.as_user(*words, stdin=message.encode())
+    except GitCommandError as error:
+        raise GitCommandError("The commit was refused, so nothing was merged.", error.output) from None
 
 
 def _squash(git: UserGit, worktree: Worktree, message: str) -> None:

@@ -58,11 +58,12 @@ def worktree_status(worktree: Worktree) -> WorktreeStatus:
     git = UserGit(worktree.path if exists else worktree.repository, trusted=worktree.trusted)
     branch, target = _commit(git, f"refs/heads/{worktree.branch}"), _target(git, worktree)
     if not exists:
-        return WorktreeStatus(target=target, commits=_commits(git, worktree, target, branch))
+        commits = _commits(git, worktree, target, branch)
+        return WorktreeStatus(target=target, commits=commits, obstacle="Its folder is gone.")
     head = git.line("rev-parse", "--verify", "HEAD^{commit}")
     changed, untracked, ignored = [], [], []
     conflicts = False
-    words = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional"]
+    words = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching"]
     listing = git.guarded(*words)
     for record in listing.split(b"\0"):
         state, name = record[:2], visible_line(os.fsdecode(record[3:]))

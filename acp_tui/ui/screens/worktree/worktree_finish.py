@@ -1,0 +1,233 @@
+"""What becomes of a conversation's worktree when the conversation ends."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+from acp_tui.ui.keys.palette_command import PaletteCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.ui.conversation.interfaces import PreparedConversation
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.context import SessionContext
+    from acp_tui.ui.screens.worktree.finish_question import Action
+    from acp_tui.workspace.git.worktrees.status import WorktreeStatus
+    from acp_tui.workspace.git.worktrees.worktree import Worktree
+
+MAX_LISTED = 6
+"""The maximum number of files that the dialog for the message names."""
+MAX_SAID_LINES = 100
+"""The maximum number of lines of git and its hooks that are shown."""
+
+
+class WorktreeFinish:
+    """Asks whether to keep, merge or discard the worktree, merges it, and removes it in the end.
+
+    The worktree is removed only after the agent has ended, and only if it is still as the user has seen it.
+    """
+
+    def __init__(self, screen: BaseScreen, runner: ConversationRunner, context: SessionContext) -> None:
+        self._screen = screen
+        self._runner = runner
+        self._context = context
+        self._decided = False
+        self._closing = False  # the user has answered already, with the command
+        self._to_remove: WorktreeStatus | None = None  # the status in which it may be removed
+        self._done = ""  # what was merged, as a sentence
+
+    def commands(self) -> Iterator[PaletteCommand]:
+        """Return the command that finishes the worktree, for the command palette."""
+        if self.exists:
+            yield PaletteCommand(
+                "Finish worktree", self._start_command, "Session", word="merge keep discard branch"
+            )
+
+    @property
+    def exists(self) -> bool:
+        """Whether the conversation works in a worktree."""
+        return self._worktree is not None
+
+    @property
+    def _worktree(self) -> Worktree | None:
+        conversation = self._runner.conversation
+        return conversation.options.worktree if conversation is not None else None
+
+    # ------------------------------------------------------------------------- asking
+
+    def _start_command(self) -> None:
+        if reason := self._screen.busy_reason():
+            self._screen.notify(reason, markup=False)
+        else:
+            self._screen.run_worker(self._finish_by_command(), group="worktree", exclusive=True)
+
+    async def _finish_by_command(self) -> None:
+        """Ask, and close the conversation unless the worktree is kept or nothing has changed in it."""
+        if (worktree := self._worktree) is not None:
+            with suppress(UserError):  # reported by `may_close`
+                if (await asyncio.to_thread(_status, worktree)).is_unchanged:
+                    self._screen.notify("Nothing has changed in the worktree yet.", markup=False)
+                    return
+        if await self.may_close() and self._to_remove is not None:
+            self._closing = True
+            self._screen.post_message(self._screen.CloseRequested(self._screen))
+
+    async def may_close(self) -> bool:
+        """Ask what becomes of the worktree, if anything would be lost. Return False to stay."""
+        worktree, prepared = self._worktree, self._runner.prepared
+        if self._closing or worktree is None or prepared is None:
+            return True
+        if prepared.worktree_passed_on or _is_shared(prepared):
+            return True
+        self._decided, self._to_remove = False, None
+        if self._context.session.working:
+            self._runner.stop_turn()
+        try:
+            return await self._ask(worktree, await asyncio.to_thread(_status, worktree))
+        except UserError as error:  # it is kept
+            self._screen.notify_error(error)
+            return True
+
+    async def _ask(self, worktree: Worktree, status: WorktreeStatus) -> bool:
+        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
+        from acp_tui.ui.screens.worktree.finish_question import finish_question
+
+        problem, said = "", list[str]()
+        while not status.is_unchanged:
+            question = finish_question(worktree, status, problem=problem, said=said)
+            index = await self._screen.ask(GuardedQuestionScreen(question, self._context.palette))
+            problem, said = "", []
+            if index is None:
+                return False
+            action = question.answers[index].action
+            if action == "keep":
+                self._decide(None)
+                return True
+            if action == "discard":
+                if await self._confirm_discard(worktree, status):
+                    self._decide(status)
+                    return True
+                continue
+            try:
+                if await self._merge(worktree, status, action):
+                    return True
+            except UserError as error:
+                problem, said = str(error), _lines(error)
+                status = await asyncio.to_thread(_status, worktree)
+        self._decide(status)
+        return True
+
+    async def _confirm_discard(self, worktree: Worktree, status: WorktreeStatus) -> bool:
+        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
+        from acp_tui.ui.screens.worktree.finish_question import discard_question
+
+        question = discard_question(worktree, status)
+        index = await self._screen.ask(GuardedQuestionScreen(question, self._context.palette))
+        return index is not None and question.answers[index].action == "discard"
+
+    def _decide(self, to_remove: WorktreeStatus | None) -> None:
+        self._decided = True
+        self._to_remove = to_remove
+
+    # ------------------------------------------------------------------------- merging
+
+    async def _merge(self, worktree: Worktree, status: WorktreeStatus, action: Action) -> bool:
+        """Merge, after the user has worded the message if there is one. Return False if they went back."""
+        from acp_tui.workspace.git.worktrees.finishing import MergePlan, merge_worktree
+
+        message = ""
+        if status.is_dirty or action == "squash":
+            asked = await self._ask_message(worktree, status, action)
+            if asked is None:
+                return False
+            message = asked
+        self._screen.notify(f"Merging into {worktree.target} …", timeout=3, markup=False)
+        plan = MergePlan(squash=action == "squash", message=message)
+        self._done = await asyncio.to_thread(merge_worktree, worktree, plan, status)
+        self._decide(await asyncio.to_thread(_status, worktree))
+        return True
+
+    async def _ask_message(self, worktree: Worktree, status: WorktreeStatus, action: Action) -> str | None:
+        from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
+
+        what = _committed(status, squash=action == "squash")
+        title = f"Merge into {worktree.target}"
+        proposal = visible_line(" ".join((self._context.session.title or "").split()))
+        dialog = CommitMessageDialog(title, what, proposal, self._context.palette)
+        return await self._screen.ask(dialog)
+
+    # ------------------------------------------------------------------------- after the end
+
+    async def after_close(self, *, notify: bool) -> None:
+        """Remove the worktree if the user wants that, or if it is unchanged. The agent must have ended.
+
+        `notify`: the app goes on, so that a toast can say what became of it.
+        """
+        worktree, prepared = self._worktree, self._runner.prepared
+        if worktree is None or prepared is None:
+            return
+        shared = prepared.worktree_passed_on or _is_shared(prepared)
+        if prepared.worktree_use is not None:
+            prepared.worktree_use.end()
+        if shared:
+            return
+        sentence = await asyncio.to_thread(self._remove, worktree)
+        prepared.closing_notes.append(sentence)
+        if notify:
+            self._screen.app.notify(sentence, timeout=10, markup=False)
+
+    def _remove(self, worktree: Worktree) -> str:
+        """Remove the worktree if that is allowed. Return what became of it, as a sentence."""
+        from acp_tui.workspace.git.worktrees.finishing import remove_worktree
+
+        kept = f"The worktree on the branch {worktree.branch} was kept ({worktree.path})."
+        try:
+            status = _status(worktree)
+            if self._to_remove is None and (self._decided or not status.is_unchanged):
+                return kept
+            if self._to_remove not in (None, status):
+                return f"{self._done} {kept} It changed while the conversation was closed.".strip()
+            remove_worktree(worktree)
+        except UserError as error:
+            return f"{self._done} {error} {kept}".strip()
+        if self._done:
+            return f"{self._done} The worktree was removed."
+        unchanged = " Nothing had changed in it." if status.is_unchanged else ""
+        return f"The worktree on the branch {worktree.branch} was removed.{unchanged}"
+
+
+def _status(worktree: Worktree) -> WorktreeStatus:
+    from acp_tui.workspace.git.worktrees.status import worktree_status
+
+    return worktree_status(worktree)
+
+
+def _is_shared(prepared: PreparedConversation) -> bool:
+    """Return True if another conversation works in the worktree, too; the last one decides."""
+    return prepared.worktree_use is not None and prepared.worktree_use.is_shared()
+
+
+def _committed(status: WorktreeStatus, *, squash: bool) -> str:
+    """Return what will be committed, as a sentence."""
+    from acp_tui.ui.screens.worktree.finish_question import committed_files, count
+
+    files = committed_files(status)
+    more = f" and {len(files) - MAX_LISTED} more" if len(files) > MAX_LISTED else ""
+    names = f"{count(len(files), 'file')}: {', '.join(files[:MAX_LISTED])}{more}" if files else ""
+    if not squash:
+        return f"Commits {names}"
+    commits = count(len(status.commits), "commit") if status.commits else ""
+    return f"Makes one commit of {' and '.join(part for part in (commits, names) if part)}"
+
+
+def _lines(error: UserError) -> list[str]:
+    """Return what git and its hooks said, if that is more than the error itself."""
+    output = str(getattr(error, "output", ""))
+    lines = [line for line in output.splitlines() if line.strip()]
+    return lines[-MAX_SAID_LINES:] if len(lines) > 1 or (lines and lines[0] not in str(error)) else []
