@@ -34,6 +34,7 @@ EPILOG = """\
 examples:
   acp-tui                       choose an agent or a recorded session
   acp-tui claude-code           start an interactive session
+  acp-tui --continue            resume this folder's latest session
   acp-tui exec gemini 'hello'   run one prompt
   acp-tui demo                  try acp-tui without an agent
 
