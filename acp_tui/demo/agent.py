@@ -7,6 +7,7 @@ an error response. Methods that the SDK's router does not know arrive at `ext_me
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING, Any
 
 from acp import PROTOCOL_VERSION, RequestError, update_user_message
@@ -45,6 +46,7 @@ from acp.schema import (
 
 from acp_tui import __version__
 from acp_tui.demo import commands
+from acp_tui.demo.commands.conversation.account import SIGN_IN_COMMAND
 from acp_tui.demo.commands.registry import available_commands
 from acp_tui.demo.sessions import state_updates
 from acp_tui.demo.sessions.history import RAW
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
 
 AGENT_METHOD_ID = "demo"
 TERMINAL_METHOD_ID = "demo-terminal"
+SIGN_IN_STEPS = 60
+"""How many steps a sign-in takes; the pace setting determines their length."""
 
 
 class DemoAgent:
@@ -141,8 +145,18 @@ class DemoAgent:
         """Sign in. The sign-in on a terminal is run by the client itself and never requested here."""
         if method_id != AGENT_METHOD_ID:
             raise RequestError.invalid_params({"details": f'"{method_id}" is not a method for authenticate'})
+        page = "https://example.com/acp-tui-demo/device"
+        print(
+            f"Open {page} and enter the code DEMO-1234. It is only an example.", file=sys.stderr, flush=True
+        )
+        await asyncio.sleep(SIGN_IN_STEPS * self._settings.delay)
         self._sign_in.record()
         return AuthenticateResponse()
+
+    def _sign_out(self) -> None:
+        """Sign out, and require a sign-in from now on."""
+        self._sign_in.required = True
+        self._sign_in.clear()
 
     def _check_sign_in(self) -> None:
         if self._sign_in.missing:
@@ -250,7 +264,7 @@ class DemoAgent:
         self._sessions.pop(session.stored.id, None)
 
     def _open(self, stored: StoredSession, mcp_servers: list[McpServer] | None) -> OpenSession:
-        session = self._sessions[stored.id] = OpenSession(stored, self._sign_in.clear, mcp_servers or [])
+        session = self._sessions[stored.id] = OpenSession(stored, self._sign_out, mcp_servers or [])
         self._wire.call_after_response(lambda: session.run_in_background(self._send_initial_state(session)))
         return session
 
@@ -312,11 +326,13 @@ class DemoAgent:
 
     async def prompt(self, session_id: str, prompt: list[ContentBlock], **meta: Any) -> PromptResponse:
         """Answer a prompt. The work runs in its own task, so that it can be cancelled at any point."""
-        self._check_sign_in()
         session = self._open_session(session_id)
         if session_id in self._turns:
             raise RequestError(-32600, "A turn is already running in this session")
         turn = Turn(self._client, self._wire, session, self._capabilities, blocks=prompt, meta=meta)
+        if turn.text.split()[:1] == [f"/{SIGN_IN_COMMAND}"]:
+            self._sign_in.required = True
+        self._check_sign_in()
         self._turns[session_id] = turn
         start = session.stored.history.position()
         session.turn_task = asyncio.create_task(self._run_turn(turn))
@@ -382,7 +398,7 @@ class DemoAgent:
             self._check_sign_in()
             await self._delete_session(params["sessionId"])
         elif method == "logout" and self._sign_in.required:
-            self._sign_in.clear()
+            self._sign_out()
         else:
             raise RequestError.method_not_found(method)
         return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ def ask_in_terminal(sign_in: SignIn) -> int:
 
     The client runs this as the sign-in method of the type `terminal`.
     """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it without a traceback
     print("This is the demo agent of acp-tui. It has no accounts: this only demonstrates signing in.")
     print("Sign in? [y/N] ", end="", flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

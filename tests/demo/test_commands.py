@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 INVALID_OR_ENDLESS = frozenset(
-    {"slow", "hang", "crash", "withdraw"}
+    {"slow", "hang", "crash", "withdraw", "signin", "logout"}
     | {"error", "subagents", "unknown", "stray", "notice", "compact", "noise", "stderr", "plan", "title"}
 )
-"""Commands that take too long, or send what the schema does not allow."""
+"""Commands that take too long, sign out, or send what the schema does not allow."""
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

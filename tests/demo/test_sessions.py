@@ -290,6 +290,7 @@ async def test_the_conversation_continues_if_it_cannot_be_saved(start: StartDemo
 
 async def test_a_required_sign_in_is_enforced(start: StartDemo, folder: Path) -> None:
     demo = await start(folder, env={"ACP_TUI_DEMO_AUTH": "1"})
+    demo.sends_invalid = True  # it writes to stderr
     answer = await demo.initialize()
     assert [method["id"] for method in answer["authMethods"]] == ["demo", "demo-terminal"]
     assert answer["agentCapabilities"]["auth"] == {"logout": {}}
@@ -306,6 +307,23 @@ async def test_a_required_sign_in_is_enforced(start: StartDemo, folder: Path) ->
     await demo.call("authenticate", methodId="demo")
     await demo.prompt(session, "/logout")
     assert (await _error(demo, "session/list"))["code"] == -32000
+
+
+async def test_signin_is_refused_until_the_user_has_signed_in(start: StartDemo, folder: Path) -> None:
+    demo = await start(folder)
+    session = await demo.open_session()
+    await demo.prompt(session, "hello")
+    assert (await _error(demo, "session/prompt", sessionId=session, prompt=_text("/signin")))[
+        "code"
+    ] == -32000
+    await demo.call("authenticate", methodId="demo")
+    await demo.prompt(session, "/signin")
+    assert "You are signed in" in demo.text()
+    await demo.until(lambda: "enter the code" in demo.stderr)
+
+
+def _text(text: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text}]
 
 
 async def test_terminal_sign_in_needs_a_client_capability(start: StartDemo, folder: Path) -> None:

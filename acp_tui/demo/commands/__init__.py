@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp import RequestError
 
 from acp_tui.demo.commands import help_text, tour
-from acp_tui.demo.commands.conversation import context_events, questions, session_state, turn_endings
+from acp_tui.demo.commands.conversation import account, context_events, questions, session_state, turn_endings
 from acp_tui.demo.commands.messages import content, unusual_messages
 from acp_tui.demo.commands.registry import COMMANDS, SlashCommand
 from acp_tui.demo.commands.work import mcp_servers, plan, subagents, tool_calls
@@ -25,6 +25,7 @@ for _module in (
     tool_calls,
     subagents,
     questions,
+    account,
     content,
     session_state,
     context_events,

@@ -86,10 +86,3 @@ async def stderr(turn: Turn) -> None:
             await asyncio.sleep(0)  # let a cancel through
     sys.stderr.flush()
     await turn.say(f"I wrote {lines} lines to stderr.")
-
-
-@slash_command("logout", "Sign out; if a sign-in is required, the next request is refused")
-async def logout(turn: Turn) -> None:
-    """Sign out although the client did not ask for it, as when a login expires."""
-    turn.session.sign_out()
-    await turn.say("Signed out. If I was started with `--auth`, the next request is refused.")

@@ -1,0 +1,26 @@
+"""Commands that demonstrate signing in and out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.demo.commands.registry import slash_command
+
+if TYPE_CHECKING:
+    from acp_tui.demo.turn import Turn
+
+SIGN_IN_COMMAND = "signin"
+"""The agent refuses a prompt with this command until the user has signed in."""
+
+
+@slash_command(SIGN_IN_COMMAND, "Refused until you have signed in; your client then sends it again")
+async def sign_in(turn: Turn) -> None:
+    """Say that the user is signed in: otherwise the prompt would have been refused."""
+    await turn.say("You are signed in, though I have no accounts. `/logout` signs you out.")
+
+
+@slash_command("logout", "Sign out; the next request is refused until you sign in")
+async def logout(turn: Turn) -> None:
+    """Sign out although the client did not ask for it, as when a login expires."""
+    turn.session.sign_out()
+    await turn.say("Signed out. I refuse the next request, so that your client asks you to sign in.")
