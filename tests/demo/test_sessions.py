@@ -311,11 +311,11 @@ async def test_a_required_sign_in_is_enforced(start: StartDemo, folder: Path) ->
 
 async def test_signin_is_refused_until_the_user_has_signed_in(start: StartDemo, folder: Path) -> None:
     demo = await start(folder)
+    demo.sends_invalid = True  # it writes to stderr
     session = await demo.open_session()
     await demo.prompt(session, "hello")
-    assert (await _error(demo, "session/prompt", sessionId=session, prompt=_text("/signin")))[
-        "code"
-    ] == -32000
+    refused = await _error(demo, "session/prompt", sessionId=session, prompt=_text("/signin"))
+    assert refused["code"] == -32000
     await demo.call("authenticate", methodId="demo")
     await demo.prompt(session, "/signin")
     assert "You are signed in" in demo.text()

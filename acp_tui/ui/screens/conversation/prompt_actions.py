@@ -37,7 +37,8 @@ class PromptActions:
         entries = reversed(session.entries)
         last = next((entry for entry in entries if isinstance(entry, (TurnEnd, UserMessage))), None)
         ended_early = isinstance(last, TurnEnd) and (last.empty or last.stop_reason != "end_turn")
-        return ended_early and not session.working
+        waits = session.auth_required and bool(session.queue)  # it is sent again after the sign-in
+        return ended_early and not session.working and not waits
 
     def send_again(self) -> None:
         """Send the last prompt again. If the agent refused it, put it into the input instead."""
