@@ -149,15 +149,24 @@ class AppContext:
         return None
 
     def conversation(
-        self, launch: Launch, options: Options, *, keep_log: bool = True, resumed: StoredSession | None = None
+        self,
+        launch: Launch,
+        options: Options,
+        *,
+        keep_log: bool = True,
+        resumed: StoredSession | None = None,
+        fork: bool = False,
     ) -> Conversation:
         """Create a conversation.
 
         Unless recording is off, it is recorded in the folder of the `resumed` session, or in a new folder.
+        With `fork`, it continues in a new folder with a copy of the log.
         """
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
         folder = (
-            self._folder(launch, options, resumed) if keep_log and self.settings.log.enabled else NullFolder()
+            self._folder(launch, options, resumed, fork=fork)
+            if keep_log and self.settings.log.enabled
+            else NullFolder()
         )
         return Conversation(launch, options, self.settings, folder, rule_store=self.rule_store, past=past)
 
@@ -249,11 +258,11 @@ class AppContext:
         prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
 
     def _folder(
-        self, launch: Launch, options: Options, resumed: StoredSession | None
+        self, launch: Launch, options: Options, resumed: StoredSession | None, *, fork: bool
     ) -> SessionFolder | NullFolder:
         is_sensitive = self.is_sensitive_in(options.cwd)
         max_bytes = self.settings.log.max_session_bytes
-        if resumed is not None:
+        if resumed is not None and not fork:
             return reopen_session_folder(resumed, is_sensitive=is_sensitive, max_bytes=max_bytes)
         try:
             return create_session_folder(
@@ -266,6 +275,7 @@ class AppContext:
                 is_sensitive=is_sensitive,
                 max_bytes=max_bytes,
                 worktree=options.worktree.to_dict() if options.worktree is not None else None,
+                forked=resumed,
             )
         except UserError as error:  # the user can work without a log, for example on a full disk
             self.notices.append(str(error))

@@ -47,9 +47,11 @@ class ConversationSetup:
         terminal_sign_in: bool = False,
         welcome: bool = False,
         chosen_by_project: bool = False,
+        fork: bool = False,
     ) -> None:
         log_to_file()
         self._args = args
+        self._fork = fork  # open a copy of the session given by --resume
         self._policy = policy  # if neither the arguments nor the settings name one
         self._question_handler = question_handler
         self._terminal_sign_in = terminal_sign_in
@@ -68,7 +70,7 @@ class ConversationSetup:
         self._notices: list[Noticed] = []
         self._options = self._make_options(launch)
         self.conversation: Conversation = self.app_context.conversation(
-            launch, self._options, keep_log=not args.no_log, resumed=self._stored
+            launch, self._options, keep_log=not args.no_log, resumed=self._stored, fork=fork
         )
         worktree = self._options.worktree
         self.worktree_use = WorktreeUse(worktree.path) if worktree is not None else None
@@ -127,6 +129,8 @@ class ConversationSetup:
             if session_id is None:  # it ended before the agent had opened it
                 self._is_new = True
                 await self.conversation.open_new()
+            elif self._fork:
+                await self.conversation.open_fork(session_id)
             else:
                 await self.conversation.open_known(session_id)
         elif self._args.resume:

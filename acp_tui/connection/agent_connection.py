@@ -135,6 +135,19 @@ class AgentConnection(RpcConnection):
         self._require("resuming sessions", "sessionCapabilities", "resume")
         return await self._open("session/resume", session_id, cwd, directories, servers, timeout)
 
+    async def fork_session(
+        self,
+        session_id: str,
+        cwd: str,
+        directories: Sequence[str] = (),
+        servers: Servers = (),
+        *,
+        timeout: float | None = 60.0,
+    ) -> dict[str, Any]:
+        """Open a copy of a session and return the agent's answer, which has the `sessionId` of the copy."""
+        self._require("forking sessions", "sessionCapabilities", "fork")
+        return await self._open("session/fork", session_id, cwd, directories, servers, timeout)
+
     async def list_sessions(
         self, cursor: str | None = None, *, timeout: float | None = None
     ) -> dict[str, Any]:
@@ -171,6 +184,7 @@ class AgentConnection(RpcConnection):
             "session/new": schema.NewSessionRequest,
             "session/load": schema.LoadSessionRequest,
             "session/resume": schema.ResumeSessionRequest,
+            "session/fork": schema.ForkSessionRequest,
         }
         if directories:
             self._require("additional directories", "sessionCapabilities", "additionalDirectories")
@@ -182,7 +196,7 @@ class AgentConnection(RpcConnection):
             mcpServers=mcp_servers(servers, self._agent, self.title),
         )
         result = _object(await self.call(method, params, timeout=timeout))
-        if method == "session/new" and not isinstance(result.get("sessionId"), str):
+        if method in ("session/new", "session/fork") and not isinstance(result.get("sessionId"), str):
             raise ConnectionFault(f"{self.title} answered {method} without a session id.", self.stderr_tail())
         return result
 

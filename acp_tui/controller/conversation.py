@@ -277,6 +277,10 @@ class Conversation:
         """Reopen a session stored by the agent, with `session/resume` or else with `session/load`."""
         await self._opener.open_known(session_id)
 
+    async def open_fork(self, session_id: str) -> None:
+        """Open a copy of a session of the agent. Raises `NotSupported` if the agent does not offer that."""
+        await self._opener.open_fork(session_id)
+
     async def open_again(self) -> None:
         """Reopen the previous session, or start a new one if the agent no longer knows it."""
         await self._opener.open_again()

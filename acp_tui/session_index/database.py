@@ -12,7 +12,7 @@ from acp_tui.errors import UserError
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMAT = 1
+FORMAT = 2
 """The version of the tables and of the texts in them. It is part of the file's name."""
 BUSY_SECONDS = 10.0
 """Seconds to wait while another process writes."""
@@ -27,7 +27,8 @@ CREATE TABLE sessions (
     log_time INTEGER NOT NULL,
     turns INTEGER NOT NULL,
     changed_files INTEGER NOT NULL,
-    first_prompt TEXT NOT NULL
+    first_prompt TEXT NOT NULL,
+    can_fork INTEGER NOT NULL
 );
 CREATE TABLE entries (number INTEGER PRIMARY KEY, text BLOB NOT NULL);  -- compressed
 -- `words_of` splits the texts. Positions of words are not stored (detail): the index would be twice as large.

@@ -158,7 +158,7 @@ class _IndexWriter:
             execute("INSERT INTO entries VALUES (?, ?)", (entry, compress(text)))
             execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (entry, _words(text)))
         execute(
-            "INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 number,
                 session.id,
@@ -167,6 +167,7 @@ class _IndexWriter:
                 content.turns,
                 content.changed_files,
                 content.first_prompt,
+                content.can_fork,
             ),
         )
 

@@ -48,6 +48,7 @@ class SessionFacts:
     turns: int
     changed_files: int
     first_prompt: str
+    can_fork: bool  # its agent offers to fork sessions
 
 
 class SessionSearch:
@@ -84,8 +85,13 @@ class SessionSearch:
         """Return what the index knows about the sessions, by their ids; nothing if it cannot be read."""
         with suppress(sqlite3.DatabaseError):
             if (connection := self._open()) is not None:
-                rows = connection.execute("SELECT folder, turns, changed_files, first_prompt FROM sessions")
-                return {folder: SessionFacts(*facts) for folder, *facts in rows}
+                rows = connection.execute(
+                    "SELECT folder, turns, changed_files, first_prompt, can_fork FROM sessions"
+                )
+                return {
+                    folder: SessionFacts(turns, files, prompt, bool(can_fork))
+                    for folder, turns, files, prompt, can_fork in rows
+                }
         return {}
 
     def interrupt(self) -> None:

@@ -29,6 +29,7 @@ class SessionTexts:
     turns: int
     changed_files: int
     first_prompt: str  # on one line, shortened
+    can_fork: bool  # the agent offers to fork sessions
     texts: list[tuple[int, str]]  # the entries' positions in the session, with their texts
 
 
@@ -41,6 +42,7 @@ def session_texts(records: Iterable[Record]) -> SessionTexts:
         turns=len(prompts),
         changed_files=len({path for call in session.tool_calls.values() for path in _changed_paths(call)}),
         first_prompt=visible_line(prompts[0].text[:MAX_PROMPT_CHARACTERS]) if prompts else "",
+        can_fork=session.agent is not None and session.agent.can("sessionCapabilities", "fork"),
         texts=[(position, text) for position, text in texts if text],
     )
 

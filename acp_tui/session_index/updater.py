@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -42,6 +43,33 @@ async def update_in_background(on_progress: Callable[[Progress], None], *, rebui
             raise UserError(f"The index of sessions could not be updated: {reason}")
     finally:
         await process.end(grace_seconds=0)
+
+
+class IndexUpdater:
+    """Runs one update at a time, until `close`."""
+
+    def __init__(self, on_progress: Callable[[Progress], None], on_failed: Callable[[str], None]) -> None:
+        """`on_failed` is called with a sentence if the index cannot be updated."""
+        self._on_progress = on_progress
+        self._on_failed = on_failed
+        self._running: asyncio.Task[None] | None = None
+
+    def start(self, *, rebuild: bool = False) -> None:
+        """Update the index, or make it again. Does nothing while an update runs."""
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._update(rebuild=rebuild))
+
+    async def close(self) -> None:
+        """End a running update."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+
+    async def _update(self, *, rebuild: bool) -> None:
+        try:
+            await update_in_background(self._on_progress, rebuild=rebuild)
+        except UserError as error:
+            self._on_failed(str(error))
 
 
 async def _read_reports(process: PipedProcess, on_progress: Callable[[Progress], None]) -> None:

@@ -37,6 +37,7 @@ class SavedSession:
     turns: int | None = None  # None if unknown
     changed_files: int | None = None
     program: str = ""  # the command line of an agent that is not known by name, unless recorded
+    can_fork: bool = False  # when it was recorded, its agent offered to fork sessions
     in_use: bool = False  # open in this or another acp-tui
 
     @property
@@ -77,5 +78,6 @@ def _saved_session(stored: StoredSession, facts: SessionFacts | None, in_use: bo
         agent_session_id=stored.text("session_id"),
         turns=None if facts is None else facts.turns,
         changed_files=None if facts is None else facts.changed_files,
+        can_fork=facts is not None and facts.can_fork,
         in_use=in_use,
     )

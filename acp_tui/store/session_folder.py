@@ -162,6 +162,7 @@ def create_session_folder(
     is_sensitive: Callable[[str], object] = holds_secrets,
     max_bytes: int | None = None,
     worktree: dict[str, str | bool] | None = None,
+    forked: StoredSession | None = None,
 ) -> SessionFolder:
     """Create the folder of a new session and start recording. Raises `UserError` if that fails.
 
@@ -176,6 +177,7 @@ def create_session_folder(
         is_sensitive: Tells whether a path is sensitive. The contents of such files are not recorded.
         max_bytes: The size of the log at which recording ends; None for no limit.
         worktree: The git worktree that was made for the session, for the metadata.
+        forked: The session that this one is a copy of; the log begins with its records.
     """
     sessions = sessions_directory(data_dir)
     started = clock()
@@ -186,6 +188,8 @@ def create_session_folder(
             path = _new_directory(sessions, agent, started)
             try:
                 wire = _open_locked(path)
+                if forked is not None:
+                    _copy_log(forked, wire)
             except OSError:
                 shutil.rmtree(path, ignore_errors=True)
                 raise
@@ -205,6 +209,8 @@ def create_session_folder(
         }
         if worktree is not None:
             meta["worktree"] = worktree
+        if forked is not None:
+            meta["title"] = forked.text("name") or forked.text("title")
         folder = SessionFolder(path, meta, wire, clock, is_sensitive, max_bytes)
     except OSError as error:
         raise UserError(f"The session cannot be recorded: {_reason(error)} ({sessions}).") from error
@@ -230,6 +236,11 @@ def reopen_session_folder(
         return SessionFolder(session.path, meta, wire, clock, is_sensitive, max_bytes)
     except OSError as error:
         raise UserError(f"The session {session.id} cannot be opened: {_reason(error)}.") from error
+
+
+def _copy_log(session: StoredSession, wire: int) -> None:
+    with open(session.wire, "rb") as source, open(wire, "wb", closefd=False) as target:
+        shutil.copyfileobj(source, target)
 
 
 def _new_directory(sessions: Path, agent: str, started: float) -> Path:

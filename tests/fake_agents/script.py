@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tests.fake_agents.scripted_agent import Handler
 
-OPENING = ("session/new", "session/load", "session/resume")
+OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 
 
 class Turn:
@@ -250,7 +250,8 @@ def main() -> None:
             Turn(agent, received).do_update(update)
         for name, *arguments in offers.get("loading", []) if request["method"] == "session/load" else []:
             getattr(Turn(agent, received), f"do_{name}")(*arguments)
-        agent.answer(request, {"sessionId": SESSION, **offers.get("session", {})})
+        opened_id = f"{SESSION}-fork" if request["method"] == "session/fork" else SESSION
+        agent.answer(request, {"sessionId": opened_id, **offers.get("session", {})})
         for update in offers.get("late_history", []) if request["method"] == "session/load" else []:
             time.sleep(0.02)  # so that a prompt sent immediately would arrive in between
             Turn(agent, received).do_update(update)

@@ -164,6 +164,7 @@ def _conversation(
     *,
     draft: PromptDraft | None = None,
     place: TextPlace | None = None,
+    fork: bool = False,
     chosen_by_project: bool = False,
 ) -> BaseScreen:
     """Return the screen of one conversation."""
@@ -182,6 +183,7 @@ def _conversation(
             terminal_sign_in=True,
             welcome=prompt is None and draft is None,
             chosen_by_project=chosen_by_project,
+            fork=fork,
         )
         setups.append(setup)
         on_created(setup)
@@ -275,7 +277,9 @@ def _sessions(
             "add_dir": [],
         }
         given = argparse.Namespace(**(vars(args) | changes))
-        return _conversation(given, on_created, wanted.agent, None, palette, place=wanted.place)
+        return _conversation(
+            given, on_created, wanted.agent, None, palette, place=wanted.place, fork=wanted.fork
+        )
 
     folder = (over.folder if over is not None else "") or args.cwd or "."
     return SessionsScreen(palette, Path(folder).absolute(), open_session, over=over)

@@ -116,6 +116,17 @@ class SessionOpener:
         if await self._late_history(QUIET_SECONDS if first else DOUBTFUL_SECONDS) and not resume:
             self._note(HistoryAwaited())
 
+    async def open_fork(self, session_id: str) -> None:
+        """Open a copy of a session of the agent, which keeps the original."""
+        self._baseline.begin()
+        reopened = bool(self._session.settings)
+        cwd, directories, servers = await self._parameters()
+        async with self._wait_notices.during("to fork the session"):
+            await self._connection().fork_session(
+                session_id, cwd, directories, servers, timeout=self._timeout
+            )
+        await self._opened(reopened)
+
     async def open_again(self) -> None:
         """Reopen the previous session, or start a new one if the agent no longer knows it."""
         session_id = self._session.session_id

@@ -132,6 +132,30 @@ async def test_the_screen_opens_over_a_conversation_and_goes_to_a_place_in_it(tm
         await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
 
 
+async def test_a_fork_continues_in_a_copy_with_the_log_of_the_session(tmp_path: Path) -> None:
+    command = agent("script", offers(capabilities={"sessionCapabilities": {"fork": {}}}))
+    async with open_conversation_ui(tmp_path, "--command", command) as ui:
+        await ui.send("the original prompt")
+        await ui.until(lambda: ui.said() and ui.session.phase == "idle")
+    async with open_sessions(tmp_path) as ui:
+        await ui.sees("the original prompt", "F7 fork")
+        await ui.press("f7")
+        await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
+        await ui.ready()
+        await ui.sees("the original prompt", "continues in a fork")
+    fork, original = list_sessions(paths().data)
+    assert [fork.text("session_id"), original.text("session_id")] == ["session-1-fork", "session-1"]
+
+
+async def test_a_session_is_not_forked_if_its_agent_does_not_offer_that(tmp_path: Path) -> None:
+    record(tmp_path)
+    async with open_sessions(tmp_path) as ui:
+        await ui.sees("Fix the parser", "Why is it slow?")
+        await ui.press("f7")
+        assert "F7" not in ui.text()
+        assert isinstance(ui.app.screen, SessionsScreen)
+
+
 # --------------------------------------------------------------------------- what agents list
 
 PAGES = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ class AgentLists:
         self._folder = folder
         self._on_change = on_change
         self._lists: dict[str, AgentList] = {}  # by the agent's name
+        self._started: asyncio.Task[None] | None = None
         self.asking = ""
         """The title of the agent that is being asked; empty if none is."""
 
@@ -78,9 +80,20 @@ class AgentLists:
         if name is None:
             return
         launch = resolve_launch(name, settings)
+        # A task of its own, so that `close` can wait until the agent has ended.
+        self._started = asyncio.create_task(self._start_and_ask(launch, settings.timeouts.initialize))
+        await self._started
+
+    async def close(self) -> None:
+        """End an agent that was started only to be asked."""
+        if self._started is not None:
+            self._started.cancel()
+            await asyncio.wait([self._started])
+
+    async def _start_and_ask(self, launch: Launch, timeout: float) -> None:
         try:
             self._set_asking(launch.title)
-            async with start_for_sessions(launch, self._folder, settings.timeouts.initialize) as sessions:
+            async with start_for_sessions(launch, self._folder, timeout) as sessions:
                 if not sessions.can_list:
                     raise NotSupported(f"{launch.title} does not list its sessions.")
                 await self._ask(launch, sessions)

@@ -40,6 +40,7 @@ class LiveSearch:
         self._on_damaged = on_damaged
         self._wanted: Request | None = None
         self._running: asyncio.Task[None] | None = None
+        self._closed = False
 
     def search(self, text: str, only: Collection[str] | None) -> None:
         """Search for a text, in the sessions `only` or in all."""
@@ -51,7 +52,7 @@ class LiveSearch:
 
     async def close(self) -> None:
         """End a running search and close the index."""
-        self._wanted = None
+        self._wanted, self._closed = None, True
         if self._running is not None:
             self._search.interrupt()
             await self._running
@@ -71,9 +72,11 @@ class LiveSearch:
         except InterruptedError:
             return
         except IndexDamagedError:
-            self._on_damaged()
+            if not self._closed:
+                self._on_damaged()
         except UserError as error:
-            self._on_failed(str(error))
+            if not self._closed:
+                self._on_failed(str(error))
         else:
-            if self._wanted is None:
+            if self._wanted is None and not self._closed:
                 self._on_found(hits)

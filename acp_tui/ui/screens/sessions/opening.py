@@ -20,6 +20,7 @@ class SessionToOpen(NamedTuple):
     program: str | None = None  # the command line of an agent that has no name
     folder: str | None = None  # where the agent starts; None for the folder of the recording
     place: TextPlace | None = None
+    fork: bool = False  # open a copy of the recorded session, which the agent makes
 
 
 if TYPE_CHECKING:

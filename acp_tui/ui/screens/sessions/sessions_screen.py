@@ -7,14 +7,14 @@ import os
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
-from textual import work
+from textual import on, work
+from textual.events import Unmount
 from textual.widgets import Static
 
 from acp_tui.config.paths import paths
-from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.session_index.search import SessionSearch
-from acp_tui.session_index.updater import update_in_background
+from acp_tui.session_index.updater import IndexUpdater
 from acp_tui.session_list.merging import merge
 from acp_tui.session_list.saved_session import load_saved_sessions
 from acp_tui.ui import keys
@@ -95,6 +95,7 @@ class SessionsScreen(BaseScreen):
         self._search = LiveSearch(
             SessionSearch(paths().cache), self._show_hits, self._show_problem, self._rebuild_index
         )
+        self._index = IndexUpdater(self._show_progress, self._show_problem)
         self._recorded: list[SavedSession] = []
         self._agents = AgentLists(self, folder, self._merge)
         self._changes = SessionChanges(self, self._agents, self.action_reload)
@@ -117,11 +118,14 @@ class SessionsScreen(BaseScreen):
         gc_control.resume()
         self.run_worker(self._agents.ask_connected(), group="agents", exclusive=True)
         self.action_reload()
-        self._update_index()
+        self._index.start()
 
-    async def leave(self, *, close_session: bool = False) -> None:  # noqa: ARG002  # the search has none
-        """End a running search."""
+    @on(Unmount)
+    async def _end_all(self) -> None:
+        """End a running search, a running update of the index, and an agent that is being asked."""
         await self._search.close()
+        await self._index.close()
+        await self._agents.close()
 
     # ------------------------------------------------------------------------- reading
 
@@ -153,15 +157,8 @@ class SessionsScreen(BaseScreen):
             self._state.load(merge(self._recorded, self._agents.lists))
             self._show(keep_selection=True)
 
-    @work(exclusive=True, group="index")
-    async def _update_index(self, *, rebuild: bool = False) -> None:
-        try:
-            await update_in_background(self._show_progress, rebuild=rebuild)
-        except UserError as error:
-            self._show_problem(str(error))
-
     def _rebuild_index(self) -> None:
-        self._update_index(rebuild=True)
+        self._index.start(rebuild=True)
 
     def _show_progress(self, progress: Progress) -> None:
         left = progress.done < progress.total
@@ -226,6 +223,7 @@ class SessionsScreen(BaseScreen):
             state = "open · " if session.in_use else "only at the agent · " if session.only_at_agent else ""
             lines.append(f"{state}{session.agent_title} · {display_path(session.folder)}")
         self.query_one("#about", Static).update("\n".join(lines))
+        self.refresh_bindings()
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
@@ -255,7 +253,6 @@ class SessionsScreen(BaseScreen):
     def action_toggle_folder(self) -> None:
         """List the sessions of all folders, or only those of the current one."""
         self._state.toggle_folder()
-        self.refresh_bindings()
         self._show()
         self._find()
 
@@ -308,9 +305,8 @@ class SessionsScreen(BaseScreen):
     def _open(self, wanted: SessionToOpen) -> None:
         below = self._over
         if below is not None:
-            self.run_worker(self._search.close())
             self.app.pop_screen()
-        if app_of(self).show_session(wanted.session, wanted.place):
+        if not wanted.fork and app_of(self).show_session(wanted.session, wanted.place):
             return
         screen = self._make_screen(self.palette, wanted)
         if below is not None:
@@ -321,6 +317,17 @@ class SessionsScreen(BaseScreen):
     def action_ask_agent(self) -> None:
         """Start an agent that the user chooses, and list its sessions. Esc stops that."""
         self.run_worker(self._agents.choose_and_ask(), group="agents", exclusive=True)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action is available now. The footer omits the keys of others."""
+        if action == "fork":
+            return self._session is not None and self._session.can_fork
+        return super().check_action(action, parameters)
+
+    def action_fork(self) -> None:
+        """Open a copy of the selected session, which its agent makes."""
+        if (session := self._session) is not None:
+            self._open(SessionToOpen(session.id, fork=True))
 
     def action_delete(self) -> None:
         """Delete the selected session after a question."""
@@ -346,7 +353,6 @@ class SessionsScreen(BaseScreen):
         elif filtering.value:
             filtering.value = ""
         elif self._over is not None:
-            self.run_worker(self._search.close())
             self.app.pop_screen()
         else:
             self.post_message(self.CloseRequested(self))
