@@ -18,6 +18,7 @@ from acp_tui.workspace.git.worktrees.finishing import (
     remove_worktree,
 )
 from acp_tui.workspace.git.worktrees.status import worktree_status
+from acp_tui.workspace.git.worktrees.use import WorktreeUse
 from acp_tui.workspace.git.worktrees.user_git import GitCommandError
 from acp_tui.workspace.git.worktrees.worktree import Worktree
 from tests.workspace.projects import fill, git, repository
@@ -383,3 +384,17 @@ def test_a_merge_of_something_else_than_was_shown_is_refused(project: Path, data
     with pytest.raises(ChangedMeanwhileError):
         merge_worktree(worktree, FAST_FORWARD, shown)
     assert log(project) == ["first"]
+
+
+def test_a_worktree_in_use_is_not_removed(project: Path, data: Path) -> None:
+    worktree = worktree_of(project, data)
+    first, second = WorktreeUse(worktree.path), WorktreeUse(worktree.path)
+    assert first.is_shared()
+    assert second.is_shared()
+    second.end()
+    assert not first.is_shared()
+    with pytest.raises(UserError, match="Another conversation works in the worktree"):
+        remove_worktree(worktree)
+    first.end()
+    remove_worktree(worktree)
+    assert not worktree.path.exists()

@@ -6,12 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 from tests.support.cli import script, steps
-from tests.support.terminal import DOWN, QUIT, Terminal
+from tests.support.terminal import DOWN, ESC, QUIT, Terminal
 from tests.workspace.projects import git, repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+QUESTION = "What should become of the worktree?"
 USER = {
     **{f"GIT_{role}_NAME": "Ada" for role in ("AUTHOR", "COMMITTER")},
     **{f"GIT_{role}_EMAIL": "ada@example.org" for role in ("AUTHOR", "COMMITTER")},
@@ -27,7 +28,11 @@ def test_what_the_agent_wrote_is_merged_into_the_checkout(tmp_path: Path) -> Non
         terminal.sees("shop (worktree) · topic", "done!", "○ idle")
         assert not (project / "new.txt").exists()
         terminal.type(QUIT)
-        terminal.sees("What should become of the worktree?", "new.txt", "Enter choose")
+        terminal.sees(QUESTION, "new.txt", "Enter choose")
+        terminal.type(ESC)
+        terminal.until(lambda: QUESTION not in terminal.screen, "the conversation again")
+        terminal.type(QUIT)
+        terminal.sees(QUESTION, "Enter choose")
         terminal.type(DOWN)
         terminal.sees("❯ Merge into main: commit 1 file")
         terminal.type("\r")
