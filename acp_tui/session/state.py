@@ -659,7 +659,7 @@ class ForeignSession:
     """A session that sent updates but was not announced as a subagent's."""
 
     session: Session
-    notice: Entry  # tells the user about it
+    notice: Notice  # tells the user about it
     size: int = 0  # as `Subagent.size`
 
 

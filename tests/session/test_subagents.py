@@ -155,6 +155,7 @@ def test_updates_that_come_before_the_announcement_are_shown() -> None:
     talk.says("Early", session_id="c1")
     assert "for another session, c1" in talk.only(Notice).text
     announced(talk)
+    assert [type(change.entry).__name__ for change in talk.changes] == ["Subagent", "Notice", "Subagent"]
     talk.says(" bird", session_id="c1")
     (message,) = talk.only(Subagent).session.entries
     assert isinstance(message, AgentMessage)

@@ -26,13 +26,15 @@ NAMES = [
     "data", "availableCommands", "input", "hint", "name", "id", "value", "currentValue", "category",
     "mode", "modeId", "configId", "modelId", "prompt", "cwd", "additionalDirectories", "message",
     "code", "details", "elicitationId", "requestedSchema", "url", "action", "success", "severity",
-    "compactionId", "summary", "error", "updatedAt", "resource",
+    "compactionId", "summary", "error", "updatedAt", "resource", "description", "capabilities", "cancel",
+    "state", "senderSessionId", "recipientSessionId", "parentToolCallId",
 ]  # fmt: skip
 UPDATES = [
     "agent_message_chunk", "agent_thought_chunk", "user_message_chunk", "tool_call", "tool_call_update",
     "plan", "plan_update", "plan_removed", "available_commands_update", "current_mode_update",
     "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update",
-    "compaction_summary_chunk", "end_turn", "other",
+    "compaction_summary_chunk", "end_turn", "subagent_update", "state_update", "session_message",
+    "session_message_chunk", "other",
 ]  # fmt: skip
 METHODS = [
     "initialize", "authenticate", "logout", "session/new", "session/load", "session/resume",
@@ -60,8 +62,27 @@ updates = st.builds(
     st.sampled_from(UPDATES),
     objects,
 )
+subagents = st.builds(  # and their calls, with ids that match
+    lambda session, body, ids: {
+        "method": "session/update",
+        "params": {"sessionId": session, "update": {**body, **ids}},
+    },
+    st.sampled_from(["s1", "s2", "s3"]),
+    objects,
+    st.one_of(
+        st.fixed_dictionaries(
+            {"sessionUpdate": st.just("subagent_update"), "sessionId": st.sampled_from(["s1", "s2", "s3"])},
+            optional={"state": st.sampled_from([{"state": "running"}, {"state": "idle"}, "unknown", None])},
+        ),
+        st.fixed_dictionaries(
+            {"sessionUpdate": st.just("tool_call"), "toolCallId": st.sampled_from(["t1", "t2"])},
+            optional={"parentToolCallId": st.sampled_from(["t1", "t2"])},
+        ),
+    ),
+)
 frames = st.one_of(
     updates,
+    subagents,
     st.fixed_dictionaries({"method": st.sampled_from(METHODS), "params": objects}, optional={"id": ids}),
     st.fixed_dictionaries({"id": ids}, optional={"result": bodies, "error": bodies}),
     st.fixed_dictionaries({"id": ids, "result": objects}),

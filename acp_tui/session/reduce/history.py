@@ -174,6 +174,7 @@ def _replace_entries(session: Session, replay: Session) -> None:
     session.subagents = replay.subagents
     session.reducer_state.call_owners.clear()
     session.reducer_state.session_messages.clear()
+    session.reducer_state.foreign = replay.reducer_state.foreign
     session.turn = session.replayed = replay.turn
     session.turn_usages = []  # the numbers of the turns have changed
     session.forgotten = 0

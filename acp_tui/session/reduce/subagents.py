@@ -74,11 +74,12 @@ def _announce(root: Session, parent: Subagent | None, event: ev.SubagentChanged,
         if event.session_id == root.session_id or not _has_room(root, parent):
             return []
         where = parent.session if parent else root
+        foreign = root.reducer_state.foreign.pop(event.session_id, None)
         entry = Subagent(
             id=0,
             at=at,
             key=event.session_id,
-            session=_adopt(root, where, event.session_id),
+            session=foreign.session if foreign else Session(session_id=event.session_id, phase="prompting"),
             session_id=event.session_id,
             parent=parent.key if parent else "",
             stray=out_of_phase(where),
@@ -86,8 +87,12 @@ def _announce(root: Session, parent: Subagent | None, event: ev.SubagentChanged,
         changes = add_entry(where, entry, at)
         if parent is not None:
             changes = _lift(root, parent, changes)
-        changes += _count(entry, [Change("added", known) for known in entry.session.entries])
+        _count(entry, [Change("added", known) for known in entry.session.entries])
+        entry.session.cwd, entry.session.mcp_servers = where.cwd, root.mcp_servers
         root.subagents[entry.key] = entry
+        if foreign is not None:
+            foreign.notice.text = "A subagent sent updates before it was announced"
+            changes.append(touch(foreign.notice))
     entry.title = entry.title if event.title is None else event.title
     entry.description = entry.description if event.description is None else event.description
     entry.can_cancel = entry.can_cancel if event.can_cancel is None else event.can_cancel
@@ -103,16 +108,6 @@ def _has_room(root: Session, parent: Subagent | None) -> bool:
         depth += 1
         parent = root.subagents.get(parent.parent)
     return depth <= MAX_DEPTH and len(root.subagents) < MAX_SUBAGENTS
-
-
-def _adopt(root: Session, parent: Session, session_id: str) -> Session:
-    """Return the session of a new subagent, with what was received before it was announced."""
-    foreign = root.reducer_state.foreign.pop(session_id, None)
-    session = foreign.session if foreign is not None else Session(session_id=session_id, phase="prompting")
-    if foreign is not None and isinstance(foreign.notice, Notice):
-        foreign.notice.text = "A subagent sent updates before it was announced"
-    session.cwd, session.mcp_servers = parent.cwd, root.mcp_servers
-    return session
 
 
 def _set_state(root: Session, entry: Subagent, event: ev.SubagentChanged, at: float) -> list[Change]:
@@ -225,8 +220,8 @@ def _unannounced(root: Session, event: ev.Elsewhere, at: float, apply: Apply) ->
             return []
         name = visible_line(event.session_id)
         text = f"The agent sent updates for another session, {name}; they are not shown"
-        changes = add_notice(root, at, text, source="protocol")
-        notice = root.entries[-1]
+        notice = Notice(id=0, at=at, text=text, source="protocol")
+        changes = add_entry(root, notice, at)
         known = ForeignSession(Session(session_id=event.session_id, phase="prompting"), notice)
         foreign[event.session_id] = known
     known.size += EVENT_SIZE + _text_size(inner)

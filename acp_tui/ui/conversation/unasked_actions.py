@@ -19,7 +19,7 @@ class UnaskedActions:
 
     def __init__(self) -> None:
         self._entries: list[Entry] | None = None
-        self._checked_count = 0  # the number of entries checked so far
+        self._checked_counts: dict[str, int] = {}  # the number of entries checked, by subagent; "": the agent
         self._open_calls: list[ToolCall] = []
         self._acted = False
         self._asked = False
@@ -32,16 +32,22 @@ class UnaskedActions:
     def update(self, session: Session) -> None:
         """Check new entries. Only completed calls count: some agents announce a call before they ask."""
         if session.entries is not self._entries:  # another session, or its history was loaded again
-            self._entries, self._checked_count, self._open_calls = session.entries, 0, []
+            self._entries, self._checked_counts, self._open_calls = session.entries, {}, []
             self._acted = self._asked = False
-        for entry in self._entries[self._checked_count :]:
+        self._check("", self._entries)
+        for key, subagent in session.subagents.items():
+            self._check(key, subagent.session.entries)
+        self._acted |= any(_has_acted(call, session) for call in self._open_calls)
+        self._open_calls = [call for call in self._open_calls if not call.done]
+
+    def _check(self, key: str, entries: list[Entry]) -> None:
+        """Check the new entries of the agent or of a subagent."""
+        for entry in entries[self._checked_counts.get(key, 0) :]:
             if isinstance(entry, ToolCall):
                 self._open_calls.append(entry)
             elif _is_decision(entry):
                 self._asked = True
-        self._checked_count = len(self._entries)
-        self._acted |= any(_has_acted(call, session) for call in self._open_calls)
-        self._open_calls = [call for call in self._open_calls if not call.done]
+        self._checked_counts[key] = len(entries)
 
 
 def _is_decision(entry: Entry) -> bool:

@@ -91,7 +91,7 @@ class FilesPane(Pane):
         Also asks for a comparison with the disk when a tool call or the turn has ended.
         """
         affected = ended = False
-        for change in changes:
+        for change in (change.inner or change for change in changes):  # also those of subagents
             call = change.entry
             if isinstance(call, ToolCall):
                 affected |= self._touched_files.add_call(call)

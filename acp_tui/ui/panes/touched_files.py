@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os.path
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Diff, ToolCall
@@ -27,7 +28,8 @@ class TouchedFiles:
     def __init__(self, session: Session, cwd: str) -> None:
         self._cwd = cwd
         self.files: dict[str, TouchedFile] = {}
-        for entry in session.entries:
+        subagents = (subagent.session for subagent in session.subagents.values())
+        for entry in chain(session.entries, *(inner.entries for inner in subagents)):
             if isinstance(entry, ToolCall):
                 self.add_call(entry)
 

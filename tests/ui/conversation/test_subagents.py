@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Subagent
+from acp_tui.ui.conversation.status_tracker import BACKGROUND_SECONDS, StatusTracker
+from acp_tui.ui.panes.touched_files import TouchedFiles
 from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
 from tests.fake_agents.has_subagents import FIRST
+from tests.support.talk import Talk
 
 if TYPE_CHECKING:
     from tests.support.conversation_ui import Open
@@ -39,3 +42,36 @@ async def test_the_transcript_of_a_subagent_is_live_and_stops_it(open_ui: Open) 
         ui.transcript.cursor = first.id + 1
         await ui.press("x")
         await ui.until(lambda: any("cannot be stopped by itself" in toast for toast in ui.toasts()))
+
+
+def working_subagent() -> Talk:
+    """Return a turn that has ended while its subagent works on."""
+    talk = Talk().opened()
+    prompt = talk.prompt()
+    talk.update("subagent_update", sessionId="c1", title="Look around", state={"state": "running"})
+    talk.end(prompt)
+    return talk
+
+
+def test_the_status_tells_work_in_the_background_until_it_ends() -> None:
+    talk, tracker = working_subagent(), StatusTracker("agent")
+
+    def phase(seconds: float = 0.0) -> str:
+        return tracker.facts(talk.session, talk.now + seconds, asking=False).phase
+
+    assert phase(1000) == "background"
+    talk.update("subagent_update", sessionId="c1", state={"state": "idle"})
+    assert phase(BACKGROUND_SECONDS) == "idle"
+    talk.update("usage_update", used=1, size=2)
+    talk.update("session_info_update", title="A title")
+    assert phase(BACKGROUND_SECONDS - 1.5) == "idle"
+    talk.says("By the way")
+    assert (phase(), phase(BACKGROUND_SECONDS)) == ("background", "idle")
+
+
+def test_what_a_subagent_does_to_files_counts() -> None:
+    talk, tracker = working_subagent(), StatusTracker("agent")
+    diff = {"type": "diff", "path": "/w/a.py", "oldText": "a", "newText": "b"}
+    talk.tool("t1", session_id="c1", kind="edit", status="completed", content=[diff])
+    assert list(TouchedFiles(talk.session, "/w").files) == ["/w/a.py"]
+    assert tracker.facts(talk.session, talk.now, asking=False).acts_without_asking
