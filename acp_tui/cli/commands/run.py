@@ -275,6 +275,8 @@ def _sessions(
             "resume": wanted.session,
             "cwd": wanted.folder,
             "add_dir": [],
+            "worktree": False,
+            "worktree_name": None,
         }
         given = argparse.Namespace(**(vars(args) | changes))
         return _conversation(
