@@ -149,5 +149,6 @@ def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
             return history.add(session, replay, handler, event, at)
         session.replaying = False
     if session.phase == "idle" and in_history and heard is not None and session.turn:
-        session.background_at = at
+        # The state of a subagent says by itself whether it works.
+        session.background_at = at if type(event) is not ev.SubagentChanged else session.background_at
     return handler(session, event, at)
