@@ -163,6 +163,23 @@ def test_a_prompt_that_is_cut_by_the_answer_to_the_load_is_recognised() -> None:
     assert [notice for notice in talk.all(Notice) if notice.level == "warning"] == []
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_replay_of_5000_updates_is_not_shown_twice(is_late: bool) -> None:
+    prompts = [f"prompt {number}" for number in range(2500)]
+    talk = held(prompts)
+    call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    if is_late:
+        talk.answer(call, {})
+    for prompt in prompts:
+        talk.echoes(prompt)
+        talk.says("answer")
+    if not is_late:
+        talk.answer(call, {})
+    talk.client(HistoryAwaited())
+    assert conversation(talk) == [text for prompt in prompts for text in (prompt, OURS)]
+    assert len(talk.all(Notice)) == 1  # that the agent was restarted
+
+
 def test_extra_user_messages_in_a_replay_are_ignored() -> None:
     talk = held(["one", "two"])
     late(talk, "an attached file", "one", "two")
