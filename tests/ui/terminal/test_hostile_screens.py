@@ -79,7 +79,6 @@ from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
 from acp_tui.ui.screens.session.usage_screen import UsageScreen
 from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
 from acp_tui.ui.tabs.rename_dialog import RenameDialog
-from acp_tui.ui.terminal.background import BackgroundReply
 from acp_tui.ui.theme.themes import load_theme
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
@@ -291,8 +290,8 @@ async def test_dialogs_draw_no_escape_sequences_and_follow_the_theme(
     async with app.run_test(size=(100, 40)) as pilot:
         await app.push_screen(DIALOGS[kind](app.palette))
         await shown(app, pilot, kind)
-        app.post_message(BackgroundReply(dark=False, from_colour=True))
-        await until(lambda: app.palette == LIGHT and not colours(app) & DARK_ONLY, between=pilot.pause)
+        app.use_theme("light")
+        await until(lambda: not colours(app) & DARK_ONLY, between=pilot.pause)
 
 
 def colours(app: AcpTui) -> set[Color | None]:
@@ -306,8 +305,7 @@ def colours_of(palette: Palette) -> set[Color | None]:
     return {style.color for style in styles if isinstance(style, Style)}
 
 
-LIGHT = load_theme("light").palette
-DARK_ONLY = colours_of(load_theme("dark").palette) - colours_of(LIGHT)
+DARK_ONLY = colours_of(load_theme("dark").palette) - colours_of(load_theme("light").palette)
 
 
 @pytest.mark.parametrize("kind", BOTTOM, ids=lambda kind: kind.__name__)
