@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.segment import Segment
 from textual.containers import Vertical
 
 from acp_tui.ui import keys
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from acp_tui.ui.theme.palette import Palette
+
+
+TITLE = "Name of this tab and its session"
 
 
 class RenameDialog(Dialog[str]):
@@ -39,15 +43,19 @@ class RenameDialog(Dialog[str]):
         self._palette = palette
 
     def compose(self) -> ComposeResult:
-        from rich.segment import Segment
-
         with Vertical(id="dialog"):
-            yield Bar([Segment("Name of this tab and its session", self._palette.strong)])
+            yield Bar([Segment(TITLE, self._palette.strong)], id="head")
             line = InputLine(placeholder=self._original)
             line.value = self._current
             yield line
             take, close = (keys.bound_keys(self, name) for name in ("rename.save", "rename.close"))
             yield KeyHints([(take, "save"), (close, "cancel")], self._palette)
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self._palette = palette
+        self.query_one("#head", Bar).show([Segment(TITLE, palette.strong)])
+        self.query_one(KeyHints).use_palette(palette)
 
     def action_save(self) -> None:
         """Close the dialog with the name."""

@@ -53,6 +53,12 @@ class CommitMessageDialog(Dialog[str]):
             save, newline, close = (keys.bound_keys(self, name).split()[0] for name in names)
             yield KeyHints([(save, "commit"), (newline, "new line"), (close, "back")], self._palette)
 
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self._palette = palette
+        self.query_one("#head", Bar).show([Segment(self._title, palette.strong)])
+        self.query_one(KeyHints).use_palette(palette)
+
     def action_newline(self) -> None:
         """Insert a line break."""
         self.query_one(TextEditor).newline()
