@@ -28,6 +28,7 @@ class EarlySettings:
     theme: str | None = None
     theme_dark: str | None = None
     theme_light: str | None = None
+    restore_tabs: bool = False
     keys: dict[str, str] = field(default_factory=dict)  # keys separated by commas, by action id
 
 
@@ -48,8 +49,15 @@ def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:
         theme=first_value("theme", project, config),
         theme_dark=first_value("theme_dark", config),
         theme_light=first_value("theme_light", config),
+        restore_tabs=_is_on(environ.get("ACP_TUI_RESTORE_TABS"), config.get("restore_tabs")),
         keys={action: keys for action, keys in bindings if keys},
     )
+
+
+def _is_on(from_environment: str | None, value: Any) -> bool:
+    if from_environment is not None:
+        return from_environment.strip().lower() == "true"
+    return value is True
 
 
 def flatten_bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -106,6 +106,7 @@ class Settings:
     keys: dict[str, str] = field(default_factory=dict)  # by action id; checked by the screen
     notify: str = "all"  # how the user is notified when the window is unfocused
     notify_command: list[str] = field(default_factory=list)  # a program to run for that
+    restore_tabs: bool = False  # whether the tabs of the last run in the folder come back
     context_warning: int = 85  # the percentage of the context window at which to warn; 0: never
     terminal_progress: str = "auto"  # whether the terminal's tab shows that an agent works
     timeouts: Timeouts = field(default_factory=Timeouts)
@@ -148,6 +149,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "panes": validators.panes,
     "notify": validators.notify,
     "notify_command": validators.command,
+    "restore_tabs": validators.boolean,
     "context_warning": validators.percentage,
     "terminal_progress": validators.terminal_progress,
     "timeouts.initialize": validators.seconds,

@@ -23,7 +23,7 @@ from acp_tui.ui.terminal.window_title import WindowTitle
 from acp_tui.ui.theme.theme_choice import ThemeChoice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from textual.notifications import SeverityLevel
@@ -32,11 +32,14 @@ if TYPE_CHECKING:
     from acp_tui.config.early_settings import EarlySettings
     from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
+    from acp_tui.store.open_tabs import OpenTabsFile
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.tabs.tab import Tab
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.theme.themes import LoadedTheme
+
+    MakeTabs = Callable[[Palette], tuple[Sequence[BaseScreen], Sequence[BaseScreen]]]
 
 QUIT_CONFIRM_SECONDS = 3.0
 """Seconds within which a second Ctrl+Q quits although the agent is working."""
@@ -72,6 +75,8 @@ class AcpTui(ResilientApp):
         settings: EarlySettings | None = None,
         launcher: MakeLauncher | None = None,
         sessions: MakeLauncher | None = None,
+        open_tabs: OpenTabsFile | None = None,
+        restored_tabs: MakeTabs = lambda _: ([], []),
     ) -> None:
         """Create the app.
 
@@ -81,6 +86,9 @@ class AcpTui(ResilientApp):
             settings: The settings that the first frame needs.
             launcher: Makes the launcher; None if there is none, as in a replay.
             sessions: Makes the screen with the recorded sessions, likewise.
+            open_tabs: Where the open tabs are saved; None if they are not.
+            restored_tabs: Makes the screens of an earlier run's tabs, those before the first screen and
+                those after it.
         """
         self._settings = settings
         self._problems: list[str] = []
@@ -99,7 +107,8 @@ class AcpTui(ResilientApp):
         self._make_first_screen = make_first_screen
         self._make_launcher = launcher
         self._make_sessions = sessions
-        self.tabs = Tabs(self, None if launcher is None else lambda: launcher(self.palette))
+        self._restored_tabs = restored_tabs
+        self.tabs = Tabs(self, None if launcher is None else lambda: launcher(self.palette), open_tabs)
         """The open conversations."""
         self._used_launcher = False
         self._early_keys: list[events.Key] | None = []  # None once the first screen handles keys
@@ -224,6 +233,8 @@ class AcpTui(ResilientApp):
         """Return the first screen. Textual would otherwise put a blank one below it, which costs time."""
         screen = self._make_first_screen(self.palette)
         self.tabs.add_first(screen)
+        before, after = self._restored_tabs(self.palette)
+        self.tabs.add_restored(before, after)
         return screen
 
     @on(BaseScreen.StateChanged)

@@ -57,6 +57,7 @@ def test_every_value_is_shown_with_its_origin(
         "panes": '"none" built in',
         "notify": '"all" built in',
         "notify_command": "[] built in",
+        "restore_tabs": "false built in",
         "context_warning": "85 built in",
         "terminal_progress": '"auto" built in',
         "timeouts.initialize": "60.0 built in",

@@ -41,6 +41,7 @@ theme_light = "mine"
 panes = "plan"
 notify = "bell"
 notify_command = "notify-send --app-name acp-tui"
+restore_tabs = true
 context_warning = 90
 terminal_progress = false
 timeouts = {{ initialize = 5, session = 1.5 }}
@@ -67,7 +68,7 @@ agents = ["pi"]
     assert settings.problems == []
     assert (settings.agent, settings.policy) == ("gemini", "read-only")
     assert (settings.theme, settings.panes, settings.context_warning) == ("nord", "plan", 90)
-    assert settings.terminal_progress == "off"
+    assert (settings.terminal_progress, settings.restore_tabs) == ("off", True)
     assert (settings.theme_dark, settings.theme_light) == ("gruvbox", "mine")
     assert (settings.timeouts.initialize, settings.timeouts.session) == (5.0, 1.5)
     assert (settings.log.enabled, settings.log.keep_sessions, settings.log.keep_bytes) == (
@@ -80,7 +81,7 @@ agents = ["pi"]
     assert (settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes) == (7, 3_000_000)
     assert (settings.own_server.enabled, settings.own_server.agents) == (True, ["pi"])
     lines = [settings.origin(key).line for key in VALIDATORS]
-    assert lines == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 13, 14, 15, 16, 19, 22, 23, 24, 25, 28, 29]
+    assert lines == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 20, 23, 24, 25, 26, 29, 30]
     assert str(settings.origin("policy")) == f"{file}:3"
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.cli.earlier_tabs import active_index, earlier_tabs
 from acp_tui.cli.options import (
     USAGE,
     add_agent_options,
@@ -18,8 +19,10 @@ from acp_tui.cli.options import (
 from acp_tui.cli.screen_runner import ScreenFailedError, add_theme_option, require_terminal, run_app
 from acp_tui.cli.session_choice import latest_session
 from acp_tui.config import early_settings
+from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
+from acp_tui.store.open_tabs import OpenTabsFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,10 +102,16 @@ def app_for(
     agent, prompt = agent_and_prompt(args.words, args.program, needed=False)
     if args.pick and (agent or args.program):
         raise UserError("--pick lists the sessions of all agents: name none.", exit_code=USAGE)
-    if args.continue_latest:
+    folder = Path(args.cwd or ".").absolute()
+    settings = early_settings.read(folder)
+    is_chosen = bool(agent or args.program or args.resume or args.choose or args.pick)
+    may_restore = not is_chosen and (args.continue_latest or settings.restore_tabs)
+    tabs = earlier_tabs(folder) if may_restore else []
+    if tabs and not (args.continue_latest and len(tabs) == 1):  # one session is chosen with more care
+        args.resume = tabs[active_index(tabs)].session
+    elif args.continue_latest:
         args.resume = latest_session(args.cwd, agent, args.program)
-    settings = early_settings.read(Path(args.cwd or "."))
-    if args.continue_latest:
+    if args.continue_latest or tabs:
         args.cwd = None  # the session keeps its own folder, which may be a worktree of this one
     chosen_by_project = False
     if agent is None and args.program is None and not (args.resume or args.choose or args.pick):
@@ -117,7 +126,39 @@ def app_for(
     )
     sessions = partial(_sessions, args, on_created)
     start = conversation if has_agent else sessions if args.pick else launcher
-    return AcpTui(start, theme=args.theme, settings=settings, launcher=launcher, sessions=sessions)
+
+    def restored_tabs(palette: Palette) -> tuple[list[BaseScreen], list[BaseScreen]]:
+        from acp_tui.ui.tabs.restored_screen import RestoredScreen
+
+        at = active_index(tabs)
+        screens: list[BaseScreen] = [
+            RestoredScreen(palette, tab, partial(_stored_conversation, args, on_created, tab.session))
+            for tab in tabs
+        ]
+        return screens[:at], screens[at + 1 :]
+
+    return AcpTui(
+        start,
+        theme=args.theme,
+        settings=settings,
+        launcher=launcher,
+        sessions=sessions,
+        open_tabs=OpenTabsFile(paths().state, str(folder)),
+        restored_tabs=restored_tabs,
+    )
+
+
+def _stored_conversation(
+    args: argparse.Namespace,
+    on_created: Callable[[ConversationSetup], None],
+    session: str,
+    palette: Palette,
+) -> BaseScreen:
+    """Return the screen of a recorded session, with the command line's options. It keeps its own folder."""
+    changes: dict[str, Any] = {"program": None, "resume": session, "cwd": None, "add_dir": []}
+    changes |= {"worktree": False, "worktree_name": None}
+    given = argparse.Namespace(**(vars(args) | changes))
+    return _conversation(given, on_created, None, None, palette)
 
 
 def sessions_app(
@@ -238,13 +279,12 @@ def _launcher(
 
         A resumed session keeps its own folder. A name for a worktree is used only once.
         """
-        changes: dict[str, Any] = {"program": None, "resume": session}
-        name = args.worktree_name if in_worktree and session is None else None
-        changes |= {"worktree": in_worktree, "worktree_name": name}
+        if session is not None:
+            return _stored_conversation(args, on_created, session, palette)
+        name = args.worktree_name if in_worktree else None
+        changes = {"program": None, "resume": None, "worktree": in_worktree, "worktree_name": name}
         if name is not None:
             args.worktree_name = None
-        if session is not None:
-            changes |= {"cwd": None, "add_dir": [], "worktree": False}
         given = argparse.Namespace(**(vars(args) | changes))
         return _conversation(given, on_created, agent, None, palette)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.ui.tabs.tab_state import BUSY, TabState
+from acp_tui.ui.tabs.tab_state import BUSY
 
 if TYPE_CHECKING:
     from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.tabs.tab_state import TabState
 
 Mark = Literal["", "starting", "working", "asking", "done", "dead"]
 """The state that the tab strip marks. "done": a turn has ended and the user has not looked yet."""
@@ -24,7 +25,7 @@ class Tab:
         """When a turn ended that the user has not seen yet; None if there is none."""
         self.asked_at: float | None = None
         """Since when the agent has been waiting for an answer; None if it is not."""
-        self._state = TabState()
+        self._state = screen.tab_state
         self._seen_entries = 0
 
     @property

@@ -31,6 +31,7 @@ class TabState:
     activity: Activity = "idle"
     question: str = ""  # what the agent asks about; may be empty while it asks
     entries: int = 0  # the number of entries of the conversation
+    session: str = ""  # the id of the recorded session, once it contains a prompt
 
     @property
     def label(self) -> str:
@@ -42,6 +43,7 @@ def conversation_state(
     facts: StatusFacts, session: Session, conversation: Conversation | None, question: str
 ) -> TabState:
     """Return the state of a conversation. `conversation` is None until it has been created."""
+    is_recorded = conversation is not None and bool(session.turn or session.queue)
     return TabState(
         facts.agent,
         " ".join(visible_line(session.title or "").split())[:MAX_TITLE_CHARACTERS],
@@ -49,4 +51,5 @@ def conversation_state(
         facts.phase,
         visible_line(question),
         len(session.entries),
+        (conversation.folder.id or "") if conversation is not None and is_recorded else "",
     )

@@ -13,10 +13,11 @@ from acp_tui.ui.tabs.tab import Tab
 from acp_tui.ui.terminal.error_containment import contain_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from textual.app import App
 
+    from acp_tui.store.open_tabs import OpenTabsFile, SavedTab
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.session.text_place import TextPlace
 
@@ -32,9 +33,21 @@ class Tabs:
     Coroutines of this class are run in workers: Textual cannot remove a mode from within a message handler.
     """
 
-    def __init__(self, app: App[Any], make_launcher: Callable[[], BaseScreen] | None) -> None:
-        """`make_launcher` makes the screen shown after the last tab was closed; None: the app ends then."""
+    def __init__(
+        self,
+        app: App[Any],
+        make_launcher: Callable[[], BaseScreen] | None,
+        saved: OpenTabsFile | None = None,
+    ) -> None:
+        """Create the tabs of an app.
+
+        Args:
+            app: The app.
+            make_launcher: Makes the screen shown after the last tab was closed; None: the app ends then.
+            saved: Where the tabs are saved for the next run.
+        """
         self._app = app
+        self._saved = saved
         self._make_launcher = make_launcher
         self._tabs: list[Tab] = []
         self._modes = 0  # counts the modes, so that each has a name of its own
@@ -65,6 +78,16 @@ class Tabs:
     def add_first(self, screen: BaseScreen) -> None:
         """Add the tab of the app's first screen, which is in the default mode."""
         self._tabs.append(Tab(self._app.DEFAULT_MODE, screen))
+
+    def add_restored(self, before: Sequence[BaseScreen], after: Sequence[BaseScreen]) -> None:
+        """Add tabs of an earlier run before and after the first tab. They are opened when they are shown."""
+        tabs = [[self._restored(screen) for screen in screens] for screens in (before, after)]
+        self._tabs = [*tabs[0], *self._tabs, *tabs[1]]
+
+    def _restored(self, screen: BaseScreen) -> Tab:
+        tab = Tab(self._new_mode(), screen)
+        self._app.add_mode(tab.mode, lambda: screen)
+        return tab
 
     async def open_tab(self, screen: BaseScreen) -> None:
         """Open a screen in a new tab after the others, and show it."""
@@ -127,7 +150,7 @@ class Tabs:
 
     def _shown(self, tab: Tab) -> None:
         tab.see()
-        self.update_strip()
+        self._changed()
 
     def show_waiting(self) -> bool:
         """Show the tab that has waited longest for an answer, else one that has finished unseen.
@@ -163,7 +186,7 @@ class Tabs:
         tab.update(screen.tab_state, time.time(), in_front=in_front)
         if tab.asked_at is not None and not was_asking and not in_front:
             self._announce(tab)
-        self.update_strip()
+        self._changed()
 
     def _announce(self, tab: Tab) -> None:
         state, number = tab.state, self._tabs.index(tab) + 1
@@ -174,6 +197,21 @@ class Tabs:
             f"{state.agent} in tab {number}{named} needs your answer{question}\n{key} opens the question."
         )
         self._app.notify(sentence, severity="warning", timeout=ANNOUNCEMENT_SECONDS, markup=False)
+
+    def _changed(self) -> None:
+        self.update_strip()
+        if self._saved is not None:
+            self._saved.save(self._tabs_to_save())
+
+    def _tabs_to_save(self) -> list[SavedTab]:
+        from acp_tui.store.open_tabs import SavedTab
+
+        current = self.current
+        return [
+            SavedTab(tab.state.session, tab.state.agent, tab.state.label, active=tab is current)
+            for tab in self._tabs
+            if tab.state.session
+        ]
 
     def update_strip(self) -> None:
         """Show the tabs at the top of the current screen, if there is more than one."""
@@ -222,7 +260,7 @@ class Tabs:
                 if was_current:
                     await self._switch_to(self._tabs[min(index, len(self._tabs) - 1)])
                 self._retire(tab.screen, tab.mode)
-                self.update_strip()
+                self._changed()
             elif self._make_launcher is None or tab.screen.is_launcher:
                 self._app.exit()
             else:
@@ -247,3 +285,5 @@ class Tabs:
     async def leave_all(self) -> None:
         """Shut down what all screens own, also that of closed tabs. Called when the app ends."""
         await asyncio.gather(*self._leaving, *(self._leave(tab.screen) for tab in self._tabs))
+        if self._saved is not None:
+            self._saved.close()

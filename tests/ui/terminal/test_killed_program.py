@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import sys
 from typing import TYPE_CHECKING
 
 from tests.support.conversation_ui import agent
@@ -39,4 +40,35 @@ def test_transcript_draft_and_queue_come_back_with_continue(tmp_path: Path, home
         again.sees("1 later", "paused: Enter without text resumes", "idle")
         again.type("\x15\r")  # Ctrl+U, Enter
         again.sees("┃ later", "   later")
+        assert again.quit() == 0
+
+
+def test_tabs_come_back_with_continue_and_start_their_agents_when_visited(tmp_path: Path, home: Path) -> None:
+    command = [sys.executable, "-m", "tests.fake_agents.script", json.dumps(OFFERS)]
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "config.toml").write_text(f"[agents.mine]\ncommand = {json.dumps(command)}\n")
+    with Terminal("mine", cwd=tmp_path) as killed:
+        killed.sees("idle")
+        killed.type("the first\r")
+        killed.sees("   the first")
+        killed.type("\x14")  # Ctrl+T
+        killed.sees("type to filter", "mine")
+        killed.type("mine")
+        killed.sees("❯   mine")
+        killed.type("\r")
+        killed.sees(" 1 scripted  2 scripted", "idle")
+        killed.type("the second\r")
+        killed.sees("   the second")
+        saved = home / "state" / "open-tabs"
+        killed.until(lambda: sum(file.read_text().count("session") for file in saved.glob("*.json")) == 2)
+        killed.signal(signal.SIGKILL)
+        killed.ended()
+        killed.until(lambda: killed.left_behind() == [], "the end of the agents")
+    with Terminal("--continue", cwd=tmp_path) as again:
+        again.sees(" 1 scripted  2 scripted", "┃ the second", "idle")
+        assert "\n┃ the first" not in again.screen
+        agents = len(again.left_behind())
+        again.type("\x1b1")  # Alt+1
+        again.sees("┃ the first", "idle")
+        assert len(again.left_behind()) > agents
         assert again.quit() == 0

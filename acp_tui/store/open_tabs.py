@@ -1,0 +1,136 @@
+"""The tabs of each running acp-tui, saved so that they come back after a restart or a crash.
+
+Each run has a file of its own in `open-tabs/` in the state directory, and holds a lock on the file beside it
+for as long as it runs. The file of a run that has ended is not locked: the next run in the same folder may
+take it over.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.paths import private_directory, write_private
+from acp_tui.store.locks import try_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+MAX_FILES = 20
+"""The number of files of ended runs to keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTab:
+    """A tab with a recorded session."""
+
+    session: str  # the id of its folder
+    agent: str  # the agent's title
+    title: str  # as the tab strip shows it
+    active: bool = False  # the user saw this tab last
+
+
+class OpenTabsFile:
+    """The file of this run. It is created with the first tab and removed with the last one."""
+
+    def __init__(self, state_dir: Path, folder: str) -> None:
+        """`folder` is the folder in which acp-tui runs."""
+        self._folder = os.path.realpath(folder)
+        self._path = _directory(state_dir) / f"{os.urandom(8).hex()}.json"
+        self._lock: int | None = None
+        self._saved: Sequence[SavedTab] = ()
+
+    def save(self, tabs: Sequence[SavedTab]) -> None:
+        """Save the tabs if they have changed. A failure is only logged."""
+        if tabs == self._saved:
+            return
+        self._saved = tabs
+        try:
+            if self._lock is None:
+                self._create()
+            if tabs:
+                content = {"folder": self._folder, "tabs": [asdict(tab) for tab in tabs]}
+                write_private(self._path, json.dumps(content))
+            else:
+                self._path.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("The open tabs cannot be saved: %s", error)
+
+    def _create(self) -> None:
+        directory = private_directory(self._path.parent)
+        lock = os.open(_lock_path(self._path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try_lock(lock)  # nobody else knows the file
+        self._lock = lock
+        for path in _newest_first(directory)[MAX_FILES:]:
+            _take(path)
+
+    def close(self) -> None:
+        """Release the lock, so that another run can take the tabs over."""
+        if self._lock is not None:
+            if not self._saved:
+                _lock_path(self._path).unlink(missing_ok=True)
+            os.close(self._lock)
+            self._lock = None
+
+
+def take_open_tabs(state_dir: Path, folder: Path | str) -> list[SavedTab]:
+    """Return the tabs of the run in a folder that ended last, and remove its file. Empty if there is none."""
+    wanted = os.path.realpath(folder)
+    for path in _newest_first(_directory(state_dir)):
+        content = _read(path)
+        if content.get("folder") == wanted and _take(path):
+            return list(_tabs(content.get("tabs")))
+    return []
+
+
+def _directory(state_dir: Path) -> Path:
+    return state_dir / "open-tabs"
+
+
+def _lock_path(path: Path) -> Path:
+    return path.with_suffix(".lock")
+
+
+def _newest_first(directory: Path) -> list[Path]:
+    times: dict[Path, float] = {}
+    for path in directory.glob("*.json"):
+        with suppress(OSError):  # another run may have taken it meanwhile
+            times[path] = path.stat().st_mtime
+    return sorted(times, key=lambda path: times[path], reverse=True)
+
+
+def _take(path: Path) -> bool:
+    """Remove the file of a run that has ended. Return False if the run has not ended."""
+    try:
+        lock = os.open(_lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return False
+    try:
+        if not try_lock(lock) or not path.exists():
+            return False
+        path.unlink(missing_ok=True)
+        _lock_path(path).unlink(missing_ok=True)
+        return True
+    finally:
+        os.close(lock)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content: Any = None
+    with suppress(OSError, ValueError, RecursionError):
+        content = json.loads(path.read_bytes())
+    return content if isinstance(content, dict) else {}
+
+
+def _tabs(values: Any) -> Iterator[SavedTab]:
+    for value in values if isinstance(values, list) else ():
+        if isinstance(value, dict) and isinstance(session := value.get("session"), str):
+            agent, title = (str(value.get(key) or "") for key in ("agent", "title"))
+            yield SavedTab(session, agent, title, active=value.get("active") is True)

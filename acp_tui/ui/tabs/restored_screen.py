@@ -1,0 +1,37 @@
+"""A tab of an earlier run that the user has not visited yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible_line
+from acp_tui.ui.screens.base import BaseScreen
+from acp_tui.ui.tabs.tab_state import TabState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.store.open_tabs import SavedTab
+    from acp_tui.ui.theme.palette import Palette
+
+
+class RestoredScreen(BaseScreen):
+    """Stands for the screen of a conversation until it is shown; only then the agent is started."""
+
+    def __init__(self, palette: Palette, saved: SavedTab, make: Callable[[Palette], BaseScreen]) -> None:
+        """`make` creates the screen of the conversation."""
+        super().__init__(palette)
+        self._saved = saved
+        self._make = make
+        agent, title = visible_line(saved.agent), visible_line(saved.title)
+        self.tab_state = TabState(agent, title, session=saved.session)
+
+    def on_mount(self) -> None:
+        """Replace this screen by that of the conversation."""
+        screen = self._make(self.palette)
+        screen.tab_state = self.tab_state
+        self.post_message(self.SwitchRequested(self, screen))
+
+    def shows_session(self, session: str) -> bool:
+        """Return True if the conversation is recorded under the id `session`."""
+        return self._saved.session == session
