@@ -93,7 +93,10 @@ class SignInDialogue:
                 return methods[int(answer) - 1]
 
     async def may_run(self, method: AuthMethod, cwd: str) -> bool:
-        """Ask whether to run the command that the agent suggests, which is shown whole."""
+        """Ask whether to run the command that the agent suggests, which is shown whole.
+
+        Return False if the agent is to sign in by itself. Raises `UserError` if the user wants neither.
+        """
         assert method.suggested is not None
         suggested = method.suggested
         self.say("The agent suggests a command, which runs with your rights and without any permission rule:")
@@ -101,7 +104,11 @@ class SignInDialogue:
         _print(f"  folder       {reveal_line(cwd)}")
         for name, value in suggested.env.items():
             _print(f"  environment  {reveal_line(f'{name}={value}')}")
-        return (await self._ask("Run it in this terminal? [y/N] ")).lower() in ("y", "yes")
+        prompt = "Run it in this terminal? [y/N], or a to let the agent sign in by itself: "
+        answer = (await self._ask(prompt)).lower()
+        if answer not in ("y", "yes", "a"):
+            raise UserError("Not run. You are not signed in.")
+        return answer != "a"
 
     async def _ask(self, prompt: str) -> str:
         self.say("")

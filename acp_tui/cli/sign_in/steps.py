@@ -30,7 +30,8 @@ async def sign_in(
     async with _running(agent, program, dialogue) as account:
         title = account.launch.title
         if not account.methods:
-            raise UserError(f"{title} offers no sign-in method. Its documentation says how to sign in.")
+            more = "" if has_terminal() else " Some agents offer methods only on a terminal."
+            raise UserError(f"{title} offers no sign-in method. Its documentation says how to sign in.{more}")
         if wanted is not None:
             method = method_named(wanted, account.methods, title)
         else:
