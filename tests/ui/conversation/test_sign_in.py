@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from textual.screen import Screen
 
 from acp_tui.console import browser
 from tests.fake_agents.signs_in import ADDRESS
@@ -135,6 +136,22 @@ async def test_an_agent_may_ask_with_a_form_while_it_signs_in(open_ui: Open) -> 
         await ui.press("enter")
         await ui.ready()
         assert ui.app.screen is ui.screen
+
+
+async def test_the_progress_of_a_conversation_in_the_background_is_closed_when_it_is_shown_again(
+    open_ui: Open,
+) -> None:
+    async with opened(open_ui, "late") as ui:
+        await ui.sees(LIST)
+        await ui.press("enter")
+        await ui.sees("Signing in to", ADDRESS)
+        screen, mode = ui.screen, ui.app.current_mode
+        ui.app.add_mode("other", lambda: Screen())
+        await ui.app.switch_mode("other")
+        screen.runner.sign_in.cancel()
+        await ui.until(lambda: not screen.runner.sign_in.waiting)
+        await ui.app.switch_mode(mode)
+        await ui.until(lambda: ui.app.screen is screen)
 
 
 async def test_an_unknown_kind_of_method_is_explained_and_never_sent(open_ui: Open) -> None:

@@ -15,6 +15,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.screens.mcp.elicitation_dialogs import close_if_open
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import Row, SelectList
@@ -72,6 +73,7 @@ class SignInProgress(Dialog[None]):
         self._shown_count = 0  # lines of stderr that have ended and are shown
         self._messages: dict[int, str] = {}  # by entry
         self._lines: list[str] = []  # the output that is shown
+        self._finished = False
         self._addresses: list[str] = []
 
     def compose(self) -> ComposeResult:
@@ -101,7 +103,15 @@ class SignInProgress(Dialog[None]):
         """Set the height of the output."""
         self._update()
 
+    def finish(self) -> None:
+        """Close the dialog, or once its conversation is in front again: only then can Textual close it."""
+        self._finished = True
+        close_if_open(self)
+
     def _tick(self) -> None:
+        if self._finished:
+            close_if_open(self)
+            return
         self.query_one("#head", Bar).show(right=self._elapsed())
         if self._stderr is not None and self._stderr.count != self._first_line + self._shown_count:
             self._update()

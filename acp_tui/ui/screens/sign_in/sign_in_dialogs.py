@@ -112,7 +112,6 @@ class SignInDialogs:
             await self._by_agent(method)
 
     async def _by_agent(self, method: AuthMethod) -> None:
-        from acp_tui.ui.screens.mcp.elicitation_dialogs import close_if_open
         from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
 
         conversation = self._conversation
@@ -125,7 +124,7 @@ class SignInDialogs:
             await self._runner.sign_in.by_agent(method)
         finally:
             self._progress = None
-            close_if_open(dialog)
+            dialog.finish()
 
     async def _ask_about_command(self, method: AuthMethod) -> None:
         from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
