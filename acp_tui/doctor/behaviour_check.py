@@ -69,6 +69,7 @@ class BehaviourCheck:
         self._answered: set[object] = set()
         self._agent_requests: set[object] = set()  # ids of the agent's pending requests
         self._session: str | None = None
+        self._subagents: set[str] = set()  # the ids of the announced sessions of subagents
         self._opening = False
         self._modes: set[str] = set()  # available modes; empty if the agent has none
         self._turns = 0  # unanswered prompts; more than one if prompts are queued
@@ -164,7 +165,7 @@ class BehaviourCheck:
                 )
         elif method == "session/update":
             update = params.get("update")
-            if isinstance(update, dict):
+            if isinstance(update, dict) and not self._is_of_subagent(params.get("sessionId"), update):
                 self._update(params.get("sessionId"), update)
         else:
             self._request(method, params, has_id="id" in frame)
@@ -173,7 +174,7 @@ class BehaviourCheck:
         self._advertised(method, params)
         if method in ("fs/write_text_file", "terminal/create"):
             self._tool_calls.mark_served()
-        if method == "session/request_permission":
+        if method == "session/request_permission" and str(params.get("sessionId")) not in self._subagents:
             self._tool_calls.permission(params, has_id=has_id, in_turn=self._turns > 0)
         for key in ("path", "cwd"):
             check_path(self._report, method, params.get(key))
@@ -220,6 +221,13 @@ class BehaviourCheck:
         if not failed and reason == "end_turn" and not self._content_updates and not self._cancelled:
             self._report("empty-turn", "a turn ended without any output")
         self._tool_calls.end_turn()
+
+    def _is_of_subagent(self, session: Any, update: dict[str, Any]) -> bool:
+        """Return True for updates about subagents, which work at any time and number their own calls."""
+        kind = update.get("sessionUpdate")
+        if kind == "subagent_update":
+            self._subagents.add(str(update.get("sessionId")))
+        return str(kind) in UNSTABLE_UPDATES or str(session) in self._subagents
 
     def _update(self, session: Any, update: dict[str, Any]) -> None:
         kind = update.get("sessionUpdate")

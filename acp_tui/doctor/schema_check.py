@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-UNSTABLE_UPDATES = frozenset({"subagent_update", "state_update", "session_message"})
+UNSTABLE_UPDATES = frozenset({"subagent_update", "state_update", "session_message", "session_message_chunk"})
 """Kinds of updates of the unstable schema, about subagents. They are not compared with it."""
 UNSTABLE_FIELDS = frozenset({"update.name", "toolCall.name"})
 """Fields of the unstable schema that are not reported: agents use them, and acp-tui understands them."""

@@ -388,3 +388,8 @@ def test_recorded_agents_have_their_known_violations(agent: str) -> None:
             for violation in find_violations(records(wirelog)):
                 found[violation.check].add(wirelog.stem)
     assert set(found) == RECORDED[agent]
+
+
+def test_subagents_are_no_violation() -> None:
+    wirelog = next(path for path in WIRELOGS if path.stem == "claude-code-subagents")
+    assert {violation.check for violation in find_violations(records(wirelog))} <= {"schema:initialize"}
