@@ -13,7 +13,6 @@ from acp_tui.cli.options import (
     add_worktree_options,
     agent_and_prompt,
 )
-from acp_tui.cli.session_choice import latest_session
 from acp_tui.errors import UserError
 
 EPILOG = """\
@@ -58,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
         agent, word = None, agent  # the single argument is the prompt: the recording names the agent
     prompt = _prompt(word)
     if args.continue_latest:
+        from acp_tui.cli.session_choice import latest_session
+
         args.resume = latest_session(args.cwd, agent, args.program)
         args.cwd = None  # the session keeps its own folder, which may be a worktree of this one
 

@@ -17,7 +17,6 @@ from acp_tui.cli.options import (
     agent_and_prompt,
 )
 from acp_tui.cli.screen_runner import ScreenFailedError, add_theme_option, require_terminal, run_app
-from acp_tui.cli.session_choice import latest_session
 from acp_tui.config import early_settings
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
@@ -110,6 +109,8 @@ def app_for(
     if tabs and not (args.continue_latest and len(tabs) == 1):  # one session is chosen with more care
         args.resume = tabs[active_index(tabs)].session
     elif args.continue_latest:
+        from acp_tui.cli.session_choice import latest_session
+
         args.resume = latest_session(args.cwd, agent, args.program)
     if args.continue_latest or tabs:
         args.cwd = None  # the session keeps its own folder, which may be a worktree of this one

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from acp_tui.ui.keys.palette_command import PaletteCommand
 from acp_tui.ui.screens.conversation.reopening.earlier_conversation import PromptDraft
-from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.prompt import Prompt
+    from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
     from acp_tui.ui.screens.session.context import SessionContext
     from acp_tui.ui.screens.session.session_screen import SessionScreen
     from acp_tui.ui.theme.palette import Palette
@@ -48,6 +48,8 @@ class Continuation:
 
     def show_read_only(self, reason: str) -> None:
         """Replace the prompt by a line with the reason, a sentence."""
+        from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
+
         if self._line is not None:
             self._line.show(reason)
             return
