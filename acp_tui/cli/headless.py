@@ -115,7 +115,9 @@ class HeadlessRun:
         if not is_interactive():
             raise UserError(f'Sign-in method "{method.name}" needs a terminal.')
         command, env = sign_in_command(self.conversation.launch, method)
-        ended = await asyncio.to_thread(subprocess.run, command, env={**os.environ, **env}, check=False)
+        ended = await asyncio.to_thread(
+            subprocess.run, command, env={**os.environ, **env}, cwd=self.conversation.cwd, check=False
+        )
         if ended.returncode != 0:
             raise UserError(f'Sign-in method "{method.name}" failed (exit code {ended.returncode}).')
         await self.conversation.reconnect()
