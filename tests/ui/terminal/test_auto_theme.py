@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LIGHT, DARK = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\", "\x1b]11;rgb:0000/0000/0000\x07"
 LIGHT_PAGE, DARK_PAGE, NORD_PAGE = b"48;2;251;250;247", b"48;2;21;23;28", b"48;2;46;52;64"
 BUSY, NO_PROGRESS = b"\x1b]9;4;3;0\x1b\\", b"\x1b]9;4;0;0\x1b\\"
+NORD_TITLE = b"38;2;236;239;244;48;2;52;59;73mscripted"
 TRUE_COLOUR = {"COLORTERM": "truecolor"}
 
 
@@ -52,6 +53,7 @@ def test_an_early_reply_and_the_users_own_light_theme(tmp_path: Path, home: Path
         terminal.type(f"a{LIGHT}b")
         terminal.sees("❯ ab")
         terminal.until(lambda: NORD_PAGE in terminal.raw, "the theme")
+        terminal.until(lambda: NORD_TITLE in terminal.raw, "the agent's title in the colour of the theme")
         terminal.signal(signal.SIGTERM)
         assert terminal.ended() == 128 + signal.SIGTERM
         assert_reports_are_off(terminal)
