@@ -50,6 +50,7 @@ def _only_listed(agent_list: AgentList, listed: ListedSession) -> SavedSession:
     return SavedSession(
         id="",
         title=listed.title,
+        name="",
         agent=agent_list.agent,
         agent_title=agent_list.agent_title,
         folder=listed.folder,

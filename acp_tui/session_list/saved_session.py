@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.text import visible_line
 from acp_tui.store.prune import sessions_in_use
 from acp_tui.store.session_labels import session_title
+from acp_tui.store.session_name import session_name
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class SavedSession:
 
     id: str  # of the recording; empty if only the agent has the session
     title: str
+    name: str  # by the user; the title then is the same
     agent: str  # its name in the list of known agents
     agent_title: str
     folder: str  # of the project, as recorded; not safe to display
@@ -70,6 +72,7 @@ def _saved_session(stored: StoredSession, facts: SessionFacts | None, in_use: bo
     return SavedSession(
         id=stored.id,
         title=visible_line(" ".join(title[:MAX_TITLE_CHARACTERS].split())),
+        name=session_name(stored.meta),
         agent=stored.text("agent") or "",
         agent_title=visible_line(stored.text("agent_title") or stored.text("agent") or "?"),
         folder=stored.project_folder,

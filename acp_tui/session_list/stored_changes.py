@@ -1,4 +1,4 @@
-"""Deletes recorded sessions."""
+"""Renames and deletes recorded sessions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,22 @@ from acp_tui.errors import UserError
 from acp_tui.store.drafts import Drafts
 from acp_tui.store.prune import PruneCandidate, remove_sessions
 from acp_tui.store.saved_comments import SavedComments
+from acp_tui.store.session_name import rename_stored_session
 from acp_tui.store.stored_sessions import find_session
 
 if TYPE_CHECKING:
     from acp_tui.session_list.saved_session import SavedSession
+
+
+def rename_session(session: SavedSession, name: str) -> None:
+    """Give a session that is not open a name; an empty one restores its title. Raises `UserError`."""
+    stored = find_session(paths().data, session.id)
+    try:
+        if stored.in_use():
+            raise UserError("The session is open in another acp-tui; rename it there.")
+        rename_stored_session(stored, name)
+    except OSError as error:
+        raise UserError(f"The session could not be renamed: {error.strerror or error}.") from error
 
 
 def delete_session(session: SavedSession) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.paths import write_private
 from acp_tui.session.text import visible_line
+from acp_tui.store.redaction import redact_value
+from acp_tui.store.stored_sessions import META
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from acp_tui.store.session_folder import NullFolder, SessionFolder
+    from acp_tui.store.stored_sessions import StoredSession
 
 MAX_NAME_CHARACTERS = 100
 
@@ -17,6 +22,12 @@ MAX_NAME_CHARACTERS = 100
 def set_session_name(folder: SessionFolder | NullFolder, name: str) -> None:
     """Save the name of a session that is being recorded. An empty name removes it."""
     folder.update_meta(name=_clean(name) or None)
+
+
+def rename_stored_session(session: StoredSession, name: str) -> None:
+    """Save the name of a session that is not open. An empty name removes it. Raises `OSError`."""
+    meta = session.meta | {"name": _clean(name) or None}
+    write_private(session.path / META, json.dumps(redact_value(meta), indent=2) + "\n")
 
 
 def session_name(meta: Mapping[str, Any]) -> str:

@@ -341,6 +341,13 @@ class AcpTui(ResilientApp):
         """False below a dialog, whose keys would be lost, and if the screen is open already."""
         return isinstance(self.screen, BaseScreen) and not self.screen.lists_sessions
 
+    def rename_session(self, session: str, name: str) -> bool:
+        """Rename the recorded session with this id if a tab has it. Return False if none does."""
+        screens = [tab.screen for tab in self.tabs if tab.screen.shows_session(session)]
+        for screen in screens:
+            screen.rename(name)
+        return bool(screens)
+
     def open_conversations(self) -> list[Conversation]:
         """Return the conversations of this app."""
         screens = [tab.screen for tab in self.tabs]

@@ -32,6 +32,9 @@ class AppInterface(Protocol):
     def tab_progress(self) -> TabProgress:
         """The progress in the terminal's tab."""
 
+    def rename_session(self, session: str, name: str) -> bool:
+        """Rename the recorded session with this id if a tab has it. Return False if none does."""
+
     def open_conversations(self) -> list[Conversation]:
         """Return the conversations of this app."""
 

@@ -215,6 +215,7 @@ TABLE: tuple[Key, ...] = (
     Key(
         "sessions.folder", "f3", "toggle_folder", "all folders", "sessions", "This folder, or all folders", 3
     ),
+    Key("sessions.rename", "f2", "rename", "rename", "sessions", "Rename the session", 4),
     Key("sessions.fork", "f7", "fork", "fork", "sessions", "Open a copy that the agent makes", 4),
     Key("sessions.delete", "delete,ctrl+d", "delete", "delete", "sessions", "Delete the session", 5, True),
     Key("sessions.export", "f9", "export", "export", "sessions", "Export the session to a file", 6),

@@ -35,16 +35,17 @@ class RenameDialog(Dialog[str]):
     BINDINGS: ClassVar = keys.bindings("rename")
     AUTO_FOCUS = "InputLine"
 
-    def __init__(self, name: str, title: str, palette: Palette) -> None:
+    def __init__(self, name: str, title: str, palette: Palette, *, heading: str = TITLE) -> None:
         """`title` is shown as a placeholder: it is used again if the name is empty."""
         super().__init__()
+        self._heading = heading
         self._current = name
         self._original = title
         self._palette = palette
 
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog"):
-            yield Bar([Segment(TITLE, self._palette.strong)], id="head")
+            yield Bar([Segment(self._heading, self._palette.strong)], id="head")
             line = InputLine(placeholder=self._original)
             line.value = self._current
             yield line
@@ -54,7 +55,7 @@ class RenameDialog(Dialog[str]):
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
         self._palette = palette
-        self.query_one("#head", Bar).show([Segment(TITLE, palette.strong)])
+        self.query_one("#head", Bar).show([Segment(self._heading, palette.strong)])
         self.query_one(KeyHints).use_palette(palette)
 
     def action_save(self) -> None:

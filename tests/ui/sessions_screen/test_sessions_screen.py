@@ -94,6 +94,19 @@ async def test_the_worktree_of_a_deleted_session_is_deleted_after_a_question(tmp
         await ui.until(lambda: not worktree.path.exists())
 
 
+async def test_a_session_is_renamed(tmp_path: Path) -> None:
+    record(tmp_path)
+    async with open_sessions(tmp_path) as ui:
+        await ui.sees("Fix the parser")
+        await ui.press("f2")
+        await ui.sees("Name of the session")
+        await ui.press(*"Tokens", "enter")
+        await ui.until(lambda: "Tokens" in ui.text() and "Fix the parser" not in ui.text())
+        newest = list_sessions(paths().data)[0]
+        assert (newest.text("name"), newest.text("title")) == ("Tokens", "Fix the parser")
+        assert newest.updated == NOON
+
+
 async def test_a_session_is_exported(tmp_path: Path) -> None:
     record(tmp_path)
     async with open_sessions(tmp_path) as ui:

@@ -19,9 +19,11 @@ from rich.style import Style
 from textual.screen import Screen
 
 import acp_tui.ui
+from acp_tui.cli.commands import run
 from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.config import early_settings
 from acp_tui.config.mcp import ResolvedServer, Server
+from acp_tui.config.paths import paths
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.controller.requests.permission_gate import PermissionGate
 from acp_tui.controller.requests.rule_book import RuleBook
@@ -77,11 +79,13 @@ from acp_tui.ui.screens.session.context import SessionContext
 from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
 from acp_tui.ui.screens.session.usage_screen import UsageScreen
+from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
 from acp_tui.ui.tabs.rename_dialog import RenameDialog
 from acp_tui.ui.theme.themes import load_theme
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
+from tests.support.stored_sessions import record_session
 from tests.support.terminal import ESCAPES
 from tests.support.terminal import Terminal as RealTerminal
 from tests.support.waiting import until
@@ -253,7 +257,16 @@ BOTTOM: dict[type[Screen[Any]], Callable[[World], AcpTui]] = {
         "--cwd", str(world.project), "--command", agent("hostile"), "--mcp-config", str(world.mcp_file)
     ),
     ReplayScreen: lambda world: replayed(world),
+    SessionsScreen: lambda world: sessions(world),
 }
+
+
+def sessions(world: World) -> AcpTui:
+    """Return the app with the list of recorded sessions, one of which has hostile texts."""
+    record_session(paths().data, [(EVIL, EVIL)], cwd=str(world.project), title=EVIL, agent_title=EVIL)
+    args = run.default_arguments()
+    args.cwd = str(world.project)
+    return run.sessions_app(args)
 
 
 def replayed(world: World) -> AcpTui:

@@ -1,4 +1,4 @@
-"""What the user can do with the selected session besides opening it: delete and export it."""
+"""What the user can do with the selected session besides opening it: rename, delete and export it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import UserError
+from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.theme.themes import PREFIX
 
 if TYPE_CHECKING:
@@ -28,6 +29,26 @@ class SessionChanges:
         self._screen = screen
         self._agents = agents
         self._reload = reload
+
+    async def rename(self, session: SavedSession) -> None:
+        """Ask for a name and save it."""
+        from acp_tui.session_list.stored_changes import rename_session
+        from acp_tui.ui.tabs.rename_dialog import RenameDialog
+
+        if session.only_at_agent:
+            self._screen.notify(NOT_RECORDED)
+            return
+        title = "its title, or its first prompt" if session.name else session.title
+        dialog = RenameDialog(session.name, title, self._screen.palette, heading="Name of the session")
+        name = await self._screen.ask(dialog)
+        if name is None:
+            return
+        try:
+            if not app_of(self._screen).rename_session(session.id, name):
+                await asyncio.to_thread(rename_session, session, name)
+        except UserError as error:
+            self._screen.notify_error(error)
+        self._reload()
 
     async def delete(self, session: SavedSession) -> None:
         """Delete the recording, and the agent's copy where it supports that, if the user confirms."""

@@ -91,7 +91,8 @@ class SessionsScreen(BaseScreen):
         self._over = over
         self._state = SessionListState(os.path.realpath(folder))
         self._loaded = False
-        self._indexing = ""  # what is being indexed, or why that failed
+        self._closing = False
+        self._indexing = ""  # what is being indexed
         self._search = LiveSearch(
             SessionSearch(paths().cache), self._show_hits, self._show_problem, self._rebuild_index
         )
@@ -123,6 +124,7 @@ class SessionsScreen(BaseScreen):
     @on(Unmount)
     async def _end_all(self) -> None:
         """End a running search, a running update of the index, and an agent that is being asked."""
+        self._closing = True
         await self._search.close()
         await self._index.close()
         await self._agents.close()
@@ -153,7 +155,7 @@ class SessionsScreen(BaseScreen):
 
     def _merge(self) -> None:
         """Show the recorded sessions, and those that only an agent has."""
-        if self._loaded:
+        if self._loaded and not self._closing:
             self._state.load(merge(self._recorded, self._agents.lists))
             self._show(keep_selection=True)
 
@@ -169,8 +171,8 @@ class SessionsScreen(BaseScreen):
         self._show_head()
 
     def _show_problem(self, sentence: str) -> None:
-        self._indexing = sentence
-        self._show_about()
+        self._indexing = ""
+        self.notify(sentence, severity="warning")
 
     # ------------------------------------------------------------------------- what is shown
 
@@ -260,8 +262,11 @@ class SessionsScreen(BaseScreen):
 
     @property
     def _selected(self) -> Item | None:
-        items, index = self._state.items, self.query_one(SelectList).selected
-        return items[index] if 0 <= index < len(items) else None
+        items = self._state.items
+        for rows in self.query(SelectList):  # none while the screen closes
+            if 0 <= rows.selected < len(items):
+                return items[rows.selected]
+        return None
 
     @property
     def _session(self) -> SavedSession | None:
@@ -328,6 +333,11 @@ class SessionsScreen(BaseScreen):
         """Open a copy of the selected session, which its agent makes."""
         if (session := self._session) is not None:
             self._open(SessionToOpen(session.id, fork=True))
+
+    def action_rename(self) -> None:
+        """Give the selected session a name."""
+        if (session := self._session) is not None:
+            self.run_worker(self._changes.rename(session), group="change", exclusive=True)
 
     def action_delete(self) -> None:
         """Delete the selected session after a question."""
