@@ -81,6 +81,7 @@ from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
 from acp_tui.ui.screens.session.usage_screen import UsageScreen
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
+from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
 from acp_tui.ui.tabs.rename_dialog import RenameDialog
 from acp_tui.ui.theme.themes import load_theme
 from tests.support.conversation_ui import agent, app_of
@@ -109,9 +110,10 @@ PARTS = {
     "Exporting",
     "PaneHost",
     "Prompting",
+    "RestoredScreen",
     "SessionScreen",
 }
-"""Classes that screens are made of, and none by themselves."""
+"""Classes that screens are made of, and none by themselves. `RestoredScreen` draws nothing."""
 STYLE_OR_PLACE = re.compile(rb"\x1b\[[0-9;]*[mH]|\x1b\]8;[^;\x07\x1b]*;[\x20-\x7e]*\x1b\\")
 EVIL = f"{TEXT} {NAME}"
 
@@ -233,6 +235,8 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     GuardedQuestionScreen: lambda palette: GuardedQuestionScreen(
         StartQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,)), palette
     ),
+    CommitMessageDialog: lambda palette: CommitMessageDialog(EVIL, EVIL, EVIL, palette),
+    SessionsScreen: lambda palette: SessionsScreen(palette, Path(f"/{MARKER} {NAME}"), Mock()),
     ReviewScreen: review,
     McpScreen: mcp_screen,
     ToolCallScreen: tool_call,
