@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -112,6 +113,13 @@ def test_generated_names_do_not_collide(project: Path, data: Path) -> None:
     assert len(names) == 3
 
 
+def test_worktrees_can_be_created_at_the_same_time(project: Path, data: Path) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        created = [*threads.map(lambda _: made(project, data, None).worktree, range(4))]
+    assert len({worktree.branch for worktree in created}) == 4
+    assert all((worktree.path / "a.txt").exists() for worktree in created)
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -145,7 +153,7 @@ def test_folders_without_a_commit_to_start_from_are_refused(
         project / "lib": f"{project / 'lib'} is a submodule",
         project / "fresh": "A worktree would not contain fresh/",
         project / ".git" / "hooks": "A worktree would not contain .git/hooks/",
-        worktree.path: "This folder is in a worktree of acp-tui already",
+        worktree.path: "This folder is already in a worktree of acp-tui",
     }.items():
         with pytest.raises(UserError) as error:
             made(folder, data, "other")
@@ -189,8 +197,21 @@ def test_filters_of_an_untrusted_repository_are_named_instead_of_run(
     with pytest.raises(UserError, match=r"convert files \(loud\). If you trust it, add --trust-folder"):
         made(project, data)
     assert not (tmp_path / "ran").exists()
-    made(project, data, trusted=True)
+    worktree = made(project, data, trusted=True).worktree
     assert (tmp_path / "ran").exists()
+    remove_worktree(worktree)
+    restore_worktree(worktree)
+    assert worktree_status(worktree).is_unchanged
+
+
+def test_filters_of_submodules_do_not_run(project: Path, data: Path, tmp_path: Path) -> None:
+    lib = repository(tmp_path / "lib", {"l": "x\n", ".gitattributes": "l filter=loud\n"})
+    git(project, "submodule", "--quiet", "add", str(lib), "lib")
+    git(project, "commit", "--quiet", "--message=lib")
+    git(project / "lib", "config", "filter.loud.clean", f"tee {tmp_path / 'ran'}")
+    os.utime(project / "lib" / "l", (1, 1))  # git compares the content of a file that was touched
+    made(project, data)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_failure_leaves_nothing(
@@ -201,7 +222,7 @@ def test_a_failure_leaves_nothing(
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     with pytest.raises(UserError) as error:
         made(project, data)
-    assert str(error.value) == "The worktree could not be made: No space left on device."
+    assert str(error.value) == "The worktree could not be created: No space left on device."
     assert git(project, "branch", "--format=%(refname:short)").split() == ["main"]
     assert len(git(project, "worktree", "list").splitlines()) == 1
     assert not [*(data / "worktrees").glob("*/*")]

@@ -6,8 +6,10 @@ import hashlib
 import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,10 +22,10 @@ from acp_tui.workspace.git.worktrees.user_git import GitCommandError, UserGit
 from acp_tui.workspace.git.worktrees.worktree import Worktree, is_own_worktree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
 BRANCH_PREFIX = "acp-tui/"
-"""The prefix of branches whose name the user did not choose."""
+"""The prefix of generated branch names."""
 MAX_NAMES = 3
 """The maximum number of files that a notice names."""
 
@@ -41,15 +43,14 @@ def create_worktree(
 ) -> CreatedWorktree:
     """Create a worktree of the repository that `folder` is in, on a new branch. Blocks.
 
-    Hooks are not run, and neither are the filters of the repository's own configuration: nobody has looked
-    at this repository yet. Filters of the user's own configuration, such as Git LFS, do run.
+    Filters of the user's own configuration, such as Git LFS, always run.
 
     Args:
-        folder: The user's folder; the agent will work in the same one of the worktree.
+        folder: The user's folder. The agent will work in the same folder of the worktree.
         data_dir: The data directory of acp-tui.
         agent: The name of the agent, for the name of the branch.
         name: The name of the branch, if the user chose it.
-        trusted: Whether the repository's own hooks and filters may run.
+        trusted: Whether hooks, and filters of the repository's own configuration, may run.
 
     Raises:
         UserError: There is no repository or no commit, the branch exists, or the files cannot be written.
@@ -61,34 +62,32 @@ def create_worktree(
         raise UserError(f"A worktree would not contain {subfolder}/: it is not in the last commit.")
     if (filters := git.own_filters) and not trusted:
         raise UserError(
-            f"No worktree was made: the configuration of this repository names programs that convert files "
-            f"({visible_line(', '.join(filters))}). If you trust it, add --trust-folder."
+            "No worktree was created: the configuration of this repository names programs that convert files"
+            f" ({visible_line(', '.join(filters))}). If you trust it, add --trust-folder."
         )
-    branch = _checked_name(git, name) if name is not None else _free_name(git, agent)
-    worktree = Worktree(_free_path(data_dir, top, branch), branch, base, top, subfolder, _current_branch(git))
-    _add(git, worktree)
-    return CreatedWorktree(worktree, [*_notices(git)])
+    target = _current_branch(git)
+    branch = _named_branch(git, name, base) if name is not None else _free_branch(git, agent, base)
+    path = _check_out(git, branch, _folder_of_repository(data_dir, top))
+    return CreatedWorktree(Worktree(path, branch, base, top, subfolder, target, trusted), _notices(git))
 
 
 def restore_worktree(worktree: Worktree) -> None:
-    """Create the folder of a worktree again, on its branch; from HEAD if the branch is gone. Blocks.
+    """Create the folder of a worktree again, on its branch. Blocks. Raises `UserError`.
 
-    Raises `UserError`.
+    If the branch is gone, it is created again from HEAD of the user's checkout.
     """
     if not worktree.repository.is_dir():
         raise UserError(f"The repository of the worktree is gone: {worktree.repository}.")
     git = UserGit(worktree.repository, trusted=worktree.trusted)
     if (filters := git.own_filters) and not worktree.trusted:
-        names = visible_line(", ".join(filters))
-        raise UserError(f"The worktree was not made again: the repository has filters ({names}).")
+        raise UserError(
+            "The worktree was not restored: the configuration of this repository names programs that convert"
+            f" files ({visible_line(', '.join(filters))}). If you trust it, run `git worktree add` yourself."
+        )
     git.guarded("worktree", "prune")
     private_directory(worktree.path.parent)
-    exists = git.succeeds("show-ref", "--verify", "--quiet", f"refs/heads/{worktree.branch}")
-    words = (
-        [str(worktree.path), worktree.branch]
-        if exists
-        else ["-b", worktree.branch, str(worktree.path), "HEAD"]
-    )
+    path, branch = str(worktree.path), worktree.branch
+    words = [path, branch] if _has_branch(git, branch) else ["-b", branch, path, "HEAD"]
     git.guarded("worktree", "add", "--quiet", *words)
 
 
@@ -96,23 +95,26 @@ def restore_worktree(worktree: Worktree) -> None:
 
 
 def _repository_at(folder: Path, data_dir: Path, *, trusted: bool) -> tuple[UserGit, Path, str]:
-    """Return git in the repository of a folder, the top of its checkout, and the id of its HEAD commit."""
+    """Return git in the repository of a folder, the top of the checkout, and the id of the HEAD commit.
+
+    Raises `UserError` if the repository cannot have worktrees.
+    """
     repository = find_repository(folder)
     if repository is None:
         if found := find_repository_folder(str(folder)):
-            raise UserError(f"{found} is a bare repository, from which acp-tui makes no worktrees.")
+            raise UserError(f"{found} is a bare repository; --worktree needs one with a checkout.")
         raise UserError(f"{folder} is not in a git repository, which --worktree needs.")
     if is_own_worktree(repository.top, data_dir):
-        raise UserError("This folder is in a worktree of acp-tui already; start without --worktree.")
+        raise UserError("This folder is already in a worktree of acp-tui; start without --worktree.")
     git = UserGit(repository.top, trusted=trusted)
     if Path(git.line("rev-parse", "--show-toplevel")).resolve() != repository.top.resolve():
-        raise UserError("The files of this repository are elsewhere (core.worktree), so it gets no worktree.")
+        raise UserError("--worktree needs a repository whose files are beside it (core.worktree is set).")
     if git.line("rev-parse", "--show-superproject-working-tree"):
         raise UserError(f"{repository.top} is a submodule; use --worktree in the repository around it.")
     try:
         base = git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     except GitCommandError:
-        raise UserError("The repository has no commit yet, and a worktree is made from one.") from None
+        raise UserError("The repository has no commit yet; --worktree needs one to start from.") from None
     return git, repository.top, base
 
 
@@ -122,86 +124,105 @@ def _current_branch(git: UserGit) -> str:
     return name.removeprefix("refs/heads/")
 
 
-# --------------------------------------------------------------------------- names
+# --------------------------------------------------------------------------- creating
+
+# Several agents may be started at the same moment. So it is not enough to find a free name: the branch and
+# the folder are created at once, which fails if another process was faster.
 
 
-def _checked_name(git: UserGit, name: str) -> str:
-    """Return the name of a branch as git reads it. Raises `UserError` if it is invalid or taken."""
+def _named_branch(git: UserGit, name: str, base: str) -> str:
+    """Create a branch with this name. Raises `UserError` if the name is invalid or taken."""
     if not git.succeeds("check-ref-format", f"refs/heads/{name}") or name.startswith("-"):
         raise UserError(f'"{visible_line(name)}" cannot be the name of a branch.')
     if _has_branch(git, name):
         raise UserError(f'The branch "{name}" exists already; choose another --worktree-name.')
+    _create_branch(git, name, base)
     return name
 
 
-def _free_name(git: UserGit, agent: str) -> str:
+def _free_branch(git: UserGit, agent: str, base: str) -> str:
+    """Create a branch named after the agent and the time, and return its name."""
     moment = datetime.now().strftime("%m%d-%H%M")  # noqa: DTZ005 - the user's own time
-    stem = f"{BRANCH_PREFIX}{_slug(agent) or 'agent'}-{moment}"
-    number = 1
-    while _has_branch(git, name := stem if number == 1 else f"{stem}-{number}"):
-        number += 1
+    for name in _numbered(f"{BRANCH_PREFIX}{_slug(agent) or 'agent'}-{moment}"):
+        if _has_branch(git, name):
+            continue
+        try:
+            _create_branch(git, name, base)
+        except GitCommandError:
+            if not _has_branch(git, name):
+                raise
+        else:
+            break
     return name
+
+
+def _create_branch(git: UserGit, name: str, base: str) -> None:
+    git.guarded("branch", "--quiet", "--no-track", name, base)
 
 
 def _has_branch(git: UserGit, name: str) -> bool:
     return git.succeeds("show-ref", "--verify", "--quiet", f"refs/heads/{name}")
 
 
-def _free_path(data_dir: Path, top: Path, branch: str) -> Path:
-    """Return a path for the worktree that does not exist: below a folder for the repository."""
-    digest = hashlib.sha256(os.fsencode(top)).hexdigest()[:6]
-    folder = worktrees_directory(data_dir) / f"{_slug(top.name) or 'repository'}-{digest}"
-    stem = _slug(branch.removeprefix(BRANCH_PREFIX)) or "worktree"
-    number = 1
-    while (path := folder / (stem if number == 1 else f"{stem}-{number}")).exists():
-        number += 1
+def _check_out(git: UserGit, branch: str, parent: Path) -> Path:
+    """Create a worktree of a new branch in a new folder. If that fails, delete both. Return the folder."""
+    path: Path | None = None
+    try:
+        path = _new_folder(parent, _slug(branch.removeprefix(BRANCH_PREFIX)) or "worktree")
+        git.guarded("worktree", "add", "--quiet", str(path), branch)
+    except (GitCommandError, OSError) as error:
+        if path is not None:
+            shutil.rmtree(path, ignore_errors=True)
+        git.succeeds("worktree", "prune")
+        git.succeeds("branch", "--delete", "--force", branch)
+        reason = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
+        raise UserError(f"The worktree could not be created: {reason}.") from error
     return path
+
+
+def _new_folder(parent: Path, stem: str) -> Path:
+    private_directory(parent)
+    for name in _numbered(stem):
+        with suppress(FileExistsError):
+            (parent / name).mkdir()
+            break
+    return parent / name
+
+
+def _folder_of_repository(data_dir: Path, top: Path) -> Path:
+    """Return the folder for the worktrees of a repository. Its name differs for repositories of one name."""
+    digest = hashlib.sha256(os.fsencode(top)).hexdigest()[:6]
+    return worktrees_directory(data_dir) / f"{_slug(top.name) or 'repository'}-{digest}"
+
+
+def _numbered(stem: str) -> Iterator[str]:
+    """Yield the stem, then the stem with the numbers from 2 on."""
+    yield stem
+    yield from (f"{stem}-{number}" for number in count(2))
 
 
 def _slug(text: str) -> str:
     return re.sub("[^a-z0-9._]+", "-", text.lower()).strip("-.")[:60]
 
 
-# --------------------------------------------------------------------------- creating
-
-
-def _add(git: UserGit, worktree: Worktree) -> None:
-    """Create the worktree and its branch. If that fails, remove what was made of it."""
-    try:
-        private_directory(worktree.path.parent)
-        git.guarded(
-            *("worktree", "add", "--quiet", "--no-track"),
-            *("-b", worktree.branch, str(worktree.path), worktree.base),
-        )
-    except (GitCommandError, OSError) as error:
-        shutil.rmtree(worktree.path, ignore_errors=True)
-        git.succeeds("worktree", "prune")
-        git.succeeds("branch", "--delete", "--force", worktree.branch)
-        reason = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
-        raise UserError(f"The worktree could not be made: {reason}.") from error
+# --------------------------------------------------------------------------- what is not in the worktree
 
 
 def _notices(git: UserGit) -> list[str]:
-    """Return what is in the user's checkout but not in the new worktree."""
+    """Return sentences about what is in the user's checkout but not in the new worktree."""
     changed: list[str] = []
     untracked: list[str] = []
     ignored: list[str] = []
-    words = [
-        "status",
-        "--porcelain",
-        "-z",
-        "--no-renames",
-        "--untracked-files=normal",
-        "--ignored",
-    ]
-    for record in git.guarded(*words).split(b"\0"):
+    # Git runs the filters of a submodule's configuration if it looks for changes inside.
+    words = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty"]
+    for record in git.guarded(*words, "--untracked-files=normal", "--ignored").split(b"\0"):
         status, name = record[:2], visible_line(os.fsdecode(record[3:]))
         if status:
             {b"??": untracked, b"!!": ignored}.get(status, changed).append(name)
     parts = [
-        _named("uncommitted changes", changed),
-        _named("untracked files", untracked),
-        _named("ignored files", ignored),
+        _with_names("uncommitted changes", changed),
+        _with_names("untracked files", untracked),
+        _with_names("ignored files", ignored),
     ]
     found = [part for part in parts if part]
     notices = [f"Not in the worktree: {'; '.join(found)}."] if found else []
@@ -210,8 +231,9 @@ def _notices(git: UserGit) -> list[str]:
     return notices
 
 
-def _named(what: str, names: Sequence[str]) -> str:
+def _with_names(label: str, names: list[str]) -> str:
+    """Return the label with the first names in brackets; an empty string if there are none."""
     if not names:
         return ""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"{what} ({', '.join(names[:MAX_NAMES])}{more})"
+    return f"{label} ({', '.join(names[:MAX_NAMES])}{more})"
