@@ -322,6 +322,19 @@ class AcpTui(ResilientApp):
         if not self.tabs.show_waiting():
             self.notify("No agent is waiting for you.", timeout=3)
 
+    def action_overview(self) -> None:
+        """Show all open conversations and what they are doing, or close that screen."""
+        from acp_tui.ui.screens.overview.overview_screen import OverviewScreen
+
+        if isinstance(self.screen, OverviewScreen):
+            self.screen.dismiss(None)
+        else:
+            self.push_screen(OverviewScreen(self.tabs, self.palette), self._show_chosen)
+
+    def _show_chosen(self, tab: Tab | None) -> None:
+        if tab is not None and tab in self.tabs:
+            self.tabs.show(tab)
+
     def action_close_tab(self) -> None:
         """Close the current tab and end its agent."""
         if self.tabs.current is not None:

@@ -109,6 +109,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "tab.after": "Go to next tab",
     "tab.before": "Go to previous tab",
     "tab.waiting": "Go to who waits",
+    "tab.overview": "Overview of conversations",
     "tab.rename": "Rename tab",
     "tab.close": "Close tab",
     # the program
@@ -229,6 +230,8 @@ SINGLE_KEY_TITLES: Mapping[str, str] = {
     "conversation.home": "Top of the conversation",
     "conversation.end": "Bottom of the conversation",
     "conversation.tab": "Focus the next part of the screen, or answer the agent's question",
+    "overview.up": "Previous conversation",
+    "overview.down": "Next conversation",
     "tab.after": "Next tab",
     "tab.before": "Previous tab",
     **{f"tab.{digit}": f"Go to tab {digit}" for digit in range(1, 10)},

@@ -33,7 +33,7 @@ TEXT_SCOPES: tuple[ScopeName, ...] = (
 )
 """Scopes in which text is typed, so that letters cannot be bound."""
 MODAL_SCOPES: frozenset[ScopeName] = frozenset(
-    {"permission", "rule", "rules", "rename", "form", "form_choice", "choose", "detail", "help"}
+    {"permission", "rule", "rules", "rename", "overview", "form", "form_choice", "choose", "detail", "help"}
 )
 """Scopes of modal dialogs, from which only priority keys reach the app."""
 
@@ -47,7 +47,7 @@ FOCUS_PATHS: tuple[FocusPath, ...] = (
     *(((scope,), ("form", "dialog"), ("app",)) for scope in ("edit", "form_choice")),
     *(
         ((scope, "dialog"), ("app",))
-        for scope in ("permission", "rule", "rules", "rename", "choose", "detail", "help")
+        for scope in ("permission", "rule", "rules", "rename", "overview", "choose", "detail", "help")
     ),
 )
 """Every order in which scopes can receive a key. Priority keys are checked first, in reverse order."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
     from acp_tui.ui.keys.palette_command import PaletteCommand
+    from acp_tui.ui.screens.overview.conversation_facts import ConversationFacts
     from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.theme.palette import Palette
 
@@ -168,6 +169,10 @@ class BaseScreen(Screen[None]):
 
     def show_place(self, place: TextPlace) -> None:
         """Scroll to a text in the conversation on this screen, if there is one, and mark it."""
+
+    def conversation_facts(self) -> ConversationFacts | None:
+        """Return what the overview shows of this conversation; None if there is none."""
+        return None
 
     @property
     def can_be_renamed(self) -> bool:

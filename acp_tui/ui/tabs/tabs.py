@@ -172,6 +172,10 @@ class Tabs:
             return min(asking, key=lambda tab: tab.asked_at or 0.0)
         return min(finished, key=lambda tab: tab.finished_at or 0.0, default=None)
 
+    def asking_count(self) -> int:
+        """Return the number of tabs in which an agent waits for an answer."""
+        return len(self._asking())
+
     def _asking(self) -> list[Tab]:
         return [tab for tab in self._tabs if tab.asked_at is not None]
 
@@ -246,7 +250,7 @@ class Tabs:
 
         question = f"{tab.state.agent or 'The agent'} is still working. Stop it and close the tab?"
         dialog = ConfirmScreen(question, app_of(self._app).palette, yes="Close the tab", no="Keep it open")
-        confirmed = await tab.screen.ask(dialog)
+        confirmed = await self._app.push_screen_wait(dialog)  # over the tab that the user sees
         return confirmed is True
 
     async def remove(self, tab: Tab) -> None:

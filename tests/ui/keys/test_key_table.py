@@ -28,6 +28,7 @@ from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
 from acp_tui.ui.screens.options.options_screen import OptionsScreen
+from acp_tui.ui.screens.overview.overview_screen import OverviewScreen
 from acp_tui.ui.screens.review.comment_line import CommentLine
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.session.replay import ReplayScreen
@@ -66,6 +67,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "mcp": McpScreen,
     "signin": SignInScreen,
     "rename": RenameDialog,
+    "overview": OverviewScreen,
     "find": FindLine,
     "dialog": Dialog,
     "permission": PermissionScreen,
@@ -117,6 +119,7 @@ def test_letters_are_bound_only_where_no_text_is_typed() -> None:
         "help",
         "review",
         "mcp",
+        "overview",
     }
 
 

@@ -77,10 +77,9 @@ async def test_closing_a_tab_ends_its_agent_and_frees_its_screen(open_ui: Open) 
     async with open_ui() as ui:
         first = ui.screen
         screen = weakref.ref(await open_second(ui))
-        session = ui.made[1].conversation.session
-        ui.made.clear()
         await ui.press("alt+w")
-        await ui.until(lambda: session.phase == "dead")
+        await ui.until(lambda: ui.made[1].conversation.session.phase == "dead")
+        ui.made.clear()
         assert ui.screen is first
         assert strip(ui) == ""
 
@@ -193,3 +192,19 @@ async def test_an_agent_that_does_not_start_closes_only_its_tab(open_ui: Open) -
         await ui.until(lambda: len(ui.app.tabs) == 1)
         await ui.until(lambda: "No such agent." in ui.toasts())
         assert ui.screen is first
+
+
+async def test_the_overview_shows_all_tabs_and_goes_to_one(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        first = ui.screen
+        second = await open_second(ui)
+        first.runner.prompts.submit('[["wait_for_cancel"]]')
+        await ui.until(lambda: first.session.working)
+        await ui.press("alt+o")
+        await ui.sees("2 open · 1 working · 0 waiting", "1 ● scripted", "2 ○ scripted")
+        first.runner.stop_turn()
+        await ui.sees("0 working", "1 ✔ scripted")
+        await ui.press("x")
+        await ui.until(lambda: not second.is_attached and len(ui.app.tabs) == 1)
+        await ui.press("alt+o", "enter")
+        await ui.until(lambda: ui.app.screen is first)

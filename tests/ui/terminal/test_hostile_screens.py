@@ -16,6 +16,7 @@ from unittest.mock import AsyncMock, Mock
 
 import pytest
 from rich.style import Style
+from textual.app import App
 from textual.screen import Screen
 
 import acp_tui.ui
@@ -74,6 +75,8 @@ from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
 from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
 from acp_tui.ui.screens.options.option_changes import OptionChanges
 from acp_tui.ui.screens.options.options_screen import OptionsScreen
+from acp_tui.ui.screens.overview.conversation_facts import ConversationFacts
+from acp_tui.ui.screens.overview.overview_screen import OverviewScreen
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.session.context import SessionContext
 from acp_tui.ui.screens.session.replay import ReplayScreen
@@ -83,7 +86,10 @@ from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
 from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
 from acp_tui.ui.tabs.rename_dialog import RenameDialog
+from acp_tui.ui.tabs.tab_state import TabState
+from acp_tui.ui.tabs.tabs import Tabs
 from acp_tui.ui.theme.themes import load_theme
+from acp_tui.ui.widgets.status_layout import StatusFacts
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
 from tests.support.stored_sessions import record_session
@@ -92,6 +98,7 @@ from tests.support.terminal import Terminal as RealTerminal
 from tests.support.waiting import until
 from tests.ui.review.sample_review import SampleReview, changed, sample_screen, text
 from tests.ui.screens.questions import permission
+from tests.ui.tabs.test_tab_looks import Conversation
 from tests.ui.terminal.test_terminal_escapes import assert_harmless
 
 if TYPE_CHECKING:
@@ -193,6 +200,14 @@ def sign_in(palette: Palette) -> SignInProgress:
     return dialog
 
 
+def overview(palette: Palette) -> OverviewScreen:
+    """Return the overview of one conversation."""
+    tabs = Tabs(App(), None)
+    state = TabState(EVIL, EVIL, EVIL, "asking", EVIL)
+    tabs.add_first(Conversation(palette, state, ConversationFacts(StatusFacts(EVIL), EVIL)))
+    return OverviewScreen(tabs, palette)
+
+
 def options(palette: Palette) -> OptionsScreen:
     """Return the options of an agent, of which one could not be set."""
     choices = [Choice(EVIL, EVIL, EVIL, EVIL)]
@@ -223,6 +238,7 @@ def subagent(palette: Palette) -> SubagentScreen:
 DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     ChooseScreen: lambda palette: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)], palette),
     RenameDialog: lambda palette: RenameDialog(EVIL, EVIL, palette),
+    OverviewScreen: overview,
     ConfirmScreen: lambda palette: ConfirmScreen(EVIL, palette, yes=EVIL, no=EVIL),
     DetailScreen: lambda palette: DetailScreen(EVIL, EVIL, palette),
     FileViewScreen: lambda palette: FileViewScreen(EVIL, NAME, f"{TEXT}\n", palette, line=1),

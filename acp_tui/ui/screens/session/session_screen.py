@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.session.change import Change
     from acp_tui.session.state import Entry, Session
+    from acp_tui.ui.screens.overview.conversation_facts import ConversationFacts
     from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.theme.palette import Palette
 
@@ -189,6 +190,16 @@ class SessionScreen(BaseScreen):
         if self.status.tabs_asking != count:
             self.status.tabs_asking = count
             self.update_status()
+
+    def conversation_facts(self) -> ConversationFacts:
+        """Return what the overview shows of this conversation."""
+        from acp_tui.ui.screens.overview import conversation_facts as overview
+
+        session = self.session
+        facts = self.status.facts(session, self.now(), asking=self.is_asking())
+        return overview.ConversationFacts(
+            facts, overview.running_call(session), overview.changed_files(session)
+        )
 
     def is_asking(self) -> bool:
         """Return True while the agent waits for an answer from the user."""

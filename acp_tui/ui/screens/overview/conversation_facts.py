@@ -1,0 +1,38 @@
+"""What the overview shows of a conversation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.session.state import Diff, ToolCall
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Session
+    from acp_tui.ui.widgets.status_layout import StatusFacts
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFacts:
+    """The status of a conversation and its work so far. Texts are safe to display."""
+
+    status: StatusFacts
+    activity: str = ""  # the tool call that runs
+    changed_files: int = 0
+
+
+def running_call(session: Session) -> str:
+    """Return the title of the tool call that started last and still runs; empty if none does."""
+    for entry in reversed(session.entries):
+        if isinstance(entry, ToolCall) and entry.status in ("pending", "in_progress"):
+            return entry.title
+        if not isinstance(entry, ToolCall):
+            break
+    return ""
+
+
+def changed_files(session: Session) -> int:
+    """Return the number of files that the tool calls of a session changed."""
+    subagents = (subagent.session for subagent in session.subagents.values())
+    calls = (entry for each in (session, *subagents) for entry in each.entries if isinstance(entry, ToolCall))
+    return len({part.path for call in calls for part in call.content if isinstance(part, Diff)})
