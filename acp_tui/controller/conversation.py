@@ -41,6 +41,7 @@ from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.agent_identity import identity_of
 from acp_tui.processes import Reaper
 from acp_tui.session.events import AgentExited, AgentStarted, SessionOpened
+from acp_tui.store.session_name import session_name, set_session_name
 from acp_tui.store.stored_sessions import BASELINE
 from acp_tui.workspace.baseline.limits import Limits
 from acp_tui.workspace.baseline.turn_history import HistoryLimits
@@ -216,6 +217,15 @@ class Conversation:
         """The folder to which rules, trust and history belong: of the user's checkout, not of a worktree."""
         worktree = self.options.worktree
         return worktree.project_folder if worktree is not None else self.cwd
+
+    @property
+    def name(self) -> str:
+        """The user's own name for the session; empty if it has none."""
+        return session_name(self.folder.meta)
+
+    def rename(self, name: str) -> None:
+        """Name the session. An empty name removes the name."""
+        set_session_name(self.folder, name)
 
     @property
     def log_path(self) -> str | None:

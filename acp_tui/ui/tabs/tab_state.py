@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.session.text import visible_line
-from acp_tui.store.session_name import session_name
 
 if TYPE_CHECKING:
     from acp_tui.controller import Conversation
@@ -47,7 +46,7 @@ def conversation_state(
     return TabState(
         facts.agent,
         " ".join(visible_line(session.title or "").split())[:MAX_TITLE_CHARACTERS],
-        session_name(conversation.folder.meta) if conversation is not None else "",
+        conversation.name if conversation is not None else "",
         facts.phase,
         visible_line(question),
         len(session.entries),

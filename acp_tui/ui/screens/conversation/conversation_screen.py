@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 
 from acp_tui.session.state import Session
-from acp_tui.store.session_name import set_session_name
 from acp_tui.ui import keys
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.conversation import gc_control
@@ -473,7 +472,7 @@ class ConversationScreen(SessionScreen):
     def rename(self, name: str) -> None:
         """Name the session; an empty name restores the agent's title for it."""
         if (conversation := self.runner.conversation) is not None:
-            set_session_name(conversation.folder, name)
+            conversation.rename(name)
             self.update_status()
 
     @property
