@@ -17,7 +17,7 @@ from acp_tui.controller import Options, set_defaults, set_mode, set_option
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.session.events import Noticed
-from acp_tui.workspace.git.worktrees.use import WorktreeUse
+from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 
 if TYPE_CHECKING:
     import argparse
@@ -73,8 +73,8 @@ class ConversationSetup:
             launch, self._options, keep_log=not args.no_log, resumed=self._stored, fork=fork
         )
         worktree = self._options.worktree
-        self.worktree_use = WorktreeUse(worktree.path) if worktree is not None else None
-        """Keeps the worktree from being removed by others."""
+        self.worktree_lock = WorktreeLock(worktree.path) if worktree is not None else None
+        """Keeps other processes from removing the worktree."""
         self.worktree_passed_on = False
         """Whether a new session continues in the worktree, which therefore must not be removed."""
         self.closing_notes: list[str] = []

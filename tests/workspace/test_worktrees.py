@@ -19,9 +19,9 @@ from acp_tui.workspace.git.worktrees.finishing import (
     remove_worktree,
 )
 from acp_tui.workspace.git.worktrees.status import worktree_status
-from acp_tui.workspace.git.worktrees.use import WorktreeUse
 from acp_tui.workspace.git.worktrees.user_git import GitCommandError
 from acp_tui.workspace.git.worktrees.worktree import Worktree
+from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 from tests.workspace.projects import fill, git, repository
 
 if TYPE_CHECKING:
@@ -348,7 +348,7 @@ def test_conflicts_change_nothing(project: Path, data: Path) -> None:
     fill(worktree.path, {"a.txt": "mine\n", "new.txt": "n\n"})
     commit(project, "a.txt", "theirs\n")
     before = worktree_status(worktree)
-    with pytest.raises(UserError, match="main has changed the same lines of a"):
+    with pytest.raises(UserError, match="both branches have changed the same lines of a"):
         merge(worktree, SQUASH)
     assert worktree_status(worktree).commits == before.commits
     assert (worktree.path / "a.txt").read_text() == "mine\n"
@@ -409,13 +409,13 @@ def test_a_merge_of_something_else_than_was_shown_is_refused(project: Path, data
 
 def test_a_worktree_in_use_is_not_removed(project: Path, data: Path) -> None:
     worktree = worktree_of(project, data)
-    first, second = WorktreeUse(worktree.path), WorktreeUse(worktree.path)
+    first, second = WorktreeLock(worktree.path), WorktreeLock(worktree.path)
     assert first.is_shared()
     assert second.is_shared()
-    second.end()
+    second.release()
     assert not first.is_shared()
     with pytest.raises(UserError, match="Another conversation works in the worktree"):
         remove_worktree(worktree)
-    first.end()
+    first.release()
     remove_worktree(worktree)
     assert not worktree.path.exists()

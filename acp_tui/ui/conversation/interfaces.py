@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
     from acp_tui.session.state import AuthMethod, Session
-    from acp_tui.workspace.git.worktrees.use import WorktreeUse
+    from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 
 
 class GuardedAnswer(Protocol):
@@ -90,7 +90,7 @@ class PreparedConversation(Protocol):
 
     app_context: AppContext
     conversation: Conversation
-    worktree_use: WorktreeUse | None
+    worktree_lock: WorktreeLock | None
     worktree_passed_on: bool
     closing_notes: list[str]
     when_closed: Callable[[], None]

@@ -173,8 +173,8 @@ class WorktreeFinish:
         if worktree is None or prepared is None:
             return
         shared = prepared.worktree_passed_on or _is_shared(prepared)
-        if prepared.worktree_use is not None:
-            prepared.worktree_use.end()
+        if prepared.worktree_lock is not None:
+            prepared.worktree_lock.release()
         if shared:
             return
         sentence = await asyncio.to_thread(self._remove, worktree)
@@ -210,7 +210,7 @@ def _status(worktree: Worktree) -> WorktreeStatus:
 
 def _is_shared(prepared: PreparedConversation) -> bool:
     """Return True if another conversation works in the worktree, too; the last one decides."""
-    return prepared.worktree_use is not None and prepared.worktree_use.is_shared()
+    return prepared.worktree_lock is not None and prepared.worktree_lock.is_shared()
 
 
 def _committed(status: WorktreeStatus, *, squash: bool) -> str:

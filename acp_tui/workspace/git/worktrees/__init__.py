@@ -1,1 +1,1 @@
-"""Git worktrees of conversations in the user's repository: creating, inspecting, merging, removing."""
+"""Creates, inspects, merges and removes the git worktrees in which conversations work."""

@@ -9,36 +9,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.workspace.git.worktrees.status import worktree_status
-from acp_tui.workspace.git.worktrees.use import WorktreeUse
 from acp_tui.workspace.git.worktrees.user_git import GitCommandError, UserGit
+from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 
 if TYPE_CHECKING:
     from acp_tui.workspace.git.worktrees.status import WorktreeStatus
     from acp_tui.workspace.git.worktrees.worktree import Worktree
 
 MAX_NAMES = 5
-"""The maximum number of conflicting files that are named."""
+"""The maximum number of conflicting files that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """How to merge, as the user has chosen it."""
+    """How to merge a worktree."""
 
-    squash: bool  # into one commit; otherwise all commits are kept, which needs a fast-forward
-    message: str = ""  # of the new commit; needed to squash, and if there is something to commit
+    squash: bool  # into one commit; otherwise by a fast-forward, which keeps all commits
+    message: str = ""  # of the new commit; unused if there are only commits to fast-forward to
 
 
 class ChangedMeanwhileError(UserError):
-    """The worktree or the branch is not as the user has seen it."""
+    """The worktree or its target branch has changed since the user has seen its status."""
 
 
 def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -> str:
     """Merge the worktree into its target branch, and return what was done, as a sentence. Blocks.
 
-    The user's hooks and settings apply. If anything fails, the target branch and its checkout are as before.
+    Uncommitted files are committed first. The user's hooks and settings apply. If anything fails, the target
+    branch and its checkout stay as they were.
 
     Args:
         worktree: The worktree. It is not removed.
@@ -48,11 +50,11 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
     Raises:
         ChangedMeanwhileError: The worktree differs from what the user has seen.
         GitCommandError: Git refused, or a hook did; its output says why.
-        UserError: The changes collide with those of the target.
+        UserError: The worktree cannot be merged, or its changes conflict with those of the target.
     """
     status = worktree_status(worktree)
     if status != shown:
-        raise ChangedMeanwhileError("The worktree has changed since it was shown; look again.")
+        raise ChangedMeanwhileError("The worktree has changed meanwhile. Check the list again.")
     if status.obstacle:
         raise UserError(status.obstacle)
     if status.behind and not plan.squash:
@@ -64,27 +66,27 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
         if plan.squash:
             _squash(git, worktree, plan.message)
         _advance(git, worktree)
-        git.succeeds("checkout", "--quiet", "-B", worktree.branch)  # now at the target, where HEAD is
+        git.succeeds("checkout", "--quiet", "-B", worktree.branch)  # at HEAD, which is the target now
     except UserError:
         _go_back(git, worktree, status)
         raise
-    what = "one commit" if plan.squash else _count(len(status.commits) + status.is_dirty, "commit")
-    return f"Merged {what} into {worktree.target}."
+    merged = "one commit" if plan.squash else pluralize(len(status.commits) + status.is_dirty, "commit")
+    return f"Merged {merged} into {worktree.target}."
 
 
 def remove_worktree(worktree: Worktree) -> None:
     """Delete the worktree with everything in it, and its branch. Blocks.
 
-    Call `worktree_status` first: it says what is lost. Raises `UserError`, for example if a conversation
+    `worktree_status` returns what would be lost. Raises `UserError`, for example if another conversation
     works in the worktree.
     """
-    use = WorktreeUse(worktree.path)
+    lock = WorktreeLock(worktree.path)
     try:
-        if use.is_shared():
+        if lock.is_shared():
             raise UserError(f"Another conversation works in the worktree {worktree.path}.")
         _remove(worktree)
     finally:
-        use.end()
+        lock.release()
 
 
 def _remove(worktree: Worktree) -> None:
@@ -106,7 +108,7 @@ def _remove(worktree: Worktree) -> None:
 
 
 def _commit_all(git: UserGit, plan: MergePlan) -> None:
-    """Commit everything that is not ignored. To squash, this is only a step, for which no hooks run."""
+    """Commit everything that is not ignored. If it is squashed later, no hooks run for this commit."""
     git.as_user("add", "--all")
     try:
         if plan.squash:
@@ -134,24 +136,23 @@ def _squash(git: UserGit, worktree: Worktree, message: str) -> None:
     try:
         git.as_user("merge", "--squash", "--quiet", f"refs/heads/{worktree.branch}", hooks=False)
     except GitCommandError:
-        names = [os.fsdecode(name) for name in _conflicts(git)]
-        if not names:
-            raise
-        raise UserError(_conflict_sentence(worktree, names)) from None
+        if names := _conflicting_files(git):
+            raise UserError(_conflict_sentence(worktree, names)) from None
+        raise
     if not git.succeeds("diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv"):
         _commit(git, message)
 
 
-def _conflicts(git: UserGit) -> list[bytes]:
+def _conflicting_files(git: UserGit) -> list[str]:
     output = git.guarded("diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff", "--no-textconv")
-    return [name for name in output.split(b"\0") if name]
+    return [os.fsdecode(name) for name in output.split(b"\0") if name]
 
 
 def _conflict_sentence(worktree: Worktree, names: list[str]) -> str:
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     listed = visible_line(", ".join(names[:MAX_NAMES])) + more
     return (
-        f"Nothing was merged: {worktree.target} has changed the same lines of {listed}. "
+        f"Nothing was merged: both branches have changed the same lines of {listed}. "
         f"Have the agent merge {worktree.target} into {worktree.branch}, or do so yourself, and try again."
     )
 
@@ -173,7 +174,7 @@ def _advance(git: UserGit, worktree: Worktree) -> None:
 
 def _require_descendant(git: UserGit, target: str) -> None:
     if not git.succeeds("merge-base", "--is-ancestor", f"refs/heads/{target}", "HEAD"):
-        raise GitCommandError("It has got new commits.")
+        raise GitCommandError("It has new commits.")
 
 
 def _checkout_of(git: UserGit, branch: str) -> Path | None:
@@ -188,10 +189,6 @@ def _checkout_of(git: UserGit, branch: str) -> Path | None:
 
 
 def _go_back(git: UserGit, worktree: Worktree, status: WorktreeStatus) -> None:
-    """Bring the worktree back to where it was, after a merge that failed. All its work is committed."""
+    """Restore the worktree as it was before a merge that failed. Everything in it has been committed."""
     git.succeeds("checkout", "--quiet", "--force", worktree.branch)
-    git.succeeds("reset", "--quiet", status.head)  # what was uncommitted is so again
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    git.succeeds("reset", "--quiet", status.head)  # keeps the files, and undoes the commit

@@ -25,13 +25,13 @@ class WorktreeStatus:
 
     head: str = ""  # the id of the commit that is checked out; empty: the folder is gone
     target: str = ""  # the id of the commit that the target branch points to; empty: there is no such branch
-    commits: tuple[str, ...] = ()  # short ids and titles of those that the target does not have, newest first
-    behind: int = 0  # the number of commits that only the target has
+    commits: tuple[str, ...] = ()  # that the target does not have: short ids and titles, newest first
+    behind: int = 0  # the number of commits that the target has and the worktree has not
     changed: tuple[str, ...] = ()  # tracked files with uncommitted changes
     untracked: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()  # folders whose files are all ignored end in a slash
+    ignored: tuple[str, ...] = ()  # files, and folders with a slash at the end
     obstacle: str = ""  # why it cannot be merged, in a sentence
-    fingerprint: str = ""  # changes with the state of any file
+    fingerprint: str = ""  # differs after any change of a file that is not ignored
 
     @property
     def is_unchanged(self) -> bool:
@@ -110,7 +110,7 @@ def _commits(git: UserGit, worktree: Worktree, target: str, *heads: str) -> tupl
 def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str], *, conflicts: bool) -> str:
     """Return why the worktree cannot be merged, in a sentence; an empty string if it can be."""
     if not worktree.target:
-        return "It cannot be merged: no branch was checked out when it was made."
+        return "It cannot be merged: no branch was checked out when it was created."
     if not target:
         return f"It cannot be merged: the branch {worktree.target} is gone."
     current = os.fsdecode(git.guarded("symbolic-ref", "--quiet", "HEAD", ok=(0, 1))).strip()
@@ -124,12 +124,12 @@ def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str
         return f"It cannot be merged: {nested[0]} is a git repository of its own."
     repository = find_repository(worktree.path)
     if repository is not None and (repository.git_dir / "modules").is_dir():
-        return "It cannot be merged here: it has submodules, whose own commits would be lost."
+        return "It cannot be merged by acp-tui: it has submodules, whose own commits would be lost."
     return ""
 
 
 def _fingerprint(top: Path, names: list[str]) -> str:
-    """Return a text that changes when one of these files does."""
+    """Return a text that differs after one of these files was changed."""
     parts: list[str] = []
     for name in names:
         try:

@@ -1,8 +1,8 @@
 """Runs git in the user's repository, for operations that the user has asked for.
 
 A repository can contain programs: hooks, and the filters, the file system monitor and the transports of its
-own configuration. `guarded` commands run none of them, so that they are safe in a repository that nobody has
-looked at. `as_user` commands are what the user would type: their hooks and settings apply.
+own configuration. `guarded` commands run none of them, so that they are safe in an untrusted repository.
+`as_user` commands are what the user would type: hooks and settings apply.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GIT_SECONDS = 600.0
 """Time limit of one command: the checkout of a large repository and the hooks of a commit take their time."""
 MAX_ERROR_BYTES = 20_000
-"""The maximum size of the error output that is kept; a hook may print anything."""
+"""The maximum size of the output in an error; a hook may print any amount."""
 _REPOSITORY_VARIABLES = frozenset(
     {
         *("GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"),
@@ -59,7 +59,7 @@ _FILTER_PROGRAMS = ("clean", "smudge", "process")
 
 
 class GitCommandError(UserError):
-    """A git command failed. `output` is everything that git and its hooks said."""
+    """A git command failed. `output` is the end of what git and its hooks printed."""
 
     def __init__(self, sentence: str, output: str = "") -> None:
         super().__init__(sentence)
@@ -70,12 +70,12 @@ class UserGit:
     """Runs git commands in one folder of a repository. All calls block. Nothing is passed to a shell."""
 
     def __init__(self, folder: Path, *, trusted: bool = False) -> None:
-        """`trusted`: guarded commands may run the programs of the repository as well."""
+        """`trusted`: guarded commands may run programs of the repository."""
         self._folder = folder
         self._trusted = trusted
 
     def guarded(self, *words: str, ok: Sequence[int] = (0,)) -> bytes:
-        """Run a command without any program of the repository, and return its output.
+        """Run a command and return its output. No program of the repository runs unless it is trusted.
 
         Raises `GitCommandError` if the exit code is not in `ok`.
         """
@@ -88,9 +88,9 @@ class UserGit:
         return self._run([*_options(settings), *words], _GUARDED_ENVIRONMENT, b"", ok)
 
     def as_user(self, *words: str, stdin: bytes = b"", hooks: bool = True) -> bytes:
-        """Run a command as if the user had typed it, except that it cannot ask on the terminal.
+        """Run a command as if the user had typed it, except that it cannot ask anything on the terminal.
 
-        Return the output. Raises `GitCommandError`.
+        Return the output. Without `hooks`, the command runs no hooks. Raises `GitCommandError`.
         """
         settings = {"gc.auto": "0"} if hooks else {"gc.auto": "0", "core.hooksPath": os.devnull}
         return self._run([*_options(settings), *words], {}, stdin, (0,))
@@ -109,7 +109,7 @@ class UserGit:
 
     @cached_property
     def own_filters(self) -> list[str]:
-        """The filters whose programs come from the repository's own configuration, such as `git-crypt`."""
+        """The names of filters that only the repository's own configuration defines, such as `git-crypt`."""
         users = self._filter_settings("--global") | self._filter_settings("--system")
         own = (self._filter_settings("--local") | self._filter_settings("--worktree")) - users
         return sorted({key.removeprefix("filter.").rpartition(".")[0] for key, _ in own})
@@ -175,7 +175,7 @@ def _options(settings: dict[str, str]) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return acp-tui's environment without the variables that lead git elsewhere."""
+    """Return acp-tui's environment without `_REPOSITORY_VARIABLES` and git's debug output."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -185,14 +185,15 @@ def _environment() -> dict[str, str]:
 
 
 def _failure(code: int, output: IO[bytes], errors: IO[bytes]) -> GitCommandError:
-    said = _last(errors) or _last(output)
-    lines = said.splitlines()
+    text = _end_of(errors) or _end_of(output)
+    lines = text.splitlines()
     reasons = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
-    reason = reasons[0].partition(": ")[2] or reasons[0] if reasons else f"git exited with code {code}"
-    return GitCommandError(f"{reason.rstrip('.:')}.", said)
+    reason = reasons[0] if reasons else f"git exited with code {code}"
+    reason = reason.removeprefix("fatal: ").removeprefix("error: ")
+    return GitCommandError(f"{reason.rstrip('.:')}.", text)
 
 
-def _last(file: IO[bytes]) -> str:
+def _end_of(file: IO[bytes]) -> str:
     """Return the end of a file, safe to display."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - MAX_ERROR_BYTES))

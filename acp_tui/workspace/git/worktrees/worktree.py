@@ -17,14 +17,14 @@ META_FIELD = "worktree"
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """A git worktree that was made for a conversation, on a branch of its own."""
+    """A git worktree that was created for a conversation, on a branch of its own."""
 
     path: Path
     branch: str
-    base: str  # the id of the commit from which it was made
+    base: str  # the id of the commit from which it was created
     repository: Path  # the top folder of the user's checkout
-    subfolder: str = ""  # where the user was in the checkout; empty: at the top
-    target: str = ""  # the branch of the user's checkout then; empty: HEAD was detached
+    subfolder: str = ""  # in which the user started; empty: at the top
+    target: str = ""  # the user's branch, into which to merge; empty: HEAD was detached
     trusted: bool = False  # the repository's own hooks and filters may run
 
     @property
@@ -53,7 +53,7 @@ class Worktree:
     def from_meta(cls, meta: Mapping[str, Any], data_dir: Path) -> Worktree | None:
         """Return the worktree of a session by its metadata; None if it has none.
 
-        A path outside the worktrees of `data_dir` is ignored: the folder may be removed one day.
+        A worktree with a path outside `data_dir` is ignored, because acp-tui may delete the folder.
         """
         saved = meta.get(META_FIELD)
         if not isinstance(saved, dict):
@@ -73,7 +73,7 @@ class Worktree:
 
 
 def is_own_worktree(path: Path, data_dir: Path) -> bool:
-    """Return True if a folder is, or is in, a worktree that acp-tui made."""
+    """Return True if a path is that of a worktree of acp-tui, or inside one."""
     own = worktrees_directory(data_dir).resolve()
     depth = len(own.parts) + 2
     return ".." not in path.parts and own in (real := path.resolve()).parents and len(real.parts) >= depth

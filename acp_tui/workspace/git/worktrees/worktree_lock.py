@@ -1,4 +1,4 @@
-"""Marks a worktree as used, so that it is not removed below another conversation."""
+"""The lock that keeps a worktree from being removed while a conversation works in it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class WorktreeUse:
-    """A shared lock on the folder of a worktree, held until `end` or until the process ends.
+class WorktreeLock:
+    """A shared lock on the folder of a worktree, held until `release` or until the process ends.
 
-    On file systems without locks, and if the folder is gone, nothing is ever used by others.
+    Some network file systems have no locks. There, and if the folder is gone, `is_shared` returns False.
     """
 
     def __init__(self, path: Path) -> None:
@@ -24,7 +24,7 @@ class WorktreeUse:
             fcntl.flock(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def is_shared(self) -> bool:
-        """Return True if another conversation, of this or another acp-tui, works in the worktree as well."""
+        """Return True if another conversation, of this or another acp-tui process, holds the lock as well."""
         if self._descriptor is None:
             return False
         try:
@@ -35,12 +35,12 @@ class WorktreeUse:
             return False
         else:
             shared = False
-        with suppress(OSError):  # taken back, also if it was lost in the attempt
+        with suppress(OSError):  # an attempt to get the exclusive lock releases the shared one
             fcntl.flock(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return shared
 
-    def end(self) -> None:
-        """Release the lock. May be called again."""
+    def release(self) -> None:
+        """Release the lock, if it is held."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
