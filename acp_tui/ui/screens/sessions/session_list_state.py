@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Item = SavedSession | FoundLine
 
-MAX_ROWS = 500
+MAX_ROWS = 200
 """More sessions are not listed at once: drawing them would slow down every key press."""
 
 
@@ -26,6 +26,7 @@ class SessionListState:
         """`folder` is the current folder, without symbolic links."""
         self._folder = folder
         self._all: list[SavedSession] = []
+        self._listed: list[SavedSession] = []  # without those of other folders, if they are left out
         self._hits: list[SessionHit] = []
         self.this_folder = True
         """Whether sessions of other folders are left out."""
@@ -44,13 +45,13 @@ class SessionListState:
         self._all = list(sessions)
         if first and self.this_folder:
             self.this_folder = any(session.is_in(self._folder) for session in self._all)
-        self._narrow()
+        self._choose_folder()
 
     def toggle_folder(self) -> None:
         """List the sessions of all folders, or only those of the current one."""
         self.this_folder = not self.this_folder
         self._hits = []
-        self._narrow()
+        self._choose_folder()
 
     def filter(self, query: str) -> None:
         """Narrow the list to what the user typed. The previous matching lines stay until new ones come."""
@@ -62,30 +63,33 @@ class SessionListState:
     def show_hits(self, hits: Sequence[SessionHit]) -> None:
         """List these matching lines."""
         self._hits = list(hits) if self.query else []
-        self._narrow()
+        self._find_sessions_of_hits()
 
     @property
     def searched(self) -> Collection[str] | None:
         """The ids of the sessions to search in; None for all."""
-        return {session.id for session in self._in_scope()} if self.this_folder else None
+        return {session.id for session in self._listed} if self.this_folder else None
 
     @property
     def items(self) -> list[Item]:
         """Everything that is listed, in order."""
         return [*self.sessions, *self.lines]
 
-    def _in_scope(self) -> list[SavedSession]:
-        if not self.this_folder:
-            return self._all
-        return [session for session in self._all if session.is_in(self._folder)]
+    def _choose_folder(self) -> None:
+        # Not at every key press: symbolic links are resolved.
+        self._listed = [one for one in self._all if not self.this_folder or one.is_in(self._folder)]
+        self._narrow()
 
     def _narrow(self) -> None:
-        listed = self._in_scope()
+        listed = self._listed
         self.count = len(listed)
-        by_id = {session.id: session for session in listed if session.id}
-        self.lines = [FoundLine(by_id[hit.folder], hit) for hit in self._hits if hit.folder in by_id]
+        self._find_sessions_of_hits()
         if self.query:
             ranked = ((word_rank(self.query, one.title, one.agent_title, one.folder), one) for one in listed)
             matching = [(rank, one) for rank, one in ranked if rank is not None]
             listed = [one for _, one in sorted(matching, key=lambda pair: pair[0])]
         self.sessions = listed[:MAX_ROWS]
+
+    def _find_sessions_of_hits(self) -> None:
+        by_id = {session.id: session for session in self._listed if session.id}
+        self.lines = [FoundLine(by_id[hit.folder], hit) for hit in self._hits if hit.folder in by_id]

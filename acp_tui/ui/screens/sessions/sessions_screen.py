@@ -12,6 +12,7 @@ from textual.events import Unmount
 from textual.widgets import Static
 
 from acp_tui.config.paths import paths
+from acp_tui.console.quantities import pluralize
 from acp_tui.session.text import visible_line
 from acp_tui.session_index.search import SessionSearch
 from acp_tui.session_index.updater import IndexUpdater
@@ -60,7 +61,7 @@ class SessionsScreen(BaseScreen):
         height: 1; border: none; padding: 0 1; margin: 1 1 0 1; background: $panel;
     }
     SessionsScreen #columns { margin-top: 1; }
-    SessionsScreen SelectList { height: 1fr; padding: 0 1; }
+    SessionsScreen SelectList { height: 1fr; margin: 0 1; }
     SessionsScreen #about {
         height: 2; padding: 0 1; margin-top: 1; color: $text-muted;
         text-wrap: nowrap; text-overflow: ellipsis;
@@ -165,8 +166,9 @@ class SessionsScreen(BaseScreen):
     def _show_progress(self, progress: Progress) -> None:
         left = progress.done < progress.total
         self._indexing = f"Indexing {progress.done:,} of {progress.total:,} sessions …" if left else ""
-        if progress.done:
+        if progress.done and not left:
             self._load()
+        if progress.done:
             self._find()
         self._show_head()
 
@@ -185,7 +187,7 @@ class SessionsScreen(BaseScreen):
         state = self._state
         shown = len(state.sessions)
         count = f"{shown:,} of {state.count:,}" if shown < state.count else f"{state.count:,}"
-        lines = f" · {len(state.lines)} matching lines" if state.lines else ""
+        lines = f" · {pluralize(len(state.lines), 'matching line')}" if state.lines else ""
         asking = f"Asking {self._agents.asking} … (Esc stops)" if self._agents.asking else ""
         text = f" {asking or self._indexing or f'{count}{lines}'}"
         self.query_one("#head", Bar).show(self._title(), [Segment(text, self.palette.dim)])
