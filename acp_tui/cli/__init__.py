@@ -47,7 +47,7 @@ COMMANDS = {
     "agents": "list known agents, or show one",
     "login": "sign in to an agent",
     "logout": "sign out of an agent",
-    "sessions": "list, show and prune recorded sessions",
+    "sessions": "list, search, show and prune recorded sessions",
     "permissions": "list, revoke and explain remembered permission answers",
     "trust": "list and forget the folders you trust",
     "mcp": "manage the MCP servers given to agents",
