@@ -16,6 +16,7 @@ from collections import deque
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.connection.loop_share import LOOP_SHARE
 from acp_tui.processes.line_splitter import MAX_LINE_BYTES, LineSplitter
 from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_REQUEST
 from acp_tui.session.record import Record
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from acp_tui.connection.process import AgentProcess
 
     Observe = Callable[[Record, str | None], None]
-
-MAX_LOOP_SECONDS = 0.0015
-"""Seconds of uninterrupted work after which other tasks run."""
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +74,7 @@ class WireTransport:
         while not for_sdk:
             if time.monotonic() > self._yield_at:
                 await asyncio.sleep(0)
-                self._yield_at = time.monotonic() + MAX_LOOP_SECONDS
+                self._yield_at = time.monotonic() + LOOP_SHARE.seconds()
             if lines:
                 self._receive_line(lines.popleft())
             elif self._ended:

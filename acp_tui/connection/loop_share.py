@@ -1,0 +1,37 @@
+"""Divides the time of the event loop among the agents that send at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+
+MAX_LOOP_SECONDS = 0.0015
+"""How long the messages of all agents together may be processed before other tasks get a turn.
+
+A key press takes several passes of the loop until it shows.
+"""
+
+
+class LoopShare:
+    """Counts how many connections are busy in one pass of the event loop, and shares the next one."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._busy = 0  # connections that asked for their share in this pass
+        self._busy_before = 1  # in the last pass
+
+    def seconds(self) -> float:
+        """Return how long the calling connection may process messages in this pass of the loop."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop, self._busy, self._busy_before = loop, 0, 1
+        if self._busy == 0:
+            loop.call_soon(self._end_pass)
+        self._busy += 1
+        return MAX_LOOP_SECONDS / self._busy_before
+
+    def _end_pass(self) -> None:
+        self._busy_before, self._busy = self._busy, 0
+
+
+LOOP_SHARE = LoopShare()
+"""The share of all connections of the process."""
