@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_tui.errors import UserError
 from acp_tui.store.session_labels import session_title
 from acp_tui.store.stored_sessions import read_session
-from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.tabs.rename_dialog import RenameDialog
@@ -73,21 +71,14 @@ async def test_a_dead_agent_is_marked_and_the_others_go_on(open_ui: Open) -> Non
         await ui.until(lambda: ui.said() == ["hello"])
 
 
-async def test_closing_a_tab_ends_its_agent_and_frees_its_screen(open_ui: Open) -> None:
+async def test_closing_a_tab_ends_its_agent_and_removes_its_screen(open_ui: Open) -> None:
     async with open_ui() as ui:
         first = ui.screen
-        screen = weakref.ref(await open_second(ui))
+        second = await open_second(ui)
         await ui.press("alt+w")
-        await ui.until(lambda: ui.made[1].conversation.session.phase == "dead")
-        ui.made.clear()
+        await ui.until(lambda: second.session.phase == "dead" and not second.is_attached)
         assert ui.screen is first
         assert strip(ui) == ""
-
-        def is_freed() -> bool:
-            gc_control.collect_frozen()
-            return screen() is None
-
-        await ui.until(is_freed)
 
 
 async def test_closing_a_working_tab_asks_first(open_ui: Open) -> None:
