@@ -107,7 +107,7 @@ class PreparedConversation(Protocol):
 
 
 class ConversationView(Protocol):
-    """The screen of a conversation, to which the runner reports."""
+    """What the runner of a conversation reports to."""
 
     def session_created(self, session: Session) -> None:
         """Called when the state of the session was created. The agent is not running yet."""

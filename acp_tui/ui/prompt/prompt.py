@@ -70,7 +70,10 @@ class Prompt(AttachingPrompt):
     agent_title: reactive[str] = reactive("the agent")
     """The agent's title in the placeholder."""
 
-    class Submitted(Message):
+    class Request(Message):
+        """Base class of what the user does with the prompt."""
+
+    class Submitted(Request):
         """The user submitted a prompt, to be sent or queued."""
 
         def __init__(self, text: str, attachments: Sequence[Attachment]) -> None:
@@ -78,7 +81,7 @@ class Prompt(AttachingPrompt):
             self.text = text
             self.attachments = attachments
 
-    class SendNow(Message):
+    class SendNow(Request):
         """The user wants to send now, even during a turn. An empty text means the first queued prompt."""
 
         def __init__(self, text: str, attachments: Sequence[Attachment]) -> None:
@@ -86,14 +89,14 @@ class Prompt(AttachingPrompt):
             self.text = text
             self.attachments = attachments
 
-    class CommandLine(Message):
+    class CommandLine(Request):
         """The user submitted a shell command."""
 
         def __init__(self, line: str) -> None:
             super().__init__()
             self.line = line
 
-    class ServerPrompt(Message):
+    class ServerPrompt(Request):
         """The user chose the prompt of an MCP server; the receiver calls `load` with its text."""
 
         def __init__(self, name: str, argument: str) -> None:
@@ -101,13 +104,13 @@ class Prompt(AttachingPrompt):
             self.name = name  # `SERVER:PROMPT`
             self.argument = argument  # what was typed after the name
 
-    class ResumeQueue(Message):
+    class ResumeQueue(Request):
         """The user pressed Enter in an empty prompt: a paused queue continues."""
 
-    class EditLastQueued(Message):
+    class EditLastQueued(Request):
         """The user wants to edit the last queued prompt; the receiver calls `load`."""
 
-    class DraftChanged(Message):
+    class DraftChanged(Request):
         """The draft changed. Posted at intervals while typing, and immediately when the prompt was sent."""
 
         def __init__(self, text: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.mcp.calls import PromptMessage, PromptResult
-from acp_tui.ui.screens.conversation import server_prompts
-from acp_tui.ui.screens.conversation.server_prompts import OfferedPrompt, ServerPrompts
+from acp_tui.ui.screens.conversation.prompts import server_prompts
+from acp_tui.ui.screens.conversation.prompts.server_prompts import OfferedPrompt, ServerPrompts
 
 if TYPE_CHECKING:
     import pytest

@@ -74,7 +74,7 @@ async def test_a_dialog_opens_over_its_own_conversation(open_ui: Open) -> None:
     async with open_ui() as ui:
         first = ui.screen
         second = await open_second(ui)
-        answer = ui.app.run_worker(first.confirm("Attach it?", yes="Yes", no="No"))
+        answer = ui.app.run_worker(first._dialogs.confirm("Attach it?", yes="Yes", no="No"))
         await ui.pilot.pause()
         assert ui.app.screen is second
         await go_back(ui)

@@ -179,7 +179,7 @@ async def test_an_agent_that_does_not_start_closes_only_its_tab(open_ui: Open) -
         first = ui.screen
         second = cast("ConversationScreen", ui.app._make_first_screen(ui.app.palette))
         await ui.app.tabs.open_tab(second)
-        second.start_failed(UserError("No such agent."))
+        second.post_message(second.Failed(second, UserError("No such agent.")))
         await ui.until(lambda: len(ui.app.tabs) == 1)
         await ui.until(lambda: "No such agent." in ui.toasts())
         assert ui.screen is first

@@ -16,7 +16,6 @@ from acp_tui.ui.conversation.attention import Attention
 from acp_tui.ui.conversation.pending_questions import PendingQuestions
 from acp_tui.ui.conversation.runner import ConversationRunner
 from acp_tui.ui.conversation.status_tracker import StatusTracker
-from acp_tui.ui.conversation.toasts import notify_problems
 from acp_tui.ui.entries import renderers
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.conversation.agent_settings import AgentSettings
@@ -24,12 +23,14 @@ from acp_tui.ui.screens.conversation.conversation_loader import ConversationLoad
 from acp_tui.ui.screens.conversation.export_dialog import ExportDialog
 from acp_tui.ui.screens.conversation.mcp_servers import ConversationMcp
 from acp_tui.ui.screens.conversation.own_tools import OwnTools
-from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
+from acp_tui.ui.screens.conversation.prompts.prompt_actions import PromptActions
+from acp_tui.ui.screens.conversation.prompts.prompt_requests import PromptRequests
 from acp_tui.ui.screens.conversation.question_dialogs import QuestionDialogs
 from acp_tui.ui.screens.conversation.reopening.continuation import Continuation
 from acp_tui.ui.screens.conversation.reopening.readiness import AgentReadiness
 from acp_tui.ui.screens.conversation.review import ReviewOpener
 from acp_tui.ui.screens.conversation.rewind import Rewind
+from acp_tui.ui.screens.conversation.runner_reports import RunnerReports
 from acp_tui.ui.screens.conversation.session_commands import SessionCommands
 from acp_tui.ui.screens.conversation.stop_key import StopKey
 from acp_tui.ui.screens.conversation.user_commands import UserCommands
@@ -43,17 +44,14 @@ from acp_tui.ui.widgets.queue_strip import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from textual.widget import Widget
 
     from acp_tui.controller import QuestionHandler
-    from acp_tui.errors import UserError
     from acp_tui.session.change import Change
-    from acp_tui.session.events import Event
-    from acp_tui.session.record import Record
-    from acp_tui.session.state import AuthMethod, Entry
-    from acp_tui.ui.conversation.interfaces import PreparedConversation, StartAnswer, StartQuestion
+    from acp_tui.session.state import Entry
+    from acp_tui.ui.conversation.interfaces import PreparedConversation
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.screens.conversation.reopening.earlier_conversation import NewSession, PromptDraft
     from acp_tui.ui.screens.session.text_place import TextPlace
@@ -63,8 +61,8 @@ if TYPE_CHECKING:
 class ConversationScreen(SessionScreen):
     """Shows one of possibly several conversations, and owns everything that belongs to it.
 
-    It implements `ConversationView`. Actions and message handlers are here because Textual looks for them on
-    the screen; its collaborators do the work.
+    Actions and message handlers are here because Textual looks for them on the screen; its collaborators do
+    the work.
     """
 
     BINDINGS: ClassVar = keys.bindings("conversation")
@@ -94,21 +92,12 @@ class ConversationScreen(SessionScreen):
         """
         super().__init__(Session(), StatusTracker(agent), palette)  # an empty session until there is one
         self.prompt = Prompt(agent_title=agent)
-        self._queue_strip = QueueStrip()
         self._questions = PendingQuestions(self._update_questions)
-        self.runner = ConversationRunner(make, self._questions, self)
+        self._reports = RunnerReports(self)
+        self.runner = ConversationRunner(make, self._questions, self._reports)
         self._attention = Attention.for_screen(self)
         self._readiness = AgentReadiness(self, self.status, self.runner)
         self._prompt_actions = PromptActions(self, self.prompt, self.runner, self.context)
-        self._loader = ConversationLoader(
-            self,
-            self.prompt,
-            self._prompt_actions,
-            self.runner,
-            first_prompt=first_prompt,
-            draft=draft,
-            place=place,
-        )
         self._user_commands = UserCommands(self, self.prompt, self.runner)
         self._sign_in = SignInDialogs(self, self.runner, self.context, self._readiness)
         self._subagents = SubagentViews(self, self.context, self.now)
@@ -137,10 +126,39 @@ class ConversationScreen(SessionScreen):
             tell_agent=self.runner.prompts.submit_first,
             focus_prompt=lambda: self.type_text(""),
         )
+        self._prompt_requests = PromptRequests(
+            self,
+            self.prompt,
+            self.runner,
+            self._prompt_actions,
+            use_server_prompt=self._mcp.use_prompt,
+            resume_question=self._dialogs.resume,
+        )
+        loader = ConversationLoader(
+            self,
+            self.prompt,
+            self._prompt_actions,
+            self._prompt_requests,
+            self.runner,
+            self._questions,
+            self._own_tools,
+            self._attention,
+            first_prompt=first_prompt,
+            draft=draft,
+            place=place,
+        )
+        self._reports.connect(
+            loader=loader,
+            readiness=self._readiness,
+            continuation=self._continuation,
+            sign_in=self._sign_in,
+            prompt_actions=self._prompt_actions,
+            dialogs=self._dialogs,
+        )
 
     def compose_bottom(self) -> Iterable[Widget]:
         """Return the widgets below the transcript: a reminder of a question, the queue and the prompt."""
-        return self._dialogs.strip, self._queue_strip, self.prompt
+        return self._dialogs.strip, self._prompt_requests.queue_strip, self.prompt
 
     def on_mount(self) -> None:
         """Start the agent once the first frame is complete."""
@@ -157,77 +175,6 @@ class ConversationScreen(SessionScreen):
         finally:
             gc_control.resume(all_imported=True)
 
-    # ------------------------------------------------------------------------- reports of the runner
-
-    def session_created(self, session: Session) -> None:
-        """Show the session, the draft and the queue of the conversation."""
-        prepared = self.runner.prepared
-        assert prepared is not None
-        conversation, shared = prepared.conversation, prepared.app_context
-        self.context.conversation = conversation
-        conversation.own_server.connect_screen(self._own_tools)
-        conversation.bridges.fill_form = self._questions.fill_form
-        self.show_session(session, str(conversation.cwd))
-        notify_problems(self.app, [*shared.settings.problems, *self._attention.configure(shared.settings)])
-        self.status.use_settings(shared.settings)
-        self._loader.load(conversation, shared)
-        self._show_queue()
-        self.update_status()
-
-    def record_applied(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Draw the changes in the next frame."""
-        self.frames.add(changes)
-
-    def start_failed(self, error: UserError) -> None:
-        """Tell the app that the agent did not start, so that the app shows the launcher again."""
-        self.post_message(self.Failed(self, error))
-
-    def session_opened(self) -> None:
-        """Show the prompt, if the session was read-only."""
-        self._continuation.show_prompt()
-
-    def open_failed(self) -> None:
-        """Show in the status line that no session was opened, and which key restarts the agent."""
-        self._readiness.open_failed()
-
-    def not_reopened(self, reason: str) -> None:
-        """Let the user only read the session, or continue in a new one."""
-        self._readiness.not_reopened()
-        self._continuation.show_read_only(reason)
-
-    def sign_in_required(self, methods: list[AuthMethod], reason: str) -> None:
-        """Let the user choose a sign-in method."""
-        self.sign_in_abandoned()
-        self._sign_in.offer(methods, reason)
-
-    def sign_in_abandoned(self) -> None:
-        """Show in the status line that the user has to sign in first."""
-        self._readiness.sign_in_required()
-
-    def turn_failed(self, error: UserError, text: str) -> None:
-        """Put the prompt back into the input. Show the error if the transcript does not."""
-        self._prompt_actions.restore_failed(text)
-        if self.session.last_error is None and self.session.phase != "dead":
-            self.show_error(error)
-
-    def send_failed(self, error: UserError, text: str) -> None:
-        """Put the prompt back into the input and show the error."""
-        self._prompt_actions.restore_unsent(error, text)
-
-    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
-        """Ask the user a question before the agent starts, and return the answer."""
-        return await self._dialogs.ask_before_start(question)
-
-    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
-        """Ask the user a question whose answers have the labels `yes` and `no`. Return True for yes."""
-        return await self._dialogs.confirm(question, yes=yes, no=no)
-
-    def show_error(self, error: UserError) -> None:
-        """Show an error in a toast."""
-        if self.is_attached:
-            self.notify_error(error)
-            self.update_status()
-
     # ------------------------------------------------------------------------- drawing
 
     def show_changes(self, changes: list[Change]) -> None:
@@ -236,12 +183,9 @@ class ConversationScreen(SessionScreen):
         facts = {change.fact for change in changes if change.kind == "fact"}
         if facts & {"process", "session_id"}:
             self.status.stuck = ""
-        if facts & {"queue", "queue_paused"}:
-            self._show_queue()
         if "phase" in facts and session.phase == "idle":
             gc_control.collect_and_freeze()
-        self._prompt_actions.show_facts(facts)
-        self._queue_strip.send_now_stops = self.prompt.send_now_stops
+        self._prompt_requests.show_facts(facts)
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
             self._settings.refresh_options()
@@ -252,10 +196,6 @@ class ConversationScreen(SessionScreen):
         self._sign_in.show_changes(changes)
         super().show_changes(changes)
         self._subagents.show_changes(changes)
-
-    def _show_queue(self) -> None:
-        self._queue_strip.show(self.session.queue, paused=self.session.queue_paused)
-        self.prompt.queued_count = len(self.session.queue)
 
     def update_status(self) -> None:
         """Show the current state in the status line and the window title."""
@@ -306,50 +246,13 @@ class ConversationScreen(SessionScreen):
         """Show the MCP servers, and this one first."""
         self._mcp.open(name)
 
-    @on(Prompt.Submitted)
-    def _submit_prompt(self, event: Prompt.Submitted) -> None:
-        self.transcript.follow()
-        self.runner.prompts.submit(event.text, event.attachments)
-        self._dialogs.resume()
+    @on(Prompt.Request)
+    def _carry_out(self, event: Prompt.Request) -> None:
+        self._prompt_requests.carry_out(event)
 
-    @on(Prompt.ServerPrompt)
-    def _use_server_prompt(self, event: Prompt.ServerPrompt) -> None:
-        self._mcp.use_prompt(event.name, event.argument)
-
-    @on(Prompt.SendNow)
-    def _send_prompt_now(self, event: Prompt.SendNow) -> None:
-        self.transcript.follow()
-        self.runner.prompts.send_now(event.text, event.attachments)
-
-    @on(Prompt.CommandLine)
-    def _run_command(self, event: Prompt.CommandLine) -> None:
-        self.transcript.follow()
-        self.runner.run_command(event.line)
-
-    @on(Prompt.DraftChanged)
-    def _save_draft(self, event: Prompt.DraftChanged) -> None:
-        self.runner.prompts.save_draft(event.text)
-
-    @on(Prompt.ResumeQueue)
-    def _resume_queue(self) -> None:
-        self.runner.prompts.resume()
-
-    @on(Prompt.EditLastQueued)
-    def _edit_last_queued(self) -> None:
-        self._prompt_actions.edit_queued(self.runner.prompts.take_back())
-
-    @on(QueueStrip.Edit)
-    def _edit_queued(self, event: QueueStrip.Edit) -> None:
-        self._prompt_actions.edit_queued(self.runner.prompts.take_back(event.queued))
-        self.prompt.focus()
-
-    @on(QueueStrip.SendNow)
-    def _send_queued_now(self, event: QueueStrip.SendNow) -> None:
-        self.runner.prompts.send_queued_now(event.queued)
-
-    @on(QueueStrip.Remove)
-    def _remove_queued(self, event: QueueStrip.Remove) -> None:
-        self.runner.prompts.remove_queued(event.queued)
+    @on(QueueStrip.PromptAction)
+    def _carry_out_queued(self, event: QueueStrip.PromptAction) -> None:
+        self._prompt_requests.carry_out_queued(event)
 
     @on(QueueStrip.Leave)
     def _leave_queue(self) -> None:

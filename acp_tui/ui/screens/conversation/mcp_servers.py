@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.ui.screens.conversation.server_prompts import ServerPrompts
+from acp_tui.ui.screens.conversation.prompts.server_prompts import ServerPrompts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,0 +1,1 @@
+"""Prompts in a conversation: sending, queueing and editing them, and the prompts of MCP servers."""
