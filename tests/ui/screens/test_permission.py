@@ -697,8 +697,8 @@ async def test_the_dialog_follows_the_theme() -> None:
         await dialog.press("down")
         light = load_theme("light")
         dialog.app.register_theme(light.theme)
+        dialog.app.palette = light.palette
         dialog.app.theme = light.theme.name
-        dialog.screen.use_palette(light.palette)
         await dialog.pilot.pause()
         colours = {
             style.color.name

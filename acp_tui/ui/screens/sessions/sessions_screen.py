@@ -92,7 +92,7 @@ class SessionsScreen(BaseScreen):
         self._over = over
         self._state = SessionListState(os.path.realpath(folder))
         self._loaded = False
-        self._closing = False
+        self._has_left = False
         self._indexing = ""  # what is being indexed
         self._search = LiveSearch(
             SessionSearch(paths().cache), self._show_hits, self._show_problem, self._rebuild_index
@@ -125,7 +125,7 @@ class SessionsScreen(BaseScreen):
     @on(Unmount)
     async def _end_all(self) -> None:
         """End a running search, a running update of the index, and an agent that is being asked."""
-        self._closing = True
+        self._has_left = True
         await self._search.close()
         await self._index.close()
         await self._agents.close()
@@ -156,7 +156,7 @@ class SessionsScreen(BaseScreen):
 
     def _merge(self) -> None:
         """Show the recorded sessions, and those that only an agent has."""
-        if self._loaded and not self._closing:
+        if self._loaded and not self._has_left:
             self._state.load(merge(self._recorded, self._agents.lists))
             self._show(keep_selection=True)
 
