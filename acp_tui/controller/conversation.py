@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.agent_connection import AgentConnection
-from acp_tui.connection.errors import ConnectionFault, NotSupported
+from acp_tui.connection.errors import NotSupported
 from acp_tui.controller.agent_sessions import AgentSessions
+from acp_tui.controller.agent_supervisor import AgentSupervisor
 from acp_tui.controller.changes.baseline_tracker import BaselineTracker
 from acp_tui.controller.changes.diff_locator import DiffLocator
 from acp_tui.controller.changes.rewind import Rewind
@@ -40,7 +39,7 @@ from acp_tui.controller.wait_notice import WaitNotices
 from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.agent_identity import identity_of
 from acp_tui.processes import Reaper
-from acp_tui.session.events import AgentExited, AgentStarted, SessionOpened
+from acp_tui.session.events import SessionOpened
 from acp_tui.store.session_name import session_name, set_session_name
 from acp_tui.store.stored_sessions import BASELINE
 from acp_tui.workspace.baseline.limits import Limits
@@ -56,16 +55,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.agents.launch import Launch
-    from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.config.policies import Policy
     from acp_tui.config.settings import Settings
-    from acp_tui.connection.agent_exit import AgentExit
+    from acp_tui.connection.agent_connection import AgentConnection
     from acp_tui.controller.changes.baseline_tracker import FileVersions
     from acp_tui.controller.changes.review import ConversationReview
     from acp_tui.controller.opening.parameters import McpServerStatus
-    from acp_tui.controller.requests.user_questions import QuestionHandler
+    from acp_tui.controller.options import Options
     from acp_tui.permissions.rule_store import RuleStore
-    from acp_tui.permissions.rules import Rule
     from acp_tui.processes.line_ring import LineRing
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
@@ -73,23 +70,6 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
     from acp_tui.store.session_folder import NullFolder, SessionFolder
     from acp_tui.workspace.baseline.file_change import FileChange
-    from acp_tui.workspace.git.worktrees.worktree import Worktree
-
-
-@dataclass(slots=True)
-class Options:
-    """What the user chose for a conversation before it starts."""
-
-    cwd: Path
-    directories: list[Path] = field(default_factory=list)
-    policy: Policy = "ask"
-    run_rules: list[Rule] = field(default_factory=list)
-    servers: list[Server] = field(default_factory=list)  # read when a session is opened
-    withheld_servers: list[UnsentServer] = field(default_factory=list)  # shown with the reason
-    question_handler: QuestionHandler | None = None
-    can_rewind: bool = False  # copy changed files before and after each turn
-    terminal_sign_in: bool = False  # the agent's sign-in command can be run in a terminal
-    worktree: Worktree | None = None  # `cwd` is in it
 
 
 class Conversation:
@@ -110,8 +90,6 @@ class Conversation:
         self.options = options
         self.folder = folder
         self._settings = settings
-        self._clock = clock
-        self._agent: AgentConnection | None = None
         self._lifecycle_lock = asyncio.Lock()  # held while an agent starts or everything is closed
         self._closing = False
         self._closed = False
@@ -184,7 +162,7 @@ class Conversation:
         self.agent_sessions = AgentSessions(lambda: self._connection, settings.timeouts.session)
         self.listing = FileListing(self._roots.directories, reaper=self._reaper)
         self.user_commands = UserCommands(self._roots.cwd, self._recorder)
-        self._handlers = RequestHandlers(
+        handlers = RequestHandlers(
             self.session,
             self._gate,
             files,
@@ -194,6 +172,7 @@ class Conversation:
             channel.answer,
             missing_file_is_empty=launch.missing_file_is_empty,
         )
+        self._agent = AgentSupervisor(launch, self._roots.cwd, self._recorder, handlers, folder, clock)
 
     @property
     def session(self) -> Session:
@@ -235,13 +214,11 @@ class Conversation:
     @property
     def agent_stderr(self) -> LineRing | None:
         """The last lines of the agent's stderr; None before it is started."""
-        return self._agent.stderr if self._agent is not None else None
+        return self._agent.stderr
 
     @property
     def _connection(self) -> AgentConnection:
-        if self._agent is None:
-            raise NotSupported(f"{self.launch.title} has not been started.")
-        return self._agent
+        return self._agent.connection
 
     # ----------------------------------------------------------------- opening
 
@@ -250,7 +227,7 @@ class Conversation:
         async with self._lifecycle_lock:
             if self._closing:
                 raise NotSupported("The conversation is closed.")
-            agent = await self._start()
+            agent = await self._agent.start()
         capabilities = client_capabilities(
             elicitation=self.options.question_handler is not None,
             terminal_sign_in=self.options.terminal_sign_in,
@@ -260,24 +237,6 @@ class Conversation:
         reported = self.session.agent
         if reported is not None and self.launch.title == self.launch.name:  # only the program's name is known
             self.launch.title = agent.title = reported.title or reported.name or self.launch.title
-
-    async def _start(self) -> AgentConnection:
-        try:
-            self._agent = await AgentConnection.start(
-                self.launch,
-                str(self._roots.cwd),
-                session=self.session,
-                observe=self._recorder.observe,
-                serve=self._handlers,
-                on_exit=self._exited,
-                clock=self._clock,
-                stderr=self.folder.stderr_sink,
-            )
-        except ConnectionFault as fault:
-            self.note(AgentExited(reason=str(fault), stderr_tail=fault.stderr_tail))
-            raise
-        self.note(AgentStarted(self.launch.command, str(self._roots.cwd), self._agent.pid))
-        return self._agent
 
     async def open_new(self) -> None:
         """Start a new session."""
@@ -302,8 +261,7 @@ class Conversation:
 
     async def reconnect(self) -> None:
         """Restart the agent. Its terminals are closed."""
-        if self._agent is not None:
-            await self._agent.close()
+        await self._agent.end()
         self.own_server.stop_calls()
         self.bridges.stop_calls()
         await self._mcp_socket.renew()
@@ -405,21 +363,20 @@ class Conversation:
 
         With `close_session`, the agent is told that its session is no longer needed.
         """
-        self._closing = True
+        self._closing = self._agent.is_end_expected = True
         async with self._lifecycle_lock:
             if self._closed:
                 return
             self._closed = True
-            if self._agent is not None:
-                await self._agent.answer_pending()
+            if self._agent.was_started:
+                await self._connection.answer_pending()
                 if close_session:
                     await self._opener.close_session()
             await self.own_server.close()
             await self._mcp_socket.close()
             await self._terminals.close()
             await self.user_commands.close()
-            if self._agent is not None:
-                await self._agent.close()
+            await self._agent.end()
             await self._diff_locator.close()
             await self._usage_facts.finish()
             await self._baseline.close()
@@ -428,17 +385,6 @@ class Conversation:
             if self._gate.rule_store is not None:
                 await asyncio.to_thread(self._gate.rule_store.matches.write)
             self.folder.close()
-
-    def _exited(self, ended: AgentExit) -> None:
-        self.note(
-            AgentExited(
-                exit_code=ended.code,
-                signal=ended.signal,
-                stderr_tail=ended.stderr_tail,
-                expected=self._closing or ended.expected,
-                reason=ended.reason,
-            )
-        )
 
     # ----------------------------------------------------------------- listeners
 

@@ -1,0 +1,95 @@
+"""The agent's process during a conversation: started, started again after it has ended, and ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.connection.agent_connection import AgentConnection
+from acp_tui.connection.errors import ConnectionFault, NotSupported
+from acp_tui.session.events import AgentExited, AgentStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.connection.agent_exit import AgentExit
+    from acp_tui.controller.recorder import Recorder
+    from acp_tui.controller.requests.request_handlers import RequestHandlers
+    from acp_tui.processes.line_ring import LineRing
+    from acp_tui.store.session_folder import NullFolder, SessionFolder
+
+
+class AgentSupervisor:
+    """Starts and ends the agent's process, and records when it starts and exits."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        cwd: Path,
+        recorder: Recorder,
+        handlers: RequestHandlers,
+        folder: SessionFolder | NullFolder,
+        clock: Callable[[], float],
+    ) -> None:
+        self._launch = launch
+        self._cwd = str(cwd)
+        self._recorder = recorder
+        self._handlers = handlers
+        self._folder = folder
+        self._clock = clock
+        self._agent: AgentConnection | None = None
+        self.is_end_expected = False
+        """True once the conversation is being closed: the exit of the agent is no failure then."""
+
+    @property
+    def was_started(self) -> bool:
+        """True once a process has been started, even if it has ended."""
+        return self._agent is not None
+
+    @property
+    def connection(self) -> AgentConnection:
+        """The connection to the process that was started last. Raises `NotSupported` if none was."""
+        if self._agent is None:
+            raise NotSupported(f"{self._launch.title} has not been started.")
+        return self._agent
+
+    @property
+    def stderr(self) -> LineRing | None:
+        """The last lines of the agent's stderr; None before it is started."""
+        return self._agent.stderr if self._agent is not None else None
+
+    async def start(self) -> AgentConnection:
+        """Start a process. Raises `ConnectionFault`."""
+        try:
+            self._agent = await AgentConnection.start(
+                self._launch,
+                self._cwd,
+                session=self._recorder.session,
+                observe=self._recorder.observe,
+                serve=self._handlers,
+                on_exit=self._exited,
+                clock=self._clock,
+                stderr=self._folder.stderr_sink,
+            )
+        except ConnectionFault as fault:
+            self._recorder.note(AgentExited(reason=str(fault), stderr_tail=fault.stderr_tail))
+            raise
+        self._recorder.note(AgentStarted(self._launch.command, self._cwd, self._agent.pid))
+        return self._agent
+
+    async def end(self) -> None:
+        """End the process, if one was started."""
+        if self._agent is not None:
+            await self._agent.close()
+
+    def _exited(self, ended: AgentExit) -> None:
+        self._recorder.note(
+            AgentExited(
+                exit_code=ended.code,
+                signal=ended.signal,
+                stderr_tail=ended.stderr_tail,
+                expected=self.is_end_expected or ended.expected,
+                reason=ended.reason,
+            )
+        )
