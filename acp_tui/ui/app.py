@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -14,6 +13,7 @@ from acp_tui.session.text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.toasts import VisibleToasts, notify_problems
 from acp_tui.ui.screens.base import BaseScreen
+from acp_tui.ui.tabs.quit_guard import QuitGuard
 from acp_tui.ui.tabs.tabs import Tabs
 from acp_tui.ui.terminal.background import BackgroundReply, BackgroundWatcher, background_hint
 from acp_tui.ui.terminal.passthrough import write_to_terminal
@@ -23,7 +23,7 @@ from acp_tui.ui.terminal.window_title import WindowTitle
 from acp_tui.ui.theme.theme_choice import ThemeChoice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from textual.notifications import SeverityLevel
@@ -33,16 +33,12 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
     from acp_tui.store.open_tabs import OpenTabsFile
-    from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.tabs.tab import Tab
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.theme.themes import LoadedTheme
 
     MakeTabs = Callable[[Palette], tuple[Sequence[BaseScreen], Sequence[BaseScreen]]]
-
-QUIT_CONFIRM_SECONDS = 3.0
-"""Seconds within which a second Ctrl+Q quits although the agent is working."""
 
 
 class MakeLauncher(Protocol):
@@ -102,7 +98,6 @@ class AcpTui(ResilientApp):
         """The number of the signal that ended the app; None if none did."""
         self.window_title = WindowTitle(send)
         self.tab_progress = TabProgress(self.terminal_modes, os.environ, self.set_interval)
-        self._quit_requested_at = -QUIT_CONFIRM_SECONDS
         self._visible_toasts = VisibleToasts()
         self._make_first_screen = make_first_screen
         self._make_launcher = launcher
@@ -110,6 +105,7 @@ class AcpTui(ResilientApp):
         self._restored_tabs = restored_tabs
         self.tabs = Tabs(self, None if launcher is None else lambda: launcher(self.palette), open_tabs)
         """The open conversations."""
+        self._quit_guard = QuitGuard(self, self.tabs)
         self._used_launcher = False
         self._early_keys: list[events.Key] | None = []  # None once the first screen handles keys
         self._clipboard_text = ""
@@ -126,8 +122,7 @@ class AcpTui(ResilientApp):
         from acp_tui.ui.keys.user_keymap import check_keys
 
         found = check_keys(settings.keys)
-        for name, problem in found.problems.items():
-            self._problems.append(f"{_origin(settings, f'keys.{name}')}: keys.{name}: {problem}")
+        self._problems += found.problems_with_origin(settings.cwd)
         self.set_keymap(found.keys)
         return found.keys
 
@@ -342,12 +337,7 @@ class AcpTui(ResilientApp):
 
     def action_rename_tab(self) -> None:
         """Let the user name the conversation in the current tab."""
-        from acp_tui.ui.tabs.rename_dialog import RenameDialog
-
-        tab = self.tabs.current
-        if tab is not None and tab.screen.can_be_renamed:
-            dialog = RenameDialog(tab.state.name, tab.state.title or tab.state.agent, self.palette)
-            tab.screen.open_dialog(dialog, lambda name: None if name is None else tab.screen.rename(name))
+        self.tabs.rename_current()
 
     @property
     def _may_open_sessions(self) -> bool:
@@ -363,8 +353,7 @@ class AcpTui(ResilientApp):
 
     def open_conversations(self) -> list[Conversation]:
         """Return the conversations of this app."""
-        screens = [tab.screen for tab in self.tabs]
-        return [conversation for screen in screens if (conversation := screen.open_conversation) is not None]
+        return self.tabs.open_conversations()
 
     def action_sessions(self) -> None:
         """List the recorded sessions, over the current screen."""
@@ -392,28 +381,8 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- the end
 
     async def action_quit(self) -> None:
-        """Quit. While the agent works, that takes two requests within `QUIT_CONFIRM_SECONDS`."""
-        now, working = time.monotonic(), len(self.tabs.working())
-        if not working or now - self._quit_requested_at < QUIT_CONFIRM_SECONDS:
-            if any(tab.screen.asks_before_close for tab in self.tabs):
-                self.run_worker(self._ask_and_quit(), group="quit", exclusive=True)
-            else:
-                self.exit()
-            return
-        self._quit_requested_at = now
-        key = keys.bound_keys(self, "app.quit")
-        several = "1 agent is" if working == 1 else f"{working} agents are"
-        who = several if len(self.tabs) > 1 else "The agent is"
-        sentence = f"{who} still working. Press {key} again to quit."
-        self.notify(sentence, timeout=QUIT_CONFIRM_SECONDS, markup=False)
-
-    async def _ask_and_quit(self) -> None:
-        """Quit, after the tabs have asked what they must. Stay if the user wants to."""
-        for tab in [tab for tab in self.tabs if tab.screen.asks_before_close]:
-            self.tabs.show(tab)
-            if not await tab.screen.may_close():
-                return
-        self.exit()
+        """Quit. While the agent works, that takes two requests shortly after each other."""
+        self._quit_guard.request()
 
     def shut_down(self, signal_number: int) -> None:
         """Exit because of a signal. A program on the terminal, such as an editor, ends first."""
@@ -449,50 +418,12 @@ class AcpTui(ResilientApp):
 
     async def action_palette(self) -> None:
         """Open the command palette."""
-        from acp_tui.ui.keys.generated_commands import key_commands
+        from acp_tui.ui.command_palette import open_commands
 
-        of_screen = list(self.screen.commands()) if isinstance(self.screen, BaseScreen) else []
-        tasks = [command for command in of_screen if not command.is_value]
-        values = [command for command in of_screen if command.is_value]
-        by_key = key_commands(self.screen, self.keymap)
-        commands = [*tasks, *self._program_commands(), *by_key, *values, *self._theme_commands()]
-        await self._open_palette("Commands", commands)
+        await open_commands(self)
 
     async def action_theme(self) -> None:
         """Choose a theme. The highlighted one is applied as a preview."""
-        await self._open_palette("Theme", self._theme_commands())
+        from acp_tui.ui.command_palette import open_themes
 
-    async def _open_palette(self, title: str, commands: list[PaletteCommand]) -> None:
-        from acp_tui.ui.screens.dialogs.palette import PaletteScreen
-
-        restore_theme = partial(self._restore_theme, self.theme_name)
-        await self.push_screen(PaletteScreen(title, commands, self.palette, end_preview=restore_theme))
-
-    def _restore_theme(self, name: str) -> None:
-        if self.theme_name != name:
-            self.use_theme(name, preview=True)
-
-    def _program_commands(self) -> Iterator[PaletteCommand]:
-        from acp_tui.ui.keys.palette_command import PaletteCommand
-
-        yield PaletteCommand("Change theme", self.action_theme, "Program")
-
-    def _theme_commands(self) -> list[PaletteCommand]:
-        from acp_tui.ui.keys.generated_commands import theme_commands
-
-        return theme_commands(
-            self.theme_name, choose=self._choose_theme, preview=partial(self.use_theme, preview=True)
-        )
-
-    def _choose_theme(self, name: str) -> None:
-        from acp_tui.config.paths import config_file
-
-        self.use_theme(name)
-        self.notify(f'To keep this theme, set theme = "{name}" in {config_file()}', markup=False)
-
-
-def _origin(settings: EarlySettings, key: str) -> str:
-    """Return where a setting is set, such as a file and its line, for an error message."""
-    from acp_tui.config.settings import find_origin
-
-    return str(find_origin(settings.cwd, key))
+        await open_themes(self)

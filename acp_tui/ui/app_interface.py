@@ -1,4 +1,4 @@
-"""What screens use of the app, besides Textual's own methods. The app imports the screens, not vice versa."""
+"""What other modules use of the app, besides Textual's own methods. The app imports them, not vice versa."""
 
 from __future__ import annotations
 
@@ -20,6 +20,16 @@ class AppInterface(Protocol):
     @property
     def palette(self) -> Palette:
         """The colours of the current theme."""
+
+    @property
+    def theme_name(self) -> str:
+        """The name of the chosen theme, as in the settings."""
+
+    def use_theme(self, name: str, *, preview: bool = False) -> None:
+        """Switch to another theme. Problems with the theme are shown, except in a preview."""
+
+    keymap: dict[str, str]
+    """The user's own keys, by key id."""
 
     exit_signal: int | None
     """The number of the signal that ends the app; None if none does."""

@@ -15,6 +15,7 @@ from acp_tui.ui.terminal.input.textual_keys import key_name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from acp_tui.config.problems import Problem
     from acp_tui.config.settings import Settings
@@ -61,6 +62,13 @@ class Keymap:
     """Usable keys by action id, for `App.set_keymap`."""
     problems: dict[str, str] = field(default_factory=dict)
     """Problems by action id, each in one sentence."""
+
+    def problems_with_origin(self, cwd: Path) -> list[str]:
+        """Return the problems as sentences that name the file and line, for settings read in `cwd`."""
+        from acp_tui.config.settings import find_origin
+
+        found = self.problems.items()
+        return [f"{find_origin(cwd, f'keys.{name}')}: keys.{name}: {problem}" for name, problem in found]
 
 
 def check_keys(wanted: Mapping[str, str]) -> Keymap:

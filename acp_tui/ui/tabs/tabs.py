@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
+    from acp_tui.controller import Conversation
     from acp_tui.store.open_tabs import OpenTabsFile, SavedTab
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.session.text_place import TextPlace
@@ -72,6 +73,11 @@ class Tabs:
     def working(self) -> list[Tab]:
         """Return the tabs whose agents are working."""
         return [tab for tab in self._tabs if tab.screen.busy_reason() is not None]
+
+    def open_conversations(self) -> list[Conversation]:
+        """Return the conversations of the tabs."""
+        screens = [tab.screen for tab in self._tabs]
+        return [conversation for screen in screens if (conversation := screen.open_conversation) is not None]
 
     # ------------------------------------------------------------------------- opening
 
@@ -178,6 +184,16 @@ class Tabs:
 
     def _asking(self) -> list[Tab]:
         return [tab for tab in self._tabs if tab.asked_at is not None]
+
+    def rename_current(self) -> None:
+        """Let the user name the conversation in the current tab, if it can be renamed."""
+        from acp_tui.ui.tabs.rename_dialog import RenameDialog
+
+        tab = self.current
+        if tab is not None and tab.screen.can_be_renamed:
+            palette = app_of(self._app).palette
+            dialog = RenameDialog(tab.state.name, tab.state.title or tab.state.agent, palette)
+            tab.screen.open_dialog(dialog, lambda name: None if name is None else tab.screen.rename(name))
 
     # ------------------------------------------------------------------------- what the tabs report
 

@@ -1,0 +1,49 @@
+"""Quitting while agents work, or while tabs have something to ask."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.ui import keys
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from acp_tui.ui.tabs.tabs import Tabs
+
+QUIT_CONFIRM_SECONDS = 3.0
+"""Seconds within which a second Ctrl+Q quits although the agent is working."""
+
+
+class QuitGuard:
+    """Ends the app when the user requests it, unless that has to be confirmed first."""
+
+    def __init__(self, app: App[Any], tabs: Tabs) -> None:
+        self._app = app
+        self._tabs = tabs
+        self._requested_at = -QUIT_CONFIRM_SECONDS
+
+    def request(self) -> None:
+        """Quit. While the agent works, that takes two requests within `QUIT_CONFIRM_SECONDS`."""
+        now, working = time.monotonic(), len(self._tabs.working())
+        if not working or now - self._requested_at < QUIT_CONFIRM_SECONDS:
+            if any(tab.screen.asks_before_close for tab in self._tabs):
+                self._app.run_worker(self._ask_and_quit(), group="quit", exclusive=True)
+            else:
+                self._app.exit()
+            return
+        self._requested_at = now
+        key = keys.bound_keys(self._app, "app.quit")
+        several = "1 agent is" if working == 1 else f"{working} agents are"
+        who = several if len(self._tabs) > 1 else "The agent is"
+        sentence = f"{who} still working. Press {key} again to quit."
+        self._app.notify(sentence, timeout=QUIT_CONFIRM_SECONDS, markup=False)
+
+    async def _ask_and_quit(self) -> None:
+        """Quit, after the tabs have asked what they must. Stay if the user wants to."""
+        for tab in [tab for tab in self._tabs if tab.screen.asks_before_close]:
+            self._tabs.show(tab)
+            if not await tab.screen.may_close():
+                return
+        self._app.exit()
