@@ -31,6 +31,7 @@ from pydantic import AnyUrl
 from acp_tui import __version__
 from acp_tui.console.web_address import is_safe_scheme
 from acp_tui.mcp.sign_in.browser_round_trip import BrowserRoundTrip
+from acp_tui.mcp.sign_in.configured_client import authentication_method, configured_client
 from acp_tui.mcp.sign_in.errors import SignInError, SignInRequired
 from acp_tui.mcp.sign_in.redirect_answer import shown_error
 from acp_tui.mcp.sign_in.refusals import registration_refused, renewal_failed, token_refused
@@ -199,7 +200,7 @@ class SignInProvider(OAuthClientProvider):
         try:
             return BrowserRoundTrip(self._name, interaction, (registered[0].port or 0) if registered else 0)
         except OSError:  # the registered port is in use: register again
-            self.context.client_info = self._configured_client()
+            self.context.client_info = configured_client(self._settings)
             return BrowserRoundTrip(self._name, interaction, 0)
 
     async def _keep_url(self, url: str) -> None:
@@ -237,7 +238,8 @@ class SignInProvider(OAuthClientProvider):
             context.client_metadata.scope = union_scopes(settings.scope, wanted)
         self._check_issuer()
         if settings.client_id and context.client_info is not None:
-            context.client_info.token_endpoint_auth_method = self._authentication_method()
+            method = authentication_method(settings, context.oauth_metadata)
+            context.client_info.token_endpoint_auth_method = method
         if settings.grant == "client_credentials":
             return self._client_credentials_request()
         return await super()._perform_authorization()
@@ -274,16 +276,6 @@ class SignInProvider(OAuthClientProvider):
                 f"{self._name} leads to the authorization server {self._expected_issuer()}, "
                 "but its client_id belongs to another one; check sign_in.issuer."
             )
-
-    def _authentication_method(self) -> str:
-        """Return the method by which the configured client authenticates at the token endpoint."""
-        if not self._settings.client_secret:
-            return "none"
-        metadata = self.context.oauth_metadata
-        offered = metadata.token_endpoint_auth_methods_supported if metadata is not None else None
-        if offered and "client_secret_basic" not in offered and "client_secret_post" in offered:
-            return "client_secret_post"
-        return "client_secret_basic"  # the default of RFC 8414
 
     # ----------------------------------------------------------------- answers of the token endpoint
 
@@ -330,7 +322,7 @@ class SignInProvider(OAuthClientProvider):
         context = self.context
         self._stamp = self.store.stamp()
         stored = self.store.read()
-        configured = self._configured_client()
+        configured = configured_client(self._settings)
         context.client_info = configured
         context.clear_tokens()
         if stored is None:
@@ -376,17 +368,6 @@ class SignInProvider(OAuthClientProvider):
             )
         )
         self._load()
-
-    def _configured_client(self) -> OAuthClientInformationFull | None:
-        """Return the client in the server's settings; None if acp-tui registers itself."""
-        settings = self._settings
-        if not settings.client_id:
-            return None
-        return OAuthClientInformationFull(
-            client_id=settings.client_id,
-            client_secret=settings.client_secret or None,
-            issuer=settings.issuer or None,
-        )
 
     def _must_renew(self, rejected: str | None) -> bool:
         """Return whether a new access token is needed and can be requested without the user."""

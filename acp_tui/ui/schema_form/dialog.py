@@ -11,17 +11,13 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.schema_form.fields import Form, NotAForm
-from acp_tui.schema_form.schema_reader import read_form
-from acp_tui.schema_form.template import starting_object
-from acp_tui.schema_form.values import NotEnterable, entries_for, initial_entries
 from acp_tui.session.invisible import reveal, reveal_line
 from acp_tui.session.text import visible_json
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.schema_form.choice_editor import ChoiceList, ChoicePicker
 from acp_tui.ui.schema_form.fields_page import FieldsPage
-from acp_tui.ui.schema_form.json_page import JsonPage
+from acp_tui.ui.schema_form.form_pages import FormPages
 from acp_tui.ui.schema_form.text_editor import TextEditor
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.screens.dialogs.typing_guard import TypingGuard
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from acp_tui.schema_form.answer import SchemaFault
-    from acp_tui.schema_form.values import Entry
     from acp_tui.ui.schema_form.fields_page import Validate
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
@@ -121,20 +116,20 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         self._position = position
         self._message = message
         self._values = dict(values or {})
-        self._validate = validate
         self._allow_decline = allow_decline
         self._interrupts = interrupts
         self._clock = clock
         self._typing_guard = TypingGuard(self, self._hints_after_pause, clock)
         self._problem = ""
-        self._fields: FieldsPage | None = None
-        self._json: JsonPage | None = None  # open while the value is edited as JSON
-        self._form: Form | None = None
-        self._why_json = ""
-        try:
-            self._form = read_form(schema)
-        except NotAForm as reason:
-            self._why_json = f"Edited as JSON because {reason}."
+        self._pages = FormPages(
+            self,
+            schema,
+            palette,
+            validate=validate,
+            show_problem=self._show_problem,
+            switched=self._page_switched,
+            warn_of_secrets=allow_decline,
+        )
 
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog"):
@@ -146,10 +141,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     async def on_mount(self) -> None:
         """Show the fields, or the text area for JSON."""
-        if self._form is None:
-            await self._show_json(starting_object(self._schema, self._values))
-        else:
-            await self._show_fields(self._form, initial_entries(self._form, self._values))
+        await self._pages.open(self._values)
         if self._interrupts:
             self.set_focus(None)
             self._typing_guard.restart()
@@ -159,7 +151,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         """Give the focus to the first field as soon as keys are accepted."""
         if self._typing_guard.accepts_keys:
             self._interrupts = False
-            self._page.take_focus()
+            self._pages.current.take_focus()
             self._update_hints()
         else:
             self.set_timer(0.05, self._wait_for_pause)
@@ -172,12 +164,12 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         """Set the heights: the fields get the rows they need, and scroll if there are not enough."""
         room = max(3, self.app.size.height - CHROME_ROWS)
         box = self.query_one("#scroll")
-        if self._json is None:
+        if (json := self._pages.json) is None:
             box.styles.max_height = room
         else:
             box.styles.max_height = MAX_NOTE_ROWS
             notes = min(MAX_NOTE_ROWS, box.virtual_size.height)
-            self._json.styles.height = max(3, min(MAX_JSON_ROWS, room - notes))
+            json.styles.height = max(3, min(MAX_JSON_ROWS, room - notes))
 
     # ------------------------------------------------------------------------- what is shown
 
@@ -201,8 +193,9 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         palette = self._palette
         message = reveal(self._message[:MAX_MESSAGE].strip())
         message += "…" if len(self._message) > MAX_MESSAGE else ""
-        described = reveal(self._form.description[:MAX_MESSAGE].strip()) if self._form is not None else ""
-        empty = "There is nothing to fill in." if self._form is not None and not self._form.fields else ""
+        form = self._pages.form
+        described = reveal(form.description[:MAX_MESSAGE].strip()) if form is not None else ""
+        empty = "There is nothing to fill in." if form is not None and not form.fields else ""
         purpose = f"For {reveal_line(self._purpose)}" if self._purpose else ""
         parts = [
             (purpose, palette.dim),
@@ -210,8 +203,8 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             (described, palette.dim),
             (empty, palette.dim),
         ]
-        if self._json is not None:
-            parts.append((self._why_json, palette.dim))
+        if self._pages.json is not None:
+            parts.append((self._pages.why_json, palette.dim))
         text = Text()
         for words, style in parts:
             if words:
@@ -226,10 +219,11 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         decline = [(key("decline"), "decline")] if self._allow_decline else []
         rest = [*decline, (key("close"), "cancel")]
         schema = (key("schema"), "schema")
-        if not isinstance(self._page, FieldsPage):
-            back = [(key("json"), "fields")] if self._form is not None else []
+        page = self._pages.current
+        if not isinstance(page, FieldsPage):
+            back = [(key("json"), "fields")] if self._pages.form is not None else []
             return [review, *rest, *back, schema]
-        first = [(take, "review")] if self._page.is_at_end else [(take, "next"), review]
+        first = [(take, "review")] if page.is_at_end else [(take, "next"), review]
         if isinstance(self.focused, ChoiceList | ChoicePicker):
             first.insert(1, (key("choose"), "choose"))
         return [*first, *rest, (key("json"), "as JSON"), schema]
@@ -263,89 +257,24 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         self._palette = palette
         self.query_one("#head", Bar).show(self._head(), self._asker())
         self.query_one("#note", Static).update(self._note())
-        if self._fields is not None:
-            self._fields.use_palette(palette)
-        if self._json is not None:
-            self._json.editor.use_palette(palette)
+        self._pages.use_palette(palette)
         self._update_problem()
         self.query_one(KeyHints).use_palette(palette)
 
-    # ------------------------------------------------------------------------- fields or JSON
-
-    @property
-    def _page(self) -> FieldsPage | JsonPage:
-        """The page that the user edits."""
-        page = self._json or self._fields
-        assert page is not None
-        return page
-
-    async def _show_fields(self, form: Form, entries: Mapping[str, Entry]) -> None:
-        """Show fields with these entries."""
-        self._drop(self._fields)
-        self._fields = FieldsPage(
-            form,
-            entries,
-            self._palette,
-            validate=self._validate,
-            show_problem=self._show_problem,
-            warn_of_secrets=self._allow_decline,
-        )
-        await self.query_one("#scroll").mount(self._fields)
-        self._close_json()
-
-    def _close_json(self) -> None:
-        """Show the fields again."""
-        self._drop(self._json)
-        self._json = None
-        if self._fields is not None:
-            self._fields.display = True
-        self._page_changed()
-
-    def _drop(self, page: FieldsPage | JsonPage | None) -> None:
-        """Hide a page, and remove it after the next refresh, because Textual may draw it until then."""
-        if page is not None:
-            page.display = False
-            self.call_after_refresh(page.remove)
-
-    async def _show_json(self, content: Mapping[str, Any]) -> None:
-        if self._fields is not None:
-            self._fields.display = False
-        self._json = JsonPage(
-            content, self._palette, validate=self._validate, show_problem=self._show_problem
-        )
-        await self.query_one("#dialog").mount(self._json, before="#problem")
-        self._page_changed()
-
-    def _page_changed(self) -> None:
+    def _page_switched(self) -> None:
         self.query_one("#note", Static).update(self._note())
         self._show_problem("")
-        self._page.take_focus()
+        self._pages.current.take_focus()
         self._update_hints()
         self._fit()
         self.call_after_refresh(self._fit)  # the height of the note is known now
 
+    # ------------------------------------------------------------------------- keys
+
     def action_json(self) -> None:
         """Edit the value as JSON, or go back to the fields if they can show it."""
         # Deferred, because a text area cannot be removed while it handles the key.
-        self.call_later(self._switch_page)
-
-    async def _switch_page(self) -> None:
-        if self._json is None:
-            if self._fields is not None:
-                await self._show_json(self._fields.draft())
-        elif self._form is None:
-            self.app.bell()
-        elif not self._json.has_changed and self._fields is not None:
-            self._close_json()  # keeps all entries, even invalid ones
-        elif (content := self._json.read_object()) is not None:
-            try:
-                entries = entries_for(self._form, content)
-            except NotEnterable as error:
-                self._show_problem(str(error))
-            else:
-                await self._show_fields(self._form, entries)
-
-    # ------------------------------------------------------------------------- keys
+        self.call_later(self._pages.switch)
 
     def on_key(self, event: events.Key) -> None:
         """Ignore type-ahead: keys pressed before the user has seen the dialog."""
@@ -363,19 +292,19 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     def action_move(self, step: int) -> None:
         """Go to the next (1) or previous (-1) field."""
-        if isinstance(self._page, FieldsPage):
-            self._page.move(step)
+        if isinstance(page := self._pages.current, FieldsPage):
+            page.move(step)
 
     def action_rows(self, step: int) -> None:
         """Move a row down (1) or up (-1), within a field or to the neighbouring field."""
-        if isinstance(self._page, FieldsPage):
-            self._page.move_rows(step)
+        if isinstance(page := self._pages.current, FieldsPage):
+            page.move_rows(step)
         else:
-            self._page.editor.move_rows(step)
+            page.editor.move_rows(step)
 
     def action_page(self, step: int) -> None:
         """Scroll by a page."""
-        box = self.query_one("#scroll") if self._json is None else self._json.editor
+        box = self.query_one("#scroll") if (json := self._pages.json) is None else json.editor
         box.scroll_relative(y=step * max(1, box.size.height - 1), animate=False)
 
     def action_newline(self) -> None:
@@ -385,13 +314,13 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     def action_take(self) -> None:
         """Go to the next field; after the last one, review."""
-        if not isinstance(self._page, FieldsPage):
+        if not isinstance(page := self._pages.current, FieldsPage):
             return
-        self._page.take_choice()
-        if self._page.is_at_end:
+        page.take_choice()
+        if page.is_at_end:
             self.action_review()
         else:
-            self._page.move(1)
+            page.move(1)
 
     def action_schema(self) -> None:
         """Show the whole schema."""
@@ -404,7 +333,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     def action_review(self) -> None:
         """Show what would be sent, or the first problem."""
-        content = self._page.value()
+        content = self._pages.current.value()
         if content is None:
             return
         from acp_tui.ui.schema_form.review_dialog import FormReviewDialog
@@ -416,7 +345,8 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     @property
     def _masked(self) -> set[str]:
-        fields = self._form.fields if self._form is not None else ()
+        form = self._pages.form
+        fields = form.fields if form is not None else ()
         return {field.name for field in fields if field.limits.format == "password"}
 
     def _finish_review(self, content: dict[str, Any], *, send: bool) -> None:
@@ -429,8 +359,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     def action_close(self) -> None:
         """Close the form without an answer. If the user has filled in something, ask first."""
-        pages = [page for page in (self._fields, self._json) if page is not None]
-        if not any(page.has_changed for page in pages):
+        if not self._pages.have_changed:
             self.dismiss(FormAnswer("cancel"))
             return
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen

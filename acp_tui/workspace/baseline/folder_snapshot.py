@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.workspace.baseline.file_change import FileChange, FileState
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
+from acp_tui.workspace.baseline.file_modes import FileModes, git_mode
 from acp_tui.workspace.baseline.limits import LimitExceededError
 from acp_tui.workspace.baseline.unlisted_files import (
     ATTRIBUTES_FILE,
@@ -90,8 +90,7 @@ class FolderSnapshot:
         self.uncopied = 0
         """The number of untracked files that were not copied because of the limits."""
         self._began = time.time()
-        self._usual_modes: dict[bool, int] = {}  # the first mode found, for executable and other files
-        self._unusual_modes: dict[bytes, int] = {}
+        self._modes = FileModes()
 
     def _find_top(self, number: int) -> Path:
         """Return the folder where ignore rules begin: the top of the repository, else the folder itself.
@@ -203,7 +202,7 @@ class FolderSnapshot:
             self._index.unlink(missing_ok=True)
             return None
         for name, mode in tracked.modes.items():
-            self._remember_mode(name, mode)
+            self._modes.remember(name, mode)
         totals.files += len(tracked.modes)
         return tracked
 
@@ -240,16 +239,11 @@ class FolderSnapshot:
                     if not Path(os.fsdecode(path)).is_dir():
                         self._unknown.add(name)
                     continue
-                entries.append(b"%o %b\t%b\0" % (_git_mode(now.mode), store.add(now.data).encode(), name))
-                self._remember_mode(name, now.mode)
+                entries.append(b"%o %b\t%b\0" % (git_mode(now.mode), store.add(now.data).encode(), name))
+                self._modes.remember(name, now.mode)
                 totals.count(len(now.data), self._limits)
         self._git.run("update-index", "-z", "--index-info", tree=self._tree, stdin=b"".join(entries))
         progress(len(names), len(names))
-
-    def _remember_mode(self, name: bytes, mode: int) -> None:
-        """Remember all permission bits to restore a deleted file. Git stores only the executable bit."""
-        if stat.S_ISREG(mode) and self._usual_modes.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
-            self._unusual_modes[name] = mode
 
     # ---- the original state
 
@@ -276,18 +270,14 @@ class FolderSnapshot:
                 fields, _, name = record.partition(b"\t")
                 if name in wanted:  # a pattern also matches the files below a folder
                     mode, blob, _stage = fields.decode().split()
-                    found[name] = FileState(existed=True, blob=blob, mode=self._full_mode(name, int(mode, 8)))
+                    full_mode = self._modes.full_mode(name, int(mode, 8))
+                    found[name] = FileState(existed=True, blob=blob, mode=full_mode)
         return found
 
     def _not_copied(self, name: bytes) -> FileState | None:
         if name in self._skipped:
             return FileState(existed=True, revert_obstacle=self._skipped[name].why)
         return None if self._was_unknown(name) else FileState(existed=False)
-
-    def _full_mode(self, name: bytes, mode: int) -> int:
-        if not stat.S_ISREG(mode):
-            return mode
-        return self._unusual_modes.get(name) or self._usual_modes.get(bool(mode & stat.S_IXUSR), mode)
 
     def _was_unknown(self, name: bytes) -> bool:
         if name in self._unknown or WHOLE_FOLDER in self._unknown or GIT_DIRECTORY in name.split(b"/"):
@@ -410,12 +400,6 @@ def _copy(source: Path, target: Path) -> None:
         open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as new,
     ):
         shutil.copyfileobj(old, new)
-
-
-def _git_mode(mode: int) -> int:
-    if stat.S_ISLNK(mode):
-        return 0o120000
-    return 0o100755 if mode & stat.S_IXUSR else 0o100644
 
 
 def _escape_pattern(name: str) -> str:

@@ -1,0 +1,31 @@
+"""The permission bits of files. Git stores only the executable bit."""
+
+from __future__ import annotations
+
+import stat
+
+
+class FileModes:
+    """Remembers all permission bits of files, to restore those that are deleted."""
+
+    def __init__(self) -> None:
+        self._usual: dict[bool, int] = {}  # the first mode found, for executable and other files
+        self._unusual: dict[bytes, int] = {}
+
+    def remember(self, name: bytes, mode: int) -> None:
+        """Remember the mode of a file, as in `st_mode`."""
+        if stat.S_ISREG(mode) and self._usual.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
+            self._unusual[name] = mode
+
+    def full_mode(self, name: bytes, mode: int) -> int:
+        """Return the remembered mode of a file whose mode in git is `mode`."""
+        if not stat.S_ISREG(mode):
+            return mode
+        return self._unusual.get(name) or self._usual.get(bool(mode & stat.S_IXUSR), mode)
+
+
+def git_mode(mode: int) -> int:
+    """Return the mode that git stores for a mode as in `st_mode`."""
+    if stat.S_ISLNK(mode):
+        return 0o120000
+    return 0o100755 if mode & stat.S_IXUSR else 0o100644
