@@ -16,7 +16,6 @@ from acp.schema import (
     AgentAuthCapabilities,
     AgentCapabilities,
     AuthenticateResponse,
-    AuthMethodAgent,
     ClientCapabilities,
     CloseSessionResponse,
     ForkSessionResponse,
@@ -41,11 +40,11 @@ from acp.schema import (
     SessionResumeCapabilities,
     SetSessionConfigOptionResponse,
     SetSessionModeResponse,
-    TerminalAuthMethod,
 )
 
 from acp_tui import __version__
 from acp_tui.demo import commands
+from acp_tui.demo.auth_methods import AGENT_METHOD_ID, auth_methods
 from acp_tui.demo.commands.conversation.account import SIGN_IN_COMMAND
 from acp_tui.demo.commands.registry import available_commands
 from acp_tui.demo.sessions import state_updates
@@ -57,6 +56,7 @@ if TYPE_CHECKING:
     from acp import Client
     from acp.schema import StopReason
 
+    from acp_tui.demo.auth_methods import AuthMethod
     from acp_tui.demo.sessions.settings import Settings
     from acp_tui.demo.sessions.store import SessionStore, StoredSession
     from acp_tui.demo.sign_in import SignIn
@@ -64,8 +64,6 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import ContentBlock
     from acp_tui.demo.wire import Wire
 
-AGENT_METHOD_ID = "demo"
-TERMINAL_METHOD_ID = "demo-terminal"
 SIGN_IN_STEPS = 60
 """How many steps a sign-in takes; the pace setting determines their length."""
 
@@ -120,26 +118,8 @@ class DemoAgent:
             auth_methods=self._auth_methods(),
         )
 
-    def _auth_methods(self) -> list[Any]:
-        if not self._sign_in.required:
-            return []
-        methods: list[AuthMethodAgent | TerminalAuthMethod] = [
-            AuthMethodAgent(
-                id=AGENT_METHOD_ID, name="Sign in", description="Always succeeds: the demo has no accounts"
-            )
-        ]
-        # Only offered to clients that can run it in a terminal.
-        if self._capabilities.auth and self._capabilities.auth.terminal:
-            methods.append(
-                TerminalAuthMethod(
-                    type="terminal",
-                    id=TERMINAL_METHOD_ID,
-                    name="Sign in on a terminal",
-                    description="Asks one question on a real terminal",
-                    args=["--sign-in"],
-                )
-            )
-        return methods
+    def _auth_methods(self) -> list[AuthMethod]:
+        return auth_methods(self._capabilities) if self._sign_in.required else []
 
     async def authenticate(self, method_id: str, **_meta: Any) -> AuthenticateResponse:
         """Sign in. The sign-in on a terminal is run by the client itself and never requested here."""
