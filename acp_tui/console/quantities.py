@@ -13,5 +13,5 @@ def format_size(count: float) -> str:
 
 
 def pluralize(count: int, noun: str) -> str:
-    """Return the number and the noun, e.g. "1 session" or "2 sessions"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """Return the number and the noun, e.g. "1 session" or "2,000 sessions"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

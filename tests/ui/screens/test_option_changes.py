@@ -46,3 +46,15 @@ async def test_a_failure_is_kept_until_the_option_is_changed_again() -> None:
     agent.answers.release()
     await changes.change("mode", "a")
     assert changes.failures == {}
+
+
+async def test_a_value_requested_before_another_one_failed_is_sent() -> None:
+    agent = SlowAgent()
+    changes = OptionChanges(agent.set_option, lambda: None)
+    first = asyncio.create_task(changes.change("mode", "bad"))
+    await asyncio.sleep(0)
+    await changes.change("mode", "a")
+    agent.answers.release()
+    agent.answers.release()
+    await first
+    assert (agent.received, changes.failures, changes.wanted) == (["bad", "a"], {}, {})

@@ -68,7 +68,7 @@ def test_the_question(snap_compare: Any) -> None:
         WORKTREE,
         replace(CHANGED, behind=1),
         problem="The commit was refused, so nothing was merged.",
-        said=["lint: src/login.py:12: unused name"],
+        git_output=["lint: src/login.py:12: unused name"],
     )
     clock = count(100).__next__
     app = Show("dark", screen=lambda palette: GuardedQuestionScreen(question, palette, clock=clock))  # type: ignore[arg-type, return-value]

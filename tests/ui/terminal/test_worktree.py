@@ -12,7 +12,7 @@ from tests.workspace.projects import git, repository
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUESTION = "What should become of the worktree?"
+QUESTION = "What should happen to the worktree?"
 USER = {
     **{f"GIT_{role}_NAME": "Ada" for role in ("AUTHOR", "COMMITTER")},
     **{f"GIT_{role}_EMAIL": "ada@example.org" for role in ("AUTHOR", "COMMITTER")},

@@ -384,7 +384,7 @@ class ConversationScreen(SessionScreen):
         return self._worktree.exists
 
     async def may_close(self) -> bool:
-        """Ask what becomes of the worktree."""
+        """Ask whether to keep, merge or discard the worktree."""
         return await self._worktree.may_close()
 
     async def leave(self, *, close_session: bool = False) -> None:

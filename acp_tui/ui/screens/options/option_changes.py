@@ -1,4 +1,4 @@
-"""Changes of options that were requested and are not confirmed, and why others failed."""
+"""Changes of options that the agent has not confirmed, and why others failed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class OptionChanges:
-    """Sets options, one value at a time each: of values requested meanwhile, only the last one is sent."""
+    """Sets options. While the agent sets a value, further values wait; then only the last one is sent."""
 
     def __init__(
         self, send: Callable[[str, OptionValue], Awaitable[None]], changed: Callable[[], None]
     ) -> None:
-        """`send` raises `UserError` if the agent refuses. `changed` is called when there is news to show."""
+        """`send` raises `UserError` if the agent refuses. `changed` is called after each change to show."""
         self._send = send
         self._changed = changed
         self._sending: set[str] = set()
@@ -36,14 +36,20 @@ class OptionChanges:
             return
         self._sending.add(option_id)
         try:
-            while True:
-                value = self.wanted[option_id]
-                await self._send(option_id, value)
-                if self.wanted[option_id] == value:
-                    break
-        except UserError as error:
-            self.failures[option_id] = str(error)
+            await self._send_last(option_id)
         finally:
             self._sending.discard(option_id)
             self.wanted.pop(option_id, None)
             self._changed()
+
+    async def _send_last(self, option_id: str) -> None:
+        """Send the requested value, and again if another one was requested meanwhile."""
+        sent = None
+        while sent != (value := self.wanted[option_id]):
+            sent = value
+            try:
+                await self._send(option_id, value)
+            except UserError as error:
+                self.failures[option_id] = str(error)
+            else:
+                self.failures.pop(option_id, None)

@@ -33,15 +33,15 @@ LABEL_WIDTH = 10
 MAX_BAR_WIDTH = 40
 MIN_PROMPT_WIDTH = 12
 MAX_PROMPT_CHARACTERS = 300
-"""The number of characters of a prompt that are looked at to find those to show."""
-NOTHING = "The agent has not reported what it uses."
+"""The table shows the beginning of a prompt, so only this many characters of it are read."""
+NO_USAGE = "The agent has not reported what it uses."
 
 
 def usage_body(context: DrawContext, *, warning: float, now: float) -> LinesBody:
     """Draw the usage of a session. `warning` is the share of the context window from which it is marked."""
     lines = [*_facts(context, warning, now), *_table(context)]
     if not lines:
-        lines = hanging_lines([], [Segment(NOTHING, context.palette.dim)], context.width, 0)
+        lines = hanging_lines([], [Segment(NO_USAGE, context.palette.dim)], context.width, 0)
     return LinesBody(lines, "\n".join(strip.text.rstrip() for strip in lines))
 
 

@@ -19,7 +19,7 @@ REFRESH_SECONDS = 1.0
 
 
 class UsageScreen(DetailScreen):
-    """Shows the usage of a session, and follows it while a turn runs."""
+    """Shows the usage of a session, always up to date."""
 
     def __init__(
         self, session: Session, palette: Palette, *, warning: float, now: Callable[[], float]
@@ -30,7 +30,7 @@ class UsageScreen(DetailScreen):
         self._now = now
 
     def on_mount(self) -> None:
-        """Draw new numbers every second while a turn runs."""
+        """Draw new numbers every second. Some agents report them only at the end of a turn, or later."""
         super().on_mount()
         self.set_interval(REFRESH_SECONDS, self._refresh)
 
@@ -38,5 +38,4 @@ class UsageScreen(DetailScreen):
         return [usage_body(context, warning=self._warning, now=self._now())]
 
     def _refresh(self) -> None:
-        if self._session.working:
-            self.query_one(BodyScroller).update()
+        self.query_one(BodyScroller).update()

@@ -1,1 +1,1 @@
-"""The end of a conversation's worktree: the questions to the user, and what follows from the answers."""
+"""Keeps, merges or discards the worktree of a conversation that is closed. Imports dialogs."""

@@ -1,4 +1,4 @@
-"""The dialog in which the user words the message of a commit."""
+"""The dialog in which the user writes a commit message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CommitMessageDialog(Dialog[str]):
-    """Returns the message, or None if it is closed. The message is not empty."""
+    """Returns the message, which is not empty, or None if the dialog was closed."""
 
     CSS = """
     CommitMessageDialog { align: center middle; background: transparent; }
@@ -28,7 +28,7 @@ class CommitMessageDialog(Dialog[str]):
         width: 76; max-width: 100%; height: auto; padding: 0 1;
         background: $surface; border: round $primary;
     }
-    CommitMessageDialog #what { height: auto; max-height: 8; color: $text-muted; }
+    CommitMessageDialog #summary { height: auto; max-height: 8; color: $text-muted; }
     CommitMessageDialog TextEditor {
         height: auto; min-height: 3; max-height: 12; margin: 1 0; background: $panel;
     }
@@ -36,18 +36,18 @@ class CommitMessageDialog(Dialog[str]):
     BINDINGS: ClassVar = keys.bindings("commit")
     AUTO_FOCUS = "TextEditor"
 
-    def __init__(self, title: str, what: str, message: str, palette: Palette) -> None:
-        """`what` says what is committed; `message` is the first proposal."""
+    def __init__(self, title: str, summary: str, message: str, palette: Palette) -> None:
+        """`summary` says what is committed; `message` is proposed."""
         super().__init__()
         self._title = title
-        self._what = what
+        self._summary = summary
         self._message = message
         self._palette = palette
 
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog"):
             yield Bar([Segment(self._title, self._palette.strong)], id="head")
-            yield Static(self._what, markup=False, id="what")
+            yield Static(self._summary, markup=False, id="summary")
             yield TextEditor(self._message, multiline=True)
             names = ("commit.save", "commit.newline", "commit.close")
             save, newline, close = (keys.bound_keys(self, name).split()[0] for name in names)
@@ -64,7 +64,7 @@ class CommitMessageDialog(Dialog[str]):
         self.query_one(TextEditor).newline()
 
     def action_save(self) -> None:
-        """Close the dialog with the message."""
+        """Close the dialog with the message; ring the bell if it is empty."""
         if message := self.query_one(TextEditor).text.strip():
             self.dismiss(message)
         else:

@@ -1,9 +1,11 @@
-"""The questions what becomes of a worktree, and whether it may be discarded."""
+"""The question whether to keep, merge or discard a worktree, and the one that confirms discarding."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from acp_tui.console.quantities import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,16 +16,16 @@ if TYPE_CHECKING:
     Action = Literal["keep", "fast-forward", "squash", "discard"]
 
 MAX_NAMES = 200
-"""The maximum number of names in one list."""
+"""The maximum number of commits or files that one list names."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinishAnswer:
-    """An answer, and what to do then."""
+    """An answer, and what to do if it is chosen."""
 
     label: str
     action: Action
-    grants: bool = False
+    grants: bool = False  # accepted only after the whole text was on the screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,43 +43,47 @@ class FinishQuestion:
 
 
 def finish_question(
-    worktree: Worktree, status: WorktreeStatus, *, problem: str = "", said: Sequence[str] = ()
+    worktree: Worktree, status: WorktreeStatus, *, problem: str = "", git_output: Sequence[str] = ()
 ) -> FinishQuestion:
-    """Return the question what becomes of a worktree.
+    """Return the question whether to keep, merge or discard a worktree.
 
-    `problem` is why the last answer failed, and `said` is what git and its hooks said then.
+    `problem` says why the last attempt failed, and `git_output` has the lines that git and its hooks printed.
     """
     warnings = [text for text in (problem, status.obstacle) if text]
     if status.behind and not status.obstacle:
-        newer = count(status.behind, "new commit")
+        newer = pluralize(status.behind, "new commit")
         warnings.append(f"{worktree.target} has {newer}, so it cannot be fast-forwarded")
-    facts = [*_labelled("git says", said), ("worktree", str(worktree.path)), ("branch", worktree.branch)]
+    facts = [
+        *_labelled("git says", git_output),
+        ("worktree", str(worktree.path)),
+        ("branch", worktree.branch),
+    ]
     return FinishQuestion(
-        title="What should become of the worktree?",
+        title="What should happen to the worktree?",
         text=_consequences(worktree, status),
-        facts=(*facts, *losses(status)),
+        facts=(*facts, *_contents(status)),
         warnings=tuple(warnings),
         answers=(*_answers(worktree, status),),
     )
 
 
 def discard_question(worktree: Worktree, status: WorktreeStatus) -> FinishQuestion:
-    """Return the question whether everything in a worktree may be deleted."""
+    """Return the question that confirms the deletion of everything in a worktree."""
     return FinishQuestion(
         title="Discard the worktree?",
-        text=f"The branch {worktree.branch} and these files are deleted. You cannot undo this.",
-        facts=(*losses(status),),
+        text=f"This deletes the branch {worktree.branch} and everything listed here. It cannot be undone.",
+        facts=(*_contents(status),),
         warnings=(),
         answers=(
             FinishAnswer("Do not discard anything", "keep"),
-            FinishAnswer(f"Discard {_sum(status)}", "discard", grants=True),
+            FinishAnswer(f"Discard {_summary(status)}", "discard", grants=True),
         ),
         close_label="back",
     )
 
 
-def losses(status: WorktreeStatus) -> Iterator[tuple[str, str]]:
-    """Yield labels and values that say what is only in the worktree."""
+def _contents(status: WorktreeStatus) -> Iterator[tuple[str, str]]:
+    """Yield labels and values for the commits and files that are only in the worktree."""
     yield from _list("commits", status.commits)
     yield from _list("changed", status.changed)
     yield from _list("untracked", status.untracked)
@@ -89,17 +95,12 @@ def committed_files(status: WorktreeStatus) -> list[str]:
     return [*status.changed, *status.untracked]
 
 
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun, such as "2 files"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _consequences(worktree: Worktree, status: WorktreeStatus) -> str:
     if not status.is_mergeable:
-        return "The conversation ends if you discard it."
+        return "Discarding the worktree ends the conversation."
     return (
-        f"A merge updates {worktree.target}, also where it is checked out. "
-        "The conversation ends if you merge or discard the worktree, which is then removed."
+        f"Merging updates {worktree.target}, and the files of the folder where it is checked out. "
+        "Merging or discarding ends the conversation and removes the worktree."
     )
 
 
@@ -107,9 +108,9 @@ def _answers(worktree: Worktree, status: WorktreeStatus) -> Iterator[FinishAnswe
     yield FinishAnswer("Keep it, and resume the session later", "keep")
     if status.is_mergeable:
         target, commits = worktree.target, len(status.commits)
-        files = count(len(committed_files(status)), "file")
+        files = pluralize(len(committed_files(status)), "file")
         if not status.behind:
-            how = f"fast-forward by {count(commits + status.is_dirty, 'commit')}"
+            how = f"fast-forward by {pluralize(commits + status.is_dirty, 'commit')}"
             if status.is_dirty:
                 how = f"commit {files}, then {how}" if commits else f"commit {files}"
             yield FinishAnswer(f"Merge into {target}: {how}", "fast-forward")
@@ -132,11 +133,11 @@ def _labelled(label: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
         label = ""
 
 
-def _sum(status: WorktreeStatus) -> str:
-    """Return what would be lost in a few words: "2 commits and 3 files". There is something."""
+def _summary(status: WorktreeStatus) -> str:
+    """Return what is only in the worktree, such as "2 commits and 3 files". It must not be unchanged."""
     files = len(status.changed) + len(status.untracked)
-    parts = [count(len(status.commits), "commit")] if status.commits else []
-    parts += [count(files, "file")] if files else []
+    parts = [pluralize(len(status.commits), "commit")] if status.commits else []
+    parts += [pluralize(files, "file")] if files else []
     parts += ["the ignored files"] if status.ignored else []
     *others, last = parts
     return f"{', '.join(others)} and {last}" if others else last

@@ -1,4 +1,4 @@
-"""What becomes of a conversation's worktree when the conversation ends."""
+"""Keeps, merges or discards the worktree of a conversation when the conversation is closed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.ui.keys.palette_command import PaletteCommand
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
     from acp_tui.workspace.git.worktrees.worktree import Worktree
 
 MAX_LISTED = 6
-"""The maximum number of files that the dialog for the message names."""
-MAX_SAID_LINES = 100
-"""The maximum number of lines of git and its hooks that are shown."""
+"""The maximum number of files that the dialog for the commit message names."""
+MAX_OUTPUT_LINES = 100
+"""The maximum number of lines that are shown of the output of git and its hooks."""
 
 
 class WorktreeFinish:
-    """Asks whether to keep, merge or discard the worktree, merges it, and removes it in the end.
+    """Asks whether to keep, merge or discard the worktree, merges it, and removes it.
 
     The worktree is removed only after the agent has ended, and only if it is still as the user has seen it.
     """
@@ -37,13 +38,13 @@ class WorktreeFinish:
         self._screen = screen
         self._runner = runner
         self._context = context
-        self._decided = False
-        self._closing = False  # the user has answered already, with the command
-        self._to_remove: WorktreeStatus | None = None  # the status in which it may be removed
-        self._done = ""  # what was merged, as a sentence
+        self._decided = False  # it is known whether to remove the worktree, see `_to_remove`
+        self._to_remove: WorktreeStatus | None = None  # remove it if it still has this status
+        self._closing = False  # the user has just answered; do not ask again
+        self._merged = ""  # says what was merged
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return the command that finishes the worktree, for the command palette."""
+        """Yield the command that finishes the worktree, for the command palette."""
         if self.exists:
             yield PaletteCommand(
                 "Finish worktree", self._start_command, "Session", word="merge keep discard branch"
@@ -79,9 +80,13 @@ class WorktreeFinish:
             self._screen.post_message(self._screen.CloseRequested(self._screen))
 
     async def may_close(self) -> bool:
-        """Ask what becomes of the worktree, if anything would be lost. Return False to stay."""
+        """Ask what to do with the worktree, unless it is unchanged or used by another conversation.
+
+        A running turn is stopped first. Return False if the conversation should stay open.
+        """
         worktree, prepared = self._worktree, self._runner.prepared
         if self._closing or worktree is None or prepared is None:
+            self._closing = False
             return True
         if prepared.worktree_passed_on or _is_shared(prepared):
             return True
@@ -90,7 +95,7 @@ class WorktreeFinish:
             self._runner.stop_turn()
         try:
             return await self._ask(worktree, await asyncio.to_thread(_status, worktree))
-        except UserError as error:  # it is kept
+        except UserError as error:  # the worktree is kept
             self._screen.notify_error(error)
             return True
 
@@ -98,11 +103,11 @@ class WorktreeFinish:
         from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
         from acp_tui.ui.screens.worktree.finish_question import finish_question
 
-        problem, said = "", list[str]()
+        problem, output = "", list[str]()
         while not status.is_unchanged:
-            question = finish_question(worktree, status, problem=problem, said=said)
+            question = finish_question(worktree, status, problem=problem, git_output=output)
             index = await self._screen.ask(GuardedQuestionScreen(question, self._context.palette))
-            problem, said = "", []
+            problem, output = "", []
             if index is None:
                 return False
             action = question.answers[index].action
@@ -118,7 +123,7 @@ class WorktreeFinish:
                 if await self._merge(worktree, status, action):
                     return True
             except UserError as error:
-                problem, said = str(error), _lines(error)
+                problem, output = str(error), _output_lines(error)
                 status = await asyncio.to_thread(_status, worktree)
         self._decide(status)
         return True
@@ -138,28 +143,27 @@ class WorktreeFinish:
     # ------------------------------------------------------------------------- merging
 
     async def _merge(self, worktree: Worktree, status: WorktreeStatus, action: Action) -> bool:
-        """Merge, after the user has worded the message if there is one. Return False if they went back."""
+        """Ask for the commit message, if there is a commit to make, and merge. Return False if cancelled."""
         from acp_tui.workspace.git.worktrees.finishing import MergePlan, merge_worktree
 
         message = ""
         if status.is_dirty or action == "squash":
-            asked = await self._ask_message(worktree, status, action)
-            if asked is None:
+            answer = await self._ask_message(worktree, status, action)
+            if answer is None:
                 return False
-            message = asked
+            message = answer
         self._screen.notify(f"Merging into {worktree.target} …", timeout=3, markup=False)
         plan = MergePlan(squash=action == "squash", message=message)
-        self._done = await asyncio.to_thread(merge_worktree, worktree, plan, status)
+        self._merged = await asyncio.to_thread(merge_worktree, worktree, plan, status)
         self._decide(await asyncio.to_thread(_status, worktree))
         return True
 
     async def _ask_message(self, worktree: Worktree, status: WorktreeStatus, action: Action) -> str | None:
         from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
 
-        what = _committed(status, squash=action == "squash")
-        title = f"Merge into {worktree.target}"
+        title, summary = f"Merge into {worktree.target}", _commit_summary(status, squash=action == "squash")
         proposal = visible_line(" ".join((self._context.session.title or "").split()))
-        dialog = CommitMessageDialog(title, what, proposal, self._context.palette)
+        dialog = CommitMessageDialog(title, summary, proposal, self._context.palette)
         return await self._screen.ask(dialog)
 
     # ------------------------------------------------------------------------- after the end
@@ -167,7 +171,7 @@ class WorktreeFinish:
     async def after_close(self, *, notify: bool) -> None:
         """Remove the worktree if the user wants that, or if it is unchanged. The agent must have ended.
 
-        `notify`: the app goes on, so that a toast can say what became of it.
+        What was done is noted in `closing_notes`, and also shown in a toast if `notify`.
         """
         worktree, prepared = self._worktree, self._runner.prepared
         if worktree is None or prepared is None:
@@ -183,7 +187,7 @@ class WorktreeFinish:
             self._screen.app.notify(sentence, timeout=10, markup=False)
 
     def _remove(self, worktree: Worktree) -> str:
-        """Remove the worktree if that is allowed. Return what became of it, as a sentence."""
+        """Remove the worktree, or keep it. Return a sentence that says what was done."""
         from acp_tui.workspace.git.worktrees.finishing import remove_worktree
 
         kept = f"The worktree on the branch {worktree.branch} was kept ({worktree.path})."
@@ -192,12 +196,12 @@ class WorktreeFinish:
             if self._to_remove is None and (self._decided or not status.is_unchanged):
                 return kept
             if self._to_remove not in (None, status):
-                return f"{self._done} {kept} It changed while the conversation was closed.".strip()
+                return f"{self._merged} {kept} It has changed since you were asked.".strip()
             remove_worktree(worktree)
         except UserError as error:
-            return f"{self._done} {error} {kept}".strip()
-        if self._done:
-            return f"{self._done} The worktree was removed."
+            return f"{self._merged} {error} {kept}".strip()
+        if self._merged:
+            return f"{self._merged} The worktree was removed."
         unchanged = " Nothing had changed in it." if status.is_unchanged else ""
         return f"The worktree on the branch {worktree.branch} was removed.{unchanged}"
 
@@ -209,25 +213,25 @@ def _status(worktree: Worktree) -> WorktreeStatus:
 
 
 def _is_shared(prepared: PreparedConversation) -> bool:
-    """Return True if another conversation works in the worktree, too; the last one decides."""
+    """Return True if another conversation works in the worktree. Then the last one asks."""
     return prepared.worktree_lock is not None and prepared.worktree_lock.is_shared()
 
 
-def _committed(status: WorktreeStatus, *, squash: bool) -> str:
-    """Return what will be committed, as a sentence."""
-    from acp_tui.ui.screens.worktree.finish_question import committed_files, count
+def _commit_summary(status: WorktreeStatus, *, squash: bool) -> str:
+    """Return a sentence that says what will be committed."""
+    from acp_tui.ui.screens.worktree.finish_question import committed_files
 
     files = committed_files(status)
     more = f" and {len(files) - MAX_LISTED} more" if len(files) > MAX_LISTED else ""
-    names = f"{count(len(files), 'file')}: {', '.join(files[:MAX_LISTED])}{more}" if files else ""
+    names = f"{pluralize(len(files), 'file')}: {', '.join(files[:MAX_LISTED])}{more}" if files else ""
     if not squash:
         return f"Commits {names}"
-    commits = count(len(status.commits), "commit") if status.commits else ""
+    commits = pluralize(len(status.commits), "commit") if status.commits else ""
     return f"Makes one commit of {' and '.join(part for part in (commits, names) if part)}"
 
 
-def _lines(error: UserError) -> list[str]:
-    """Return what git and its hooks said, if that is more than the error itself."""
+def _output_lines(error: UserError) -> list[str]:
+    """Return the last lines that git and its hooks printed, if they say more than the error itself."""
     output = str(getattr(error, "output", ""))
     lines = [line for line in output.splitlines() if line.strip()]
-    return lines[-MAX_SAID_LINES:] if len(lines) > 1 or (lines and lines[0] not in str(error)) else []
+    return lines[-MAX_OUTPUT_LINES:] if len(lines) > 1 or (lines and lines[0] not in str(error)) else []
