@@ -20,6 +20,7 @@ from acp_tui.ui.terminal.passthrough import write_to_terminal
 from acp_tui.ui.terminal.resilient_app import ResilientApp
 from acp_tui.ui.terminal.tab_progress import TabProgress
 from acp_tui.ui.terminal.window_title import WindowTitle
+from acp_tui.ui.theme.app_theme import AppTheme
 from acp_tui.ui.theme.theme_choice import ThemeChoice
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.tabs.tab import Tab
     from acp_tui.ui.theme.palette import Palette
-    from acp_tui.ui.theme.themes import LoadedTheme
 
     MakeTabs = Callable[[Palette], tuple[Sequence[BaseScreen], Sequence[BaseScreen]]]
 
@@ -88,12 +88,11 @@ class AcpTui(ResilientApp):
         """
         self._settings = settings
         self._problems: list[str] = []
-        self._palettes: dict[str, Palette] = {}
-        self._theme_choice = ThemeChoice(settings, theme)
-        loaded = self._theme_choice.load(dark=background_hint(os.environ) is not False)
+        choice = ThemeChoice(settings, theme)
+        loaded = choice.load(dark=background_hint(os.environ) is not False)
         super().__init__(ansi_color=loaded.theme.ansi)
         send = partial(write_to_terminal, self)
-        self._background = BackgroundWatcher(self.terminal_modes, send, os.environ)
+        background = BackgroundWatcher(self.terminal_modes, send, os.environ)
         self.exit_signal: int | None = None
         """The number of the signal that ended the app; None if none did."""
         self.window_title = WindowTitle(send)
@@ -109,7 +108,8 @@ class AcpTui(ResilientApp):
         self._used_launcher = False
         self._early_keys: list[events.Key] | None = []  # None once the first screen handles keys
         self._clipboard_text = ""
-        self._use_loaded_theme(loaded)
+        self._theme = AppTheme(self, choice, background, self._problems, self.tabs.update_strip)
+        self._theme.use(loaded)
         self.keymap = self._load_keymap()
         """The user's own keys, by key id."""
 
@@ -183,14 +183,13 @@ class AcpTui(ResilientApp):
 
     def _notify_problems(self) -> None:
         notify_problems(self, self._problems)
-        self._problems = []
+        self._problems.clear()
 
     # ------------------------------------------------------------------------- themes
 
     def use_theme(self, name: str, *, preview: bool = False) -> None:
         """Switch to another theme. Problems with the theme are shown, except in a preview."""
-        self._theme_choice.choose(name)
-        self._use_loaded_theme(self._theme_choice.load(dark=self._background.dark))
+        self._theme.choose(name)
         if preview:
             self._problems.clear()
         self._notify_problems()
@@ -198,29 +197,17 @@ class AcpTui(ResilientApp):
     @property
     def theme_name(self) -> str:
         """The name of the chosen theme, as in the settings."""
-        return self._theme_choice.name
-
-    @on(BackgroundReply)
-    def _follow_background(self, reply: BackgroundReply) -> None:
-        if self._background.receive(reply) and self._theme_choice.is_auto:
-            self._use_loaded_theme(self._theme_choice.load(dark=reply.dark))
-            if self.has_drawn:
-                self._notify_problems()
-
-    def _use_loaded_theme(self, loaded: LoadedTheme) -> None:
-        if self._theme_choice.is_auto:
-            self._background.start()
-        self.ansi_color = loaded.theme.ansi
-        self._palettes[loaded.theme.name] = loaded.palette
-        self.register_theme(loaded.theme)
-        self.theme = loaded.theme.name
-        self.tabs.update_strip()
-        self._problems += loaded.problems
+        return self._theme.name
 
     @property
     def palette(self) -> Palette:
         """The colours of the current theme."""
-        return self._palettes[self.theme]
+        return self._theme.palette
+
+    @on(BackgroundReply)
+    def _follow_background(self, reply: BackgroundReply) -> None:
+        if self._theme.follow(reply) and self.has_drawn:
+            self._notify_problems()
 
     # ------------------------------------------------------------------------- tabs
 
@@ -324,11 +311,7 @@ class AcpTui(ResilientApp):
         if isinstance(self.screen, OverviewScreen):
             self.screen.dismiss(None)
         else:
-            self.push_screen(OverviewScreen(self.tabs, self.palette), self._show_chosen)
-
-    def _show_chosen(self, tab: Tab | None) -> None:
-        if tab is not None and tab in self.tabs:
-            self.tabs.show(tab)
+            self.push_screen(OverviewScreen(self.tabs, self.palette), self.tabs.show_if_open)
 
     def action_close_tab(self) -> None:
         """Close the current tab and end its agent."""
@@ -346,10 +329,7 @@ class AcpTui(ResilientApp):
 
     def rename_session(self, session: str, name: str) -> bool:
         """Rename the recorded session with this id if a tab has it. Return False if none does."""
-        screens = [tab.screen for tab in self.tabs if tab.screen.shows_session(session)]
-        for screen in screens:
-            screen.rename(name)
-        return bool(screens)
+        return self.tabs.rename_session(session, name)
 
     def open_conversations(self) -> list[Conversation]:
         """Return the conversations of this app."""

@@ -131,6 +131,11 @@ class Tabs:
         self._app.switch_mode(tab.mode)
         self._shown(tab)
 
+    def show_if_open(self, tab: Tab | None) -> None:
+        """Show a tab, unless it was closed."""
+        if tab in self._tabs:
+            self.show(tab)
+
     def show_index(self, index: int) -> None:
         """Show the tab at an index. Does nothing if there is none."""
         if 0 <= index < len(self._tabs):
@@ -184,6 +189,13 @@ class Tabs:
 
     def _asking(self) -> list[Tab]:
         return [tab for tab in self._tabs if tab.asked_at is not None]
+
+    def rename_session(self, session: str, name: str) -> bool:
+        """Rename the recorded session with this id if a tab has it. Return False if none does."""
+        screens = [tab.screen for tab in self._tabs if tab.screen.shows_session(session)]
+        for screen in screens:
+            screen.rename(name)
+        return bool(screens)
 
     def rename_current(self) -> None:
         """Let the user name the conversation in the current tab, if it can be renamed."""
