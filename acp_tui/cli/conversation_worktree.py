@@ -24,17 +24,17 @@ def wants_worktree(args: argparse.Namespace) -> bool:
 def conversation_worktree(
     args: argparse.Namespace, context: AppContext, agent: str, stored: StoredSession | None
 ) -> tuple[Worktree | None, list[str]]:
-    """Return the worktree of a conversation, if it has one, and what the user should know about it.
+    """Return the worktree of a conversation, if it has one, and sentences for the user about it.
 
-    A resumed session goes back to its worktree. Blocks. Raises `UserError`.
+    A resumed session returns to its worktree. Blocks. Raises `UserError`.
     """
     if (inherited := getattr(args, "inherited_worktree", None)) is not None:
-        return _existing(inherited)
+        return _restored(inherited)
     if args.resume:
         if wants_worktree(args):
             raise UserError("A resumed session stays in its folder: --worktree is for new sessions.")
         saved = Worktree.from_meta(stored.meta, paths().data) if stored is not None else None
-        return _existing(saved) if saved is not None and _is_in(args.cwd, saved) else (None, [])
+        return _restored(saved) if saved is not None and _is_in(args.cwd, saved) else (None, [])
     if not wants_worktree(args):
         return None, []
     from acp_tui.workspace.git.worktrees.creation import create_worktree
@@ -47,8 +47,10 @@ def conversation_worktree(
         name=args.worktree_name,
         trusted=args.trust_folder or context.is_trusted(folder),
     )
-    made = f"The agent works in a worktree on the branch {created.worktree.branch}: {created.worktree.path}"
-    return created.worktree, [made, *created.notices]
+    created_note = (
+        f"The agent works in a worktree on the branch {created.worktree.branch}: {created.worktree.path}"
+    )
+    return created.worktree, [created_note, *created.notices]
 
 
 def _is_in(folder: Path | None, worktree: Worktree) -> bool:
@@ -57,11 +59,13 @@ def _is_in(folder: Path | None, worktree: Worktree) -> bool:
     return folder is None or folder.resolve() in places
 
 
-def _existing(saved: Worktree) -> tuple[Worktree | None, list[str]]:
-    """Return the worktree of a resumed session. It is made again if it is gone."""
-    if saved.folder.is_dir():
+def _restored(saved: Worktree) -> tuple[Worktree, list[str]]:
+    """Return the worktree of a resumed session. If it was removed, it is created again."""
+    if saved.path.is_dir():
+        if not saved.folder.is_dir():
+            raise UserError(f"The folder of this session is gone from its worktree: {saved.folder}.")
         return saved, []
     from acp_tui.workspace.git.worktrees.creation import restore_worktree
 
     restore_worktree(saved)
-    return saved, [f"The worktree of this session was made again on the branch {saved.branch}: {saved.path}"]
+    return saved, [f"The worktree of this session was restored on the branch {saved.branch}: {saved.path}"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 HYSTERESIS = 0.05
-"""How far the usage must fall below the threshold before the next warning."""
+"""How far below the threshold the share must fall before the user is warned again."""
 
 
 class ContextWarning:
@@ -51,6 +51,6 @@ class ContextWarning:
         advice = (
             f"Send {command} to have the agent summarise it."
             if command
-            else ("The agent may soon forget the beginning of the conversation.")
+            else "The agent may soon forget the beginning of the conversation."
         )
         return f"The context window is {share:.0%} full. {advice}"

@@ -1,4 +1,4 @@
-"""Compactions of the agent's context: one line, and the summary that the agent goes on with."""
+"""Compactions of the agent's context: one line, and the summary with which the agent continues."""
 
 from __future__ import annotations
 
@@ -41,11 +41,8 @@ def estimated_height(compaction: Compaction, width: int) -> int:
 
 def progress(compaction: Compaction) -> str:
     """Return the line that `exec` prints."""
-    return (
-        f"{compaction_words(compaction)}: {compaction.error}"
-        if compaction.error
-        else compaction_words(compaction)
-    )
+    words = compaction_words(compaction)
+    return f"{words}: {compaction.error}" if compaction.error else words
 
 
 def plain_text(compaction: Compaction, _context: TextContext) -> Iterator[str]:

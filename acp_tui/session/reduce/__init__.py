@@ -148,7 +148,8 @@ def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
         if in_history and history.is_history(session, replay, event, at):
             return history.add(session, replay, handler, event, at)
         session.replaying = False
-    if session.phase == "idle" and in_history and heard is not None and session.turn:
-        # The state of a subagent says by itself whether it works.
-        session.background_at = at if type(event) is not ev.SubagentChanged else session.background_at
+    # The state of a subagent says by itself whether it works.
+    works = in_history and heard is not None and type(event) is not ev.SubagentChanged
+    if works and session.phase == "idle" and session.turn:
+        session.background_at = at
     return handler(session, event, at)
