@@ -1,4 +1,4 @@
-"""The tabs of an earlier run, which come back with `--continue` or the setting `restore_tabs`."""
+"""The tabs of an earlier run, which `--continue` or the setting `restore_tabs` opens again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chooses the session that `--continue` reopens: the latest one of a folder that is not open elsewhere."""
+"""Chooses the session that `--continue` reopens: the folder's latest one that is not open elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def latest_session(folder: Path | None, agent: str | None, program: str | None) 
     """Return the id of the session to reopen. Raises `UserError` if there is none.
 
     `folder` is None if the user named none. `agent` and `program` limit the choice to sessions of this agent
-    or of this command line. Sessions without any text of the user are passed over.
+    or of this command line. Sessions without a prompt, a draft or a queued prompt are skipped.
     """
     # Without --cwd, each session of the demo has a sample project of its own.
     home = None if agent == DEMO_AGENT and folder is None else os.path.realpath(folder or Path.cwd())

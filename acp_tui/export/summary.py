@@ -1,4 +1,4 @@
-"""A summary of a session as a prompt, for an agent that does not remember it. It is made without a model."""
+"""A summary of a session as a prompt, for an agent that does not remember it. Made without a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Session, UserMessage
 
 MAX_PROMPTS_CHARACTERS, MAX_PROMPT_CHARACTERS = 5_000, 1_000
-"""Limits of all prompts together, and of each."""
+"""Limits for all prompts together, and for each."""
 MAX_ANSWERS, MAX_ANSWER_CHARACTERS = 3, 2_000
 MAX_FILES = 40
 MAX_PLAN_ITEMS, MAX_PLAN_ITEM_CHARACTERS = 30, 200
@@ -48,12 +48,12 @@ def summary_prompt(session: Session) -> str:
 def _prompts(prompts: list[UserMessage]) -> Iterator[str]:
     """Yield the latest prompts that fit, and before them how many do not."""
     texts = [_shorten(_typed_text(prompt), MAX_PROMPT_CHARACTERS) for prompt in prompts]
-    kept, room = len(texts), MAX_PROMPTS_CHARACTERS
-    while kept and (room := room - len(texts[kept - 1])) >= 0:
-        kept -= 1
-    if kept:
-        yield f"({kept:,} earlier ones are omitted)"
-    yield from (f"{number}. {text}" for number, text in enumerate(texts[kept:], kept + 1))
+    omitted, room = len(texts), MAX_PROMPTS_CHARACTERS
+    while omitted and (room := room - len(texts[omitted - 1])) >= 0:
+        omitted -= 1
+    if omitted:
+        yield f"({omitted:,} earlier ones are omitted)"
+    yield from (f"{number}. {text}" for number, text in enumerate(texts[omitted:], omitted + 1))
 
 
 def _typed_text(prompt: UserMessage) -> str:
@@ -80,7 +80,7 @@ def _files(entries: list[Entry]) -> Iterable[str]:
 
 
 def _plan(entries: list[Entry]) -> Iterator[str]:
-    """Yield the steps of the latest plan. `Session.plan` is empty once a new session was opened."""
+    """Yield the steps of the latest plan. `Session.plan` is not used: opening a new session empties it."""
     plan = next((entry for entry in reversed(entries) if isinstance(entry, Plan)), None)
     for item in plan.items[:MAX_PLAN_ITEMS] if plan is not None and not plan.removed else ():
         yield f"- [{_DONE.get(item.status, ' ')}] {_shorten(item.content, MAX_PLAN_ITEM_CHARACTERS)}"

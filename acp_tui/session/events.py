@@ -116,7 +116,7 @@ class SessionOpened(Event):
 
 @dataclass(slots=True)
 class HistoryAwaited(Event):
-    """Client: no more of the history that `session/load` replays is expected."""
+    """Client: the history that `session/load` replays is complete, as far as is known."""
 
 
 @dataclass(slots=True)

@@ -151,7 +151,7 @@ def ends_mid_line(descriptor: int) -> bool:
 
 
 BATCH_BYTES = 1 << 16
-"""Lines of about this many bytes are parsed together, which takes half as long as parsing them one by one."""
+"""The size of the batches of lines that are parsed together: twice as fast as parsing line by line."""
 
 
 def read_log(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
@@ -174,7 +174,7 @@ def read_log(path: Path, on_damaged_line: Callable[[int], None] | None = None) -
 
 
 def _parse_together(lines: list[bytes]) -> list[Any] | None:
-    """Return the value of each line; None if that fails because one of them is damaged."""
+    """Return the value of each line; None if one of them is damaged."""
     try:
         values: list[Any] = json.loads(b"[" + b",".join(lines) + b"]")
     except (ValueError, RecursionError):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PROMPTS = ["mock:plain", "mock:read /ws/project/README.md", "mock:think"]
 OURS = "our answer"
+DIFFERS = "The agent's history differs from this transcript"
 
 
 def recorded(name: str) -> list[Record]:
@@ -124,9 +125,9 @@ def test_a_longer_replay_without_the_last_known_prompt_replaces_the_entries() ->
         (["one", "two", "three"], None),
         (["one", "changed", "changed too"], None),  # some agents change the text of prompts
         (["three"], None),  # or compact the beginning
-        (["one", "two"], "The agent's history differs from here: it lacks the last prompt"),
-        (["one"], "The agent's history differs from here: it lacks the last 2 prompts"),
-        (["other"], "The agent's history differs from here: the prompts in it are others"),
+        (["one", "two"], f"{DIFFERS}: it lacks the last prompt"),
+        (["one"], f"{DIFFERS}: it lacks the last 2 prompts"),
+        (["other"], f"{DIFFERS}: it contains none of these prompts"),
         ([], REPLAYED_NOTHING),
     ],
 )
@@ -138,6 +139,32 @@ def test_a_load_that_lacks_prompts_is_reported(replayed: list[str], warning: str
     assert warnings == ([warning] if warning else [])
     assert conversation(talk) == ["one", OURS, "two", OURS, "three", OURS]
     assert bool(talk.session.forgotten) is (replayed == [])
+
+
+def test_prompts_with_the_same_text_are_counted_separately() -> None:
+    talk = held(["go on", "go on"])
+    late(talk, "go on")
+    talk.client(HistoryAwaited())
+    warnings = [notice.text for notice in talk.all(Notice) if notice.level == "warning"]
+    assert warnings == [f"{DIFFERS}: it lacks the last prompt"]
+
+
+def test_known_tool_calls_keep_their_details_when_newer_prompts_are_appended() -> None:
+    talk = held(["one"])
+    talk.ask("session/load", {"sessionId": "s1", "cwd": "/w"}, {})
+    call = talk.prompt("two")
+    talk.tool("c1", title="Ours", status="completed")
+    talk.end(call)
+    opening = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    talk.answer(opening, {})
+    talk.echoes("two")
+    talk.tool("c1", title="Replayed", status="pending")
+    talk.echoes("three")
+    talk.tool("c2", title="New", status="pending")
+    talk.prompt("four")
+    assert [call.title for call in talk.all(ToolCall)] == ["Ours", "New"]
+    assert list(talk.session.tool_calls.values()) == talk.all(ToolCall)
+    assert {call.status for call in talk.all(ToolCall)} == {"completed", "unfinished"}
 
 
 def test_prompts_whose_turn_was_interrupted_need_not_be_replayed() -> None:

@@ -100,13 +100,13 @@ def app_for(
     """Return the app for these arguments. `on_created` is called with the setup of each conversation."""
     agent, prompt = agent_and_prompt(args.words, args.program, needed=False)
     if args.pick and (agent or args.program):
-        raise UserError("--pick lists the sessions of all agents: name none.", exit_code=USAGE)
+        raise UserError("--pick lists the sessions of all agents, so no agent can be given.", exit_code=USAGE)
     folder = Path(args.cwd or ".").absolute()
     settings = early_settings.read(folder)
     is_chosen = bool(agent or args.program or args.resume or args.choose or args.pick)
     may_restore = not is_chosen and (args.continue_latest or settings.restore_tabs)
     tabs = earlier_tabs(folder) if may_restore else []
-    if tabs and not (args.continue_latest and len(tabs) == 1):  # one session is chosen with more care
+    if tabs and not (args.continue_latest and len(tabs) == 1):  # `latest_session` also skips empty ones
         args.resume = tabs[active_index(tabs)].session
     elif args.continue_latest:
         from acp_tui.cli.session_choice import latest_session

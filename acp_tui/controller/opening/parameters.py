@@ -28,7 +28,7 @@ def client_capabilities(*, elicitation: bool = False, terminal_sign_in: bool = F
     }
     if terminal_sign_in:
         capabilities["auth"] = {"terminal": True}
-        # An older extension, in which several agents tell the command that signs in.
+        # An older extension: several agents use it to suggest the command that signs in.
         capabilities["_meta"]["terminal-auth"] = True
     if elicitation:
         capabilities["elicitation"] = {"form": {}, "url": {}}

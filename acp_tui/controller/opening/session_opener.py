@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.roots import Roots
 
 QUIET_SECONDS = 0.3
-"""A replayed history is complete when nothing has arrived for this long."""
-DOUBTFUL_SECONDS = 1.0
-"""The same if the replay lacks the last known prompt: it may be late, or the agent may have forgotten it."""
+"""A replayed history counts as complete when nothing has arrived for this long."""
+PROMPT_MISSING_SECONDS = 1.0
+"""The same while the replay lacks the last known prompt, which may only be late."""
 CLOSE_SECONDS = 2.0
 """Seconds to wait for the answer to `session/close`. The agent's process is ended anyway."""
 LATE_HISTORY_SECONDS = 10.0
@@ -106,14 +106,14 @@ class SessionOpener:
         if agent is None or not agent.can_resume:
             raise CannotReopen(f"{self._launch.title} can neither resume nor load a session.")
         self._baseline.begin()
-        reopened, first = bool(self._session.settings), not self._session.prompts
+        reopened, has_prompts = bool(self._session.settings), bool(self._session.prompts)
         cwd, directories, servers = await self._parameters()
         connection = self._connection()
         call = connection.resume_session if resume else connection.load_session
         async with self._wait_notices.during("to open the session again"):
             await call(session_id, cwd, directories, servers, timeout=self._timeout)
         await self._opened(reopened)
-        if await self._late_history(QUIET_SECONDS if first else DOUBTFUL_SECONDS) and not resume:
+        if await self._late_history(PROMPT_MISSING_SECONDS if has_prompts else QUIET_SECONDS) and not resume:
             self._note(HistoryAwaited())
 
     async def open_fork(self, session_id: str) -> None:
@@ -199,8 +199,8 @@ class SessionOpener:
     async def _late_history(self, quiet_seconds: float) -> bool:
         """Wait for a history that the agent sends only after its answer to `session/load`.
 
-        No prompt may be sent before the history is complete: before it has the last known prompt, or nothing
-        has arrived for `quiet_seconds`. Return False if it still is not.
+        No prompt may be sent before the history is complete, that is, until it has the last known prompt or
+        nothing has arrived for `quiet_seconds`. Return False if it is still incomplete after that wait.
         """
         deadline = self._clock() + LATE_HISTORY_SECONDS
         while not self._session.history_complete and self._clock() < deadline:

@@ -32,7 +32,7 @@ async def restore_settings(
     wanted = dict(session.settings)
     restored: list[str] = []
     reasons: dict[str, str] = {}
-    need: SignInNeeded | None = None
+    sign_in_needed: SignInNeeded | None = None
     for key in sorted(wanted, key=lambda key: _ORDER.get(key, 1)):
         setting = wanted[key]
         if _has(session, key, setting):
@@ -49,7 +49,7 @@ async def restore_settings(
                 raise
             except RequestFailed as failure:
                 reasons[key] = failure.error.message
-                need = failure if isinstance(failure, SignInNeeded) else need
+                sign_in_needed = failure if isinstance(failure, SignInNeeded) else sign_in_needed
             except ConnectionFault as fault:
                 reasons[key] = str(fault)
             else:
@@ -61,8 +61,8 @@ async def restore_settings(
     if names:
         note(Noticed("info", f"Restored {', '.join(names)}"))
     note(SettingsRestored(failed))
-    if need is not None:
-        raise need
+    if sign_in_needed is not None:
+        raise sign_in_needed
 
 
 def _has(session: Session, key: str, setting: Setting) -> bool:

@@ -7,7 +7,7 @@ So a replay is expected from the request until the next prompt is sent.
 If the conversation is known already (the agent was restarted, or the session was read from its log), the
 replay is collected in a separate session and compared. The known entries stay, because they contain more
 details (permissions, notices, times). Prompts that only the agent knows are appended. The replay replaces the
-known entries only if it has more prompts without the last known one, or is of another session.
+known entries only if it lacks the last known prompt but has more prompts, or belongs to another session.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ from acp_tui.session.text import GrowingText
 
 LATE_PAUSE = 2.0
 """After this many seconds without events, a replay that has reached the last known prompt is over."""
-REPLAYED_NOTHING = "The agent replayed nothing: it may not remember the conversation above"
+REPLAYED_NOTHING = "The agent did not replay the history: it may not remember the conversation above"
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
     from acp_tui.session.events import Event
     from acp_tui.session.state import Entry
 
+    AnyEntry = TypeVar("AnyEntry", bound=Entry)
     Handler = Callable[[Session, Event, float], list[Change]]
 
 
@@ -126,7 +128,7 @@ def answered(session: Session, at: float) -> list[Change]:
 
 
 def _use_more_prompts(session: Session, replay: Replay, at: float, *, complete: bool = False) -> list[Change]:
-    """Take over what the replay contains beyond the known entries."""
+    """Append the prompts that only the replay has, or replace the known entries (see the module)."""
     assert replay.into is not None
     _scan(replay, replay.into.entries, complete=complete)
     has_last = replay.matched == len(replay.held)
@@ -145,10 +147,10 @@ def _use_more_prompts(session: Session, replay: Replay, at: float, *, complete: 
 
 
 def _scan(replay: Replay, entries: list[Entry], *, complete: bool) -> None:
-    """Look for the known prompts among the new entries of a replay.
+    """Look for the known prompts among the entries of a replay that were not scanned before.
 
-    Some agents do not replay all prompts, or change their text. Unless the replay is complete, more may be
-    added to a prompt at the end.
+    Some agents do not replay all prompts, or change their text. Unless the replay is complete, a prompt at
+    its end is left for later, because more text may follow.
     """
     end = len(entries)
     if not complete and entries and isinstance(entries[-1], UserMessage):
@@ -167,6 +169,7 @@ def _scan(replay: Replay, entries: list[Entry], *, complete: bool) -> None:
 
 
 def _replace_entries(session: Session, replay: Session) -> None:
+    """Replace all known entries by those of the replay."""
     session.entries = replay.entries
     session.tool_calls = replay.tool_calls
     session.terminals = replay.terminals
@@ -189,13 +192,21 @@ def _append_entries(session: Session, replay: Session, first: int) -> list[Chang
         entry.id = len(session.entries)
         entry.turn += shift
         session.entries.append(entry)
-    session.tool_calls |= replay.tool_calls
-    session.terminals |= replay.terminals
-    session.terminal_calls |= replay.terminal_calls
+    # The known tool calls and terminals stay: they contain more details than the replayed ones.
+    session.tool_calls |= _only(entries, replay.tool_calls)
+    session.terminals |= _only(entries, replay.terminals)
+    session.terminal_calls |= _only(entries, replay.terminal_calls)
+    replay.reducer_state.open_calls = _only(entries, replay.reducer_state.open_calls)
     session.subagents = replay.subagents | session.subagents
     session.turn = session.replayed = replay.turn + shift
     _continue_replay(session, replay)
     return [Change("reset"), fact_changed("turn")]
+
+
+def _only(entries: list[Entry], by_id: dict[str, AnyEntry]) -> dict[str, AnyEntry]:
+    """Return the part of `by_id` that is among the entries."""
+    objects = set(map(id, entries))
+    return {key: entry for key, entry in by_id.items() if id(entry) in objects}
 
 
 def _continue_replay(session: Session, replay: Session) -> None:
@@ -213,7 +224,7 @@ def _continue_replay(session: Session, replay: Session) -> None:
 
 
 def history_awaited(session: Session, _event: ev.HistoryAwaited, at: float) -> list[Change]:
-    """Compare the known prompts with the replay of `session/load`, of which no more is expected."""
+    """Compare the known prompts with the complete replay of `session/load`. Warn if it lacks some."""
     replay = session.reducer_state.replay
     if replay is None or replay.into is None or not replay.is_load:
         return []
@@ -225,17 +236,20 @@ def history_awaited(session: Session, _event: ev.HistoryAwaited, at: float) -> l
         return add_notice(session, at, REPLAYED_NOTHING, level="warning")
     if changes := _use_more_prompts(session, replay, at, complete=True):
         return changes
-    missing = len([text for text in completed if text in replay.held[replay.matched :]])
+    known = [entry for entry in session.entries if isinstance(entry, UserMessage)]
+    unmatched = {prompt.id for prompt in known[replay.matched :]}
+    missing = sum(prompt.id in unmatched for prompt in completed)
     if not missing or replay.prompts >= len(replay.held):
         return []
     if missing == len(completed):
-        what = "the prompts in it are others"
+        what = "it contains none of these prompts"
     else:
         what = "it lacks the last prompt" if missing == 1 else f"it lacks the last {missing:,} prompts"
-    return add_notice(session, at, f"The agent's history differs from here: {what}", level="warning")
+    text = f"The agent's history differs from this transcript: {what}"
+    return add_notice(session, at, text, level="warning")
 
 
-def _completed_prompts(session: Session) -> list[str]:
+def _completed_prompts(session: Session) -> list[UserMessage]:
     """Return the prompts that the agent should remember: those of turns that ended normally."""
     ended = {
         entry.turn
@@ -243,9 +257,7 @@ def _completed_prompts(session: Session) -> list[str]:
         if isinstance(entry, TurnEnd) and entry.stop_reason == "end_turn"
     }
     return [
-        _prompt_text(prompt)
-        for prompt in session.prompts_since_forgotten
-        if prompt.turn in ended and not prompt.withdrawn
+        prompt for prompt in session.prompts_since_forgotten if prompt.turn in ended and not prompt.withdrawn
     ]
 
 

@@ -38,7 +38,7 @@ class ConversationRunner:
         self._making: asyncio.Task[PreparedConversation] | None = None
         self._closed = False
         self._open_attempts = 0
-        self._was_open = False  # the requested session was opened, or a new one instead
+        self._was_open = False  # whether the requested session, or a new one instead of it, was opened
         self._refused_opening: Sequence[Step] = ()  # to be repeated after the sign-in
         self._prompt_queue: PromptQueue | None = None
         self.opening = False
@@ -98,7 +98,7 @@ class ConversationRunner:
     async def restart(self) -> bool:
         """Restart the agent, even if it has ended, and reopen its session. Return True if it is open.
 
-        If the agent has lost a session of this run, a new one is opened.
+        If the agent no longer knows a session that was open in this run, a new one is opened.
         """
         if self.prepared is None or self._prompt_queue is None:
             return False  # the first start has not finished
@@ -196,7 +196,7 @@ class ConversationRunner:
             self._view.open_failed()
 
     def _pause_queue(self) -> None:
-        """Keep the queued prompts from being sent to a session that knows nothing of this one."""
+        """Keep the queued prompts from being sent to a new session, which knows nothing of this one."""
         from acp_tui.session.events import QueuePaused
 
         assert self.prepared is not None

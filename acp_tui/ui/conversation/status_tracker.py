@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 BACKGROUND_SECONDS = 3.0
-"""After this many seconds without an update outside a turn, the agent no longer works in the background."""
+"""For this many seconds after an update outside a turn, the agent counts as working in the background."""
 
 
 class StatusTracker:
@@ -40,7 +40,7 @@ class StatusTracker:
         self._since: float | None = None
 
     def use_settings(self, settings: Settings) -> None:
-        """Apply the settings: from which share on the usage of the context window is marked."""
+        """Apply the setting `context_warning`, a percentage; 0 turns the mark off."""
         self.context_warning = settings.context_warning / 100 or math.inf
 
     def facts(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
@@ -92,13 +92,16 @@ def _phase(session: Session, now: float, *, asking: bool) -> Phase:
 
 
 def _plan_share(session: Session) -> float | None:
+    """Return the finished share of the turn's plan; None if there is no plan or nothing is finished."""
     plan = session.plan
-    items = plan.items if plan is not None and plan.turn == session.turn else []
-    return sum(item.status == "completed" for item in items) / len(items) or None if items else None
+    if plan is None or plan.turn != session.turn or not plan.items:
+        return None
+    finished = sum(item.status == "completed" for item in plan.items)
+    return finished / len(plan.items) if finished else None
 
 
 def _works_in_background(session: Session, now: float) -> bool:
-    """Return True if the agent has just sent something without a turn, or one of its subagents works."""
+    """Return True if the agent has just sent an update outside a turn, or one of its subagents is running."""
     if session.background_at is not None and now - session.background_at < BACKGROUND_SECONDS:
         return True
     return any(subagent.is_running for subagent in session.subagents.values())

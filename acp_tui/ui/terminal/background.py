@@ -1,8 +1,8 @@
 """Whether the terminal's background is dark or light: asked at the start, and reported when it changes.
 
-OSC 11 asks for the colour, which most terminals tell. Mode 2031 makes newer ones report a switch between
-dark and light: https://contour-terminal.org/vt-extensions/color-palette-update-notifications/
-Nothing waits for an answer. It may come late, or never.
+OSC 11 asks for the colour; most terminals answer. Mode 2031 makes newer ones report a switch between dark and
+light: https://contour-terminal.org/vt-extensions/color-palette-update-notifications/
+Nothing waits for the answers: they may come late, or never.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BRIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue, as Neovim weights
 
 
 class BackgroundReply(Message):
-    """The terminal has told its background: its colour, or that it now prefers dark or light colours."""
+    """A reply about the terminal's background: its colour, or whether the colour scheme is dark or light."""
 
     def __init__(self, *, dark: bool, from_colour: bool) -> None:
         super().__init__()
@@ -39,17 +39,17 @@ class BackgroundReply(Message):
 
 
 class BackgroundWatcher:
-    """Asks the terminal for its background, and calls `on_change` whenever the answer is a new one."""
+    """Asks the terminal for its background, and keeps what the replies say."""
 
     def __init__(self, modes: TerminalModes, send: Callable[[str], None], environ: Mapping[str, str]) -> None:
         self.dark = background_hint(environ) is not False
-        """Whether the background is dark, as far as is known."""
+        """Whether the background is dark; True until something says otherwise."""
         self._modes = modes
         self._send = send
         self._environ = environ
         self._colour_is_known = False
         self._started = False
-        self._scheme: bool | None = None  # the last report
+        self._scheme: bool | None = None  # the last reported colour scheme; True: dark
 
     def start(self) -> None:
         """Ask for the background now and whenever acp-tui gets the terminal back. Later calls do nothing."""
@@ -66,7 +66,7 @@ class BackgroundWatcher:
             self._colour_is_known = True
         else:
             before, self._scheme = self._scheme, reply.dark
-            if self._colour_is_known:  # and says more than the report, which may be about the desktop
+            if self._colour_is_known:  # more reliable: the report may be about the desktop
                 if before not in (None, reply.dark):
                     self._send(self._colour_query)
                 return False
@@ -75,12 +75,12 @@ class BackgroundWatcher:
 
     @property
     def _colour_query(self) -> str:
-        # tmux answers itself, and keeps the answers to what it passes on. GNU screen only passes on.
+        # tmux answers itself, and drops the answers to queries that it passes on. GNU screen only passes on.
         return wrap_for_multiplexer(ASK_COLOUR, self._environ) if in_screen(self._environ) else ASK_COLOUR
 
 
 def is_dark(colour: str) -> bool | None:
-    """Return whether a colour such as `rgb:ffff/ffff/ffff` is dark; None if it is no colour."""
+    """Return whether a colour such as `rgb:ffff/ffff/ffff` is dark; None if it is not a colour."""
     if (match := _COLOUR.fullmatch(colour)) is None:
         return None
     shares = (int(part, 16) / (16 ** len(part) - 1) for part in match.groups())

@@ -12,7 +12,7 @@ class TerminalModes:
     """Escape sequences that the driver writes when it takes the terminal, and those that undo them."""
 
     def __init__(self, send: Callable[[str], None]) -> None:
-        """`send` writes to the terminal, or does nothing while acp-tui does not have it."""
+        """`send` writes to the terminal. It must do nothing while another program uses it."""
         self._send = send
         self._modes: dict[str, tuple[str, str]] = {}
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 Activity = Literal["working", "asking", "failed"]
 
 REPEAT_SECONDS = 10.0
-"""How often the progress is sent again: Ghostty removes it after 15 seconds without news."""
-FIRST_VTE = 7900
-"""The first VTE_VERSION with progress."""
+"""The interval at which the progress is repeated: Ghostty removes it after 15 seconds without an update."""
+MIN_VTE_VERSION = 7900
+"""The first VTE_VERSION that supports progress."""
 _CLEAR, _SHARE, _FAILED, _BUSY, _PAUSED = range(5)  # the states of the sequence
 
 
@@ -34,7 +34,7 @@ class StartedTimer(Protocol):
 
 
 class TabProgress:
-    """Shows one progress for all conversations: paused if one asks, else working, else failed."""
+    """Shows one progress for all conversations: paused if any of them asks, else working, else failed."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class TabProgress:
         environ: Mapping[str, str],
         start_timer: Callable[[float, Callable[[], None]], StartedTimer],
     ) -> None:
-        """`start_timer` calls a function every so many seconds."""
+        """`start_timer` takes an interval in seconds and the function to call."""
         self._modes = modes
         self._environ = environ
         self._start_timer = start_timer
@@ -57,7 +57,7 @@ class TabProgress:
         self._update()
 
     def show(self, owner: object, activity: Activity | None, share: float | None = None) -> None:
-        """Show what a conversation does, if anything. `share` is the finished part of its plan."""
+        """Show what the conversation `owner` is doing, if anything. `share`: the done part of its plan."""
         if activity is None:
             self._activities.pop(owner, None)
         else:
@@ -92,14 +92,15 @@ class TabProgress:
         return self._osc(_FAILED, 100)
 
     def _osc(self, state: int, percent: int) -> str:
-        end = "\x07" if in_screen(self._environ) else "\x1b\\"  # which would end the sequence of GNU screen
+        # Inside GNU screen's own sequence, the terminator ESC \\ would end that sequence.
+        end = "\x07" if in_screen(self._environ) else "\x1b\\"
         return wrap_for_multiplexer(f"\x1b]9;4;{state};{percent}{end}", self._environ)
 
 
 def supports_progress(environ: Mapping[str, str]) -> bool:
     """Return whether the terminal is known to show progress.
 
-    Not inside of tmux and GNU screen: variables there may be those of another terminal.
+    False in tmux and GNU screen: their environment may describe another terminal.
     """
     if in_tmux(environ) or in_screen(environ):
         return False
@@ -111,5 +112,5 @@ def supports_progress(environ: Mapping[str, str]) -> bool:
         or environ.get("TERM_PROGRAM") in ("ghostty", "WezTerm")
         or environ.get("TERM") == "xterm-ghostty"
         or "P" in features
-        or (vte.isdecimal() and int(vte) >= FIRST_VTE)
+        or (vte.isdecimal() and int(vte) >= MIN_VTE_VERSION)
     )

@@ -71,7 +71,7 @@ class TranscriptSearch:
         return True
 
     def move_to(self, entry_id: int) -> None:
-        """Move to the first line of an entry with a match; without one, to the entry's beginning."""
+        """Move to the first line of an entry with a match; if none matches, to the entry's beginning."""
         self._count()
         self._show(entry_id, 0, self._lines(entry_id)[0])
 

@@ -128,7 +128,8 @@ class Transcript(TranscriptView):
     def jump_to_prompt(self, step: int) -> bool:
         """Show the next (1) or previous (-1) prompt at the top, with the cursor on it.
 
-        After the last prompt, follow the end and return False. Rings the bell if there is nothing to show.
+        After the last prompt, follow the end. Return False if the end is shown. Ring the bell if there is no
+        prompt in this direction.
         """
         is_at_end = self.following and self.cursor is None
         if not (step > 0 and is_at_end) and self.move_cursor(step, "prompt"):

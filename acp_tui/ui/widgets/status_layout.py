@@ -21,7 +21,7 @@ CONTEXT_WARNING = 0.85
 ESSENTIAL_RANK = 5
 """Items up to this `rank` are essential: warnings, tabs that ask, context usage, mode, policy and queue.
 
-They are shortened before the first of them is dropped.
+All of them are shortened before the first one is dropped.
 """
 
 Phase = Literal["connecting", "loading", "idle", "working", "background", "asking", "cancelling", "dead"]
@@ -55,7 +55,7 @@ class StatusFacts:
     acts_without_asking: bool = False  # the agent edits or runs commands without having asked
     used: int | None = None  # tokens in the context
     size: int | None = None
-    context_warning: float = CONTEXT_WARNING  # the share from which it is marked
+    context_warning: float = CONTEXT_WARNING  # the share of `size` from which the usage is marked
     queued: int = 0  # prompts in the queue
     queue_paused: bool = False
     tabs_asking: int = 0  # other tabs in which an agent waits for an answer

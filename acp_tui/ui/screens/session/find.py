@@ -52,7 +52,7 @@ class Find:
     def show_place(self, place: TextPlace) -> None:
         """Scroll to a text in an entry and mark it, as if the user had searched for it."""
         if self._transcript.entry(place.entry) is None:
-            return  # a log that was changed or shortened since it was indexed
+            return  # the log was changed or shortened after it was indexed
         if place.text:
             self._line.show_needle(place.text)
             self._search.search(place.text)

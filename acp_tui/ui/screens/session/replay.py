@@ -87,11 +87,13 @@ class ReplayScreen(SessionScreen):
         self._clock.pause()  # waiting for the timer would take a third of the time
         gc_control.pause()  # nothing that a recording adds becomes garbage
         deadline = time.monotonic() + FAST_FORWARD_SLICE
-        while not self.player.ended:
-            self._skipped_facts |= {change.fact for change in self.player.advance(0)}
-            if time.monotonic() >= deadline:
-                break
-        gc_control.resume()
+        try:
+            while not self.player.ended:
+                self._skipped_facts |= {change.fact for change in self.player.advance(0)}
+                if time.monotonic() >= deadline:
+                    break
+        finally:
+            gc_control.resume()
         if self.player.ended:
             self._draw_changes([])
         else:

@@ -153,7 +153,7 @@ class SessionScreen(BaseScreen):
         self.panes.resize()
 
     def show_changes(self, changes: list[Change]) -> None:
-        """Draw the changes that were collected since the last frame, or keep them until they can be seen."""
+        """Draw the changes since the last frame, or keep them while another tab is in front."""
         self._undrawn.add(changes)
         if self.is_in_front:
             self._draw_undrawn()
@@ -177,7 +177,7 @@ class SessionScreen(BaseScreen):
         facts = self.status.facts(self.session, self.now(), asking=self.is_asking())
         for line in self.query(StatusLine):  # none while the screen closes
             line.facts = facts
-        if facts.phase == "background" and not self._status_is_due:  # nothing says when it ends
+        if facts.phase == "background" and not self._status_is_due:  # no event marks its end
             self._status_is_due = True
             self.set_timer(BACKGROUND_SECONDS, self._update_status_later)
 

@@ -1,4 +1,4 @@
-"""A text in an entry of a session, such as a match of a search."""
+"""The place of a text in a session, such as a match of a search."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class TextPlace(NamedTuple):
-    """An entry, and a text in it."""
+    """A text in an entry of a session."""
 
     entry: int  # the entry's id
     text: str  # empty for the beginning of the entry

@@ -1,4 +1,4 @@
 """Terminal input: key names, pastes, and the terminal's replies to our queries.
 
-Uses private parts of Textual, as the package around it.
+Uses private parts of Textual, like the package that contains it.
 """

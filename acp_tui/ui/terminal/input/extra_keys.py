@@ -15,8 +15,8 @@ def register_extra_keys() -> None:
     """Make Textual recognise Alt+Enter, and Alt with a letter or a digit.
 
     Terminals without the Kitty keyboard protocol send Escape followed by the key's character. Textual reads
-    Alt+Enter as Enter, which would send the prompt, types the "s" of Alt+S into the prompt, and types the
-    character that some keyboards have on Alt with a digit.
+    Alt+Enter as Enter, which would send the prompt. It types the "s" of Alt+S into the prompt, and for Alt
+    with a digit the character that macOS keyboards have there.
     """
     if isinstance(ANSI_SEQUENCES_KEYS, dict):
         ANSI_SEQUENCES_KEYS["\x1b\r"] = ANSI_SEQUENCES_KEYS["\x1b\n"] = (_AltKey["enter"],)

@@ -28,7 +28,7 @@ _REPLY = re.compile(
     r"|\x1b\]11;(?P<open_answer>rgba?:[0-9a-fA-F]+(?:/[0-9a-fA-F]+){2,3})(?=[^0-9a-fA-F/\x07\x1b]|\x1b[^\\])"
     r"|\x1b\[\?997;(?P<scheme>[12])n"
 )
-"""A whole reply. A colour also ends where other input follows, because some terminals do not terminate it."""
+"""A whole reply. Some terminals do not terminate a colour; then it ends where other input follows."""
 _BEGINNING = re.compile(
     r"\x1b(?:\](?:\d{0,4}|\d{1,4};[ -~]{0,64}\x1b?)|\[(?:\?(?:9(?:9(?:7(?:;[12]?)?)?)?)?)?)?\Z"
 )
@@ -36,9 +36,9 @@ _BEGINNING = re.compile(
 _UNMISTAKABLE = re.compile(
     r"\x1b(?:\]\d{1,4}|\]11;(?:r|rg|rgb|rgba|rgba?:[0-9a-fA-F/]*\x1b?)?|\[\?9?9?7?;?[12]?)"
 )
-"""Beginnings that no key has, so that the rest can be waited for."""
-_REST = re.compile(r"\x1b(?:\]11;rgb|\[\?997;[12]n)")
-"""A reply that is recognised even if its first characters have already been passed on as a key."""
+"""Beginnings that cannot be a key. They are held without a time limit."""
+_LATE_REPLY = re.compile(r"\x1b(?:\]11;rgb|\[\?997;[12]n)")
+"""A reply that is recognised although its first characters were passed on as a key."""
 
 
 class ReplyParser:
@@ -48,13 +48,13 @@ class ReplyParser:
         self._parser = parser
         self._clock = clock
         self._held = ""  # the beginning of a reply, or of a key
-        self._held_until: float | None = None  # None while nothing is held, and for an unmistakable reply
+        self._held_until: float | None = None  # None: without a limit
         self._passed_key = ""  # Escape, Alt+] or Alt+[, if nothing has been passed on since
 
     def feed(self, data: str) -> Iterator[Message]:
         """Yield the events in the next chunk of input. A chunk may begin and end anywhere."""
         text = self._held + data
-        if self._passed_key and _REST.match(self._passed_key + text):
+        if self._passed_key and _LATE_REPLY.match(self._passed_key + text):
             text = self._passed_key + text
         self._held = self._passed_key = ""
         while reply := _REPLY.search(text):
@@ -83,7 +83,7 @@ class ReplyParser:
         self._held_until = None if _UNMISTAKABLE.fullmatch(beginning) else self._clock() + wait
 
     def _pass(self, text: str) -> Iterator[Message]:
-        if text:  # an empty text would mean the end of the input
+        if text:  # Textual's parser takes an empty text as the end of the input
             yield from self._parser.feed(text)
 
 

@@ -1,1 +1,1 @@
-"""Reopening sessions: whether the agent is ready, and what happens if it cannot open a session again."""
+"""Reopening sessions: shows whether the agent is ready, and lets the user go on if it cannot reopen one."""

@@ -38,9 +38,10 @@ class Continuation:
         self._line: ReadOnlyLine | None = None
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return the command for the palette, if there is something to continue."""
+        """Return the command for the palette, if the session can be continued and no focused key does it."""
         session, line = self._context.session, self._line
-        if not line.has_focus if line is not None else session.prompts and not session.working:
+        is_offered = session.prompts and not session.working if line is None else not line.has_focus
+        if is_offered:
             word = "summary summarize memory read-only handover"
             yield PaletteCommand("Continue in a new session", self.run, "Session", word=word)
 

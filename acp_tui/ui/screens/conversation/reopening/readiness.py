@@ -1,4 +1,4 @@
-"""What the status line says while the agent is not ready, including the key to press."""
+"""The text of the status line while the agent is not ready, including the key to press."""
 
 from __future__ import annotations
 
