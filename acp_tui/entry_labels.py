@@ -19,6 +19,7 @@ from acp_tui.session.state import (
     Location,
     Permission,
     Session,
+    Subagent,
     Terminal,
     TerminalRef,
     ToolCall,
@@ -258,11 +259,13 @@ def compaction_words(compaction: Compaction) -> str:
     )
 
 
+def asking_subagent(request: Permission | Elicitation, session: Session) -> Subagent | None:
+    """Return the subagent that asks; None if the agent itself asks, or a session that was not announced."""
+    return session.subagents.get(request.subagent or request.session_id)
+
+
 def elicitation_asker(question: Elicitation, session: Session) -> str:
-    """Return who asks a question: the agent, or the subagent or session if it is not the session itself."""
-    if not question.session_id:
-        return "the agent"
-    subagent = session.subagents.get(question.session_id)
-    if subagent is not None:
+    """Return who asks a question: "the agent", or the subagent or the other session that does."""
+    if (subagent := asking_subagent(question, session)) is not None:
         return f"the subagent {visible_line(subagent.name)}"
-    return f"the session {visible_line(question.session_id)}"
+    return f"the session {visible_line(question.session_id)}" if question.session_id else "the agent"

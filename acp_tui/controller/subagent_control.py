@@ -1,4 +1,4 @@
-"""Stops single subagents, where the agent offers that."""
+"""Stops single subagents, if the agent supports that."""
 
 from __future__ import annotations
 
@@ -14,18 +14,24 @@ if TYPE_CHECKING:
 
 
 class SubagentControl:
-    """Sends commands to the subagents of one conversation."""
+    """Stops the subagents of one conversation."""
 
     def __init__(self, session: Session, connection: Callable[[], AgentConnection]) -> None:
         self._session = session
         self._connection = connection
 
     async def stop(self, key: str) -> None:
-        """Ask a subagent to stop, and answer its pending requests. The other agents go on."""
+        """Ask a subagent to stop, and cancel its pending requests. Other agents continue.
+
+        Raises `NotSupported` if the agent cannot stop this subagent.
+        """
         subagent = self._session.subagents[key]
         if not subagent.can_cancel:
-            raise NotSupported(f"{subagent.name} cannot be stopped by itself: the agent does not offer that.")
-        asked = self._session.permissions.values()
-        pending = [permission.request_id for permission in asked if permission.subagent == key]
+            raise NotSupported(
+                f"{subagent.name} cannot be stopped separately: the agent does not support that."
+            )
+        session = self._session
+        pending = [each.request_id for each in session.permissions.values() if each.subagent == key]
+        pending += [each.request_id for each in session.elicitations.values() if each.subagent == key]
         await self._connection().cancel(subagent.session_id)
         self._connection().withdraw_requests(pending)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.entry_kinds.blocks import Aside
-from acp_tui.entry_labels import answered_by, call_title, elicitation_asker, permission_verdict
+from acp_tui.entry_labels import (
+    answered_by,
+    asking_subagent,
+    call_title,
+    elicitation_asker,
+    permission_verdict,
+)
 from acp_tui.session.text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
@@ -32,9 +38,9 @@ def permission_lines(permission: Permission, context: TextContext) -> Iterator[s
         yield f'  Reason: "{permission.reason}"'
 
 
-def _asked_by(permission: Permission, session: Session) -> str:
+def _asked_by(request: Permission | Elicitation, session: Session) -> str:
     """Return the name of the subagent that asks, in parentheses; an empty string if none does."""
-    subagent = session.subagents.get(permission.subagent)
+    subagent = asking_subagent(request, session)
     return f" (subagent: {visible_line(subagent.name)})" if subagent is not None else ""
 
 
@@ -69,9 +75,9 @@ def permission_blocks(permission: Permission, context: TextContext) -> Iterable[
 # --------------------------------------------------------------------------- elicitations
 
 
-def elicitation_lines(question: Elicitation, _context: TextContext) -> Iterator[str]:
+def elicitation_lines(question: Elicitation, context: TextContext) -> Iterator[str]:
     """Yield the question, its URL if there is one, and the outcome. Answers are not recorded."""
-    yield f"? Question ({question.mode}): {question.message}"
+    yield f"? Question ({question.mode}){_asked_by(question, context.session)}: {question.message}"
     if question.url:
         yield f"  {question.url}"
     if question.raw is not None:

@@ -279,6 +279,7 @@ class Elicitation(Entry):
     schema: dict[str, Any] | None = None  # as sent
     call_id: str | None = None  # of the tool call that the question belongs to
     session_id: str = ""  # of another session than the conversation's own, such as a subagent's
+    subagent: str = ""  # as in `Permission`
     for_method: str = ""  # of acp-tui's request that the question belongs to, such as `authenticate`
     raw: dict[str, Any] | None = None  # the params as sent, if the mode is unknown
     outcome: Literal["accept", "decline", "cancel", "error"] | None = None
@@ -388,7 +389,8 @@ class Subagent(Entry):
     @property
     def is_asking(self) -> bool:
         """Whether it waits for an answer of the user."""
-        return self.state == "requires_action" or bool(self.session.permissions)
+        waiting = self.session.permissions or self.session.elicitations
+        return self.state == "requires_action" or bool(waiting)
 
     @property
     def name(self) -> str:

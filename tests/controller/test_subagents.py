@@ -21,7 +21,7 @@ def texts(subagent: Subagent) -> str:
     return "".join(entry.text for entry in subagent.session.entries if isinstance(entry, AgentMessage))
 
 
-async def test_a_subagent_asks_outlives_the_turn_and_is_stopped_by_itself(converse: Converse) -> None:
+async def test_a_subagent_asks_outlives_the_turn_and_is_stopped_separately(converse: Converse) -> None:
     user = ScriptedUser("allow_once")
     chat = converse("has_subagents", question_handler=user, policy="ask")
     await chat.open()
@@ -33,7 +33,7 @@ async def test_a_subagent_asks_outlives_the_turn_and_is_stopped_by_itself(conver
     await until(lambda: "Still looking." in texts(first) and "after the turn" in chat.said())
     assert (chat.session.phase, first.is_running, second.is_running) == ("idle", True, True)
     assert chat.session.entries[-1].stray
-    with pytest.raises(NotSupported, match="Write tests cannot be stopped by itself"):
+    with pytest.raises(NotSupported, match="Write tests cannot be stopped separately"):
         await chat.conversation.subagents.stop(SECOND)
     await chat.conversation.subagents.stop(FIRST)
     await until(lambda: first.stop_reason == "cancelled")
@@ -46,3 +46,14 @@ async def test_a_subagent_asks_outlives_the_turn_and_is_stopped_by_itself(conver
         {"sessionId": FIRST}
     ]
     assert sent[0]["params"]["clientCapabilities"]["subagents"] == {}
+
+
+async def test_a_question_about_a_file_names_the_subagent_that_wants_it(converse: Converse) -> None:
+    user = ScriptedUser("reject_once")
+    chat = converse(question_handler=user, policy="ask")
+    await chat.open()
+    announced = {"sessionUpdate": "subagent_update", "sessionId": "child", "title": "Look around"}
+    await chat.prompt(
+        ["update", announced], ["ask", "fs/read_text_file", {"sessionId": "child", "path": "/etc/hosts"}]
+    )
+    assert [(asked.kind, asked.subagent) for asked in user.asked] == [("read", "Look around")]

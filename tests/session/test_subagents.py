@@ -11,6 +11,7 @@ from acp_tui.session.events import AgentExited
 from acp_tui.session.reduce import subagents
 from acp_tui.session.state import (
     AgentMessage,
+    Elicitation,
     Notice,
     Permission,
     SessionMessage,
@@ -230,6 +231,19 @@ def test_an_agent_takes_a_permission_request_of_a_subagent_back() -> None:
     inner = talk.only(Subagent).session
     assert [entry.outcome for entry in inner.entries if isinstance(entry, Permission)] == ["cancelled"]
     assert inner.permissions == {}
+
+
+def test_a_question_of_a_subagent_names_it_and_is_in_its_transcript() -> None:
+    talk = talk_with(state={"state": "running"})
+    params = {"mode": "url", "sessionId": "c1", "message": "?", "url": "https://a.eu", "elicitationId": "e"}
+    talk.received({"id": "q1", "method": "elicitation/create", "params": params})
+    entry, asked = talk.only(Subagent), talk.only(Elicitation)
+    assert (asked.subagent, entry.is_asking) == ("c1", True)
+    talk.reply("q1", {"action": "accept"})
+    talk.received({"method": "elicitation/complete", "params": {"elicitationId": "e"}})
+    (inner,) = entry.session.entries
+    assert isinstance(inner, Elicitation)
+    assert (inner.outcome, inner.completed, entry.is_asking) == ("accept", True, False)
 
 
 def test_stopping_a_subagent_does_not_stop_the_turn() -> None:

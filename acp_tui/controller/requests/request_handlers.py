@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.requests.permission_gate import PermissionGate
     from acp_tui.permissions.subject import Subject
     from acp_tui.session.events import Event
-    from acp_tui.session.state import RequestId, Session
+    from acp_tui.session.state import RequestId, Session, Subagent
     from acp_tui.workspace.files.file_access import FileAccess
     from acp_tui.workspace.files.open_folder import OpenFolder
     from acp_tui.workspace.terminals.terminals import Terminals
@@ -162,7 +162,7 @@ class RequestHandlers:
                 subject = subject_of_read(
                     path, real=str(reading.real), inside=reading.inside, sensitive=reading.sensitive
                 )
-                await self._guard(Question(params.request_id, "read", subject, GUARD_OPTIONS, why=""))
+                await self._guard(params, Question(params.request_id, "read", subject, GUARD_OPTIONS, why=""))
             return {"content": await asyncio.to_thread(reading.text, line, limit)}
 
     async def _write(self, params: Params) -> dict[str, Any]:
@@ -180,7 +180,7 @@ class RequestHandlers:
             )
             question = Question(params.request_id, "write", subject, GUARD_OPTIONS, why="", new_text=content)
             old = question.old_text = await asyncio.to_thread(writing.old_text)
-            await self._guard(question)
+            await self._guard(params, question)
             await self._keep([str(writing.real)])
             self._note(_before_write(params.request_id, old, content, exists=writing.exists))
             await _to_its_end(asyncio.to_thread(writing.write, content))
@@ -212,7 +212,7 @@ class RequestHandlers:
                     if str(inner.real) != named.real:
                         raise Refusal(RESOURCE_NOT_FOUND, f"{named.path} was replaced meanwhile")
                     folder, subject = inner, subject.evolve(cwd=self._target(inner))
-            await self._guard(Question(params.request_id, "command", subject, GUARD_OPTIONS, why=""))
+            await self._guard(params, Question(params.request_id, "command", subject, GUARD_OPTIONS, why=""))
             assert subject.run is not None
             words = (subject.run,) if isinstance(subject.run, str) else subject.run
             terminal = await self._terminals.create(
@@ -225,9 +225,13 @@ class RequestHandlers:
             )
         return {"terminalId": terminal}
 
+    def _subagent_of(self, params: Params) -> Subagent | None:
+        """Return the subagent that sent a request; None if the agent itself did."""
+        return self._session.subagents.get(str(params.values.get("sessionId")))
+
     def _cwd_of(self, params: Params) -> str:
         """Return the working directory of the session that sent a request."""
-        subagent = self._session.subagents.get(str(params.values.get("sessionId")))
+        subagent = self._subagent_of(params)
         return (subagent.session.cwd if subagent is not None else None) or self._cwd
 
     def _target(self, folder: OpenFolder) -> Target:
@@ -258,7 +262,10 @@ class RequestHandlers:
         await self._terminals.release(params.text("terminalId"))
         return {}
 
-    async def _guard(self, question: Question) -> None:
+    async def _guard(self, params: Params, question: Question) -> None:
+        """Raise `Refusal` unless the rules, the policy or the user allow what a request asks for."""
+        if (subagent := self._subagent_of(params)) is not None:
+            question.subagent = subagent.name
         verdict = await self._gate.answer(question)
         if not verdict.allowed:
             why = "the user rejected it" if verdict.is_by_user else verdict.why

@@ -45,17 +45,17 @@ class EventRule(NamedTuple):
 
 
 def _with_subagents(handle: Callable[[Session, Any, float, Handler], list[Change]]) -> Handler:
-    """Return the handler of an event that may concern the session of a subagent, to which it applies it."""
+    """Return a handler that calls `handle` with `reduce`, to apply events to the sessions of subagents."""
     return lambda session, event, at: handle(session, event, at, reduce)
 
 
 def _about_request(handler: Handler) -> Handler:
-    """Return the handler of an event of a request that a subagent may have sent."""
+    """Return a handler that also applies the event to the transcript of the subagent that asked."""
     return lambda session, event, at: subagents.about_request(handler, session, event, at, reduce)
 
 
 def _ending_calls(handler: Handler) -> Handler:
-    """Return the handler of an event that ends the agent's calls, and so those of subagents within them."""
+    """Return a handler that also ends the calls of subagents whose own tool call the event ends."""
     return lambda session, event, at: [*handler(session, event, at), *subagents.close_calls(session, at)]
 
 
@@ -109,9 +109,11 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
         _with_subagents(subagents.permission_requested), "a permission request"
     ),
     ev.PermissionAnswered: EventRule(_about_request(requests.permission_answered)),
-    ev.ElicitationRequested: EventRule(requests.elicitation_requested, "a question"),
-    ev.ElicitationAnswered: EventRule(requests.elicitation_answered),
-    ev.ElicitationCompleted: EventRule(requests.elicitation_completed, "a completed web form"),
+    ev.ElicitationRequested: EventRule(_with_subagents(subagents.elicitation_requested), "a question"),
+    ev.ElicitationAnswered: EventRule(_about_request(requests.elicitation_answered)),
+    ev.ElicitationCompleted: EventRule(
+        _about_request(requests.elicitation_completed), "a completed web form"
+    ),
     ev.RequestWithdrawn: EventRule(_about_request(requests.request_withdrawn), "a withdrawn request"),
     ev.Decided: EventRule(_about_request(requests.decided)),
     ev.DiffPlaced: EventRule(tool_calls.diff_placed),

@@ -89,8 +89,10 @@ def permission_answered(session: Session, event: ev.PermissionAnswered, at: floa
     return changes
 
 
-def elicitation_requested(session: Session, event: ev.ElicitationRequested, at: float) -> list[Change]:
-    """Add a question to the user: a form, or a URL."""
+def elicitation_requested(
+    session: Session, event: ev.ElicitationRequested, at: float, *, subagent: str = ""
+) -> list[Change]:
+    """Add a question to the user: a form, or a URL. `subagent` is the key of the subagent that asks."""
     elicitation = Elicitation(
         id=0,
         at=at,
@@ -102,6 +104,7 @@ def elicitation_requested(session: Session, event: ev.ElicitationRequested, at: 
         schema=event.schema,
         call_id=event.call_id,
         session_id=event.session_id,
+        subagent=subagent,
         for_method=event.for_method,
         raw=event.raw,
         stray=out_of_phase(session),

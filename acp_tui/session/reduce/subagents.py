@@ -32,6 +32,15 @@ from acp_tui.session.text import visible_line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acp_tui.session.state import Elicitation, Permission
+
+    RequestEvent = (
+        ev.Decided
+        | ev.PermissionAnswered
+        | ev.RequestWithdrawn
+        | ev.ElicitationAnswered
+        | ev.ElicitationCompleted
+    )
     Apply = Callable[[Session, ev.Event, float], list[Change]]
 
 MAX_SUBAGENTS = 200
@@ -42,6 +51,15 @@ MAX_SIZE = 8_000_000
 """The maximum size of a subagent's transcript, in characters. Its later updates are only in the log."""
 EVENT_SIZE = 200
 """The size of an event besides its text, in characters."""
+_REQUEST_EVENTS = (
+    ev.PermissionRequested,
+    ev.PermissionAnswered,
+    ev.Decided,
+    ev.RequestWithdrawn,
+    ev.ElicitationRequested,
+    ev.ElicitationAnswered,
+    ev.ElicitationCompleted,
+)
 
 
 # --------------------------------------------------------------------------- announced sessions
@@ -158,7 +176,7 @@ def _is_about_request(event: ev.Event) -> bool:
     """Return True for events of a request to the user, which are always applied."""
     if type(event) is ev.ToolCallChanged:
         return event.asked
-    return isinstance(event, (ev.PermissionRequested, ev.PermissionAnswered, ev.Decided, ev.RequestWithdrawn))
+    return isinstance(event, _REQUEST_EVENTS)
 
 
 def _text_size(event: ev.Event) -> int:
@@ -278,7 +296,7 @@ def owned_call_changed(root: Session, event: ev.ToolCallChanged, at: float, appl
     return changes
 
 
-# --------------------------------------------------------------------------- permissions
+# --------------------------------------------------------------------------- permissions and elicitations
 
 
 def permission_requested(
@@ -298,16 +316,32 @@ def permission_requested(
     return [*inner, *requests.permission_requested(root, asked, at, subagent=entry.key)]
 
 
+def elicitation_requested(
+    root: Session, event: ev.ElicitationRequested, at: float, apply: Apply
+) -> list[Change]:
+    """Add a question to the user, and if a subagent asks, also to its transcript."""
+    owners = root.subagents if event.session_id else root.reducer_state.call_owners
+    entry = owners.get(event.session_id or event.call_id or "")
+    if entry is None:
+        return requests.elicitation_requested(root, event, at)
+    inner = apply_to(root, entry, replace(event, session_id=""), at, apply)
+    return [*inner, *requests.elicitation_requested(root, event, at, subagent=entry.key)]
+
+
 def about_request(
     handler: Callable[[Session, ev.Event, float], list[Change]],
     root: Session,
-    event: ev.Decided | ev.PermissionAnswered | ev.RequestWithdrawn,
+    event: RequestEvent,
     at: float,
     apply: Apply,
 ) -> list[Change]:
-    """Apply an event of a permission request, also to the transcript of the subagent that asks."""
-    permission = root.permissions.get(event.request_id)
-    entry = root.subagents.get(permission.subagent) if permission is not None else None
+    """Apply an event about a pending request, also to the transcript of the subagent that asks."""
+    asked: Permission | Elicitation | None
+    if isinstance(event, ev.ElicitationCompleted):
+        asked = root.reducer_state.elicitations.get(event.elicitation_id)
+    else:
+        asked = root.permissions.get(event.request_id) or root.elicitations.get(event.request_id)
+    entry = root.subagents.get(asked.subagent) if asked is not None else None
     changes = handler(root, event, at)
     return changes if entry is None else [*changes, *apply_to(root, entry, event, at, apply)]
 

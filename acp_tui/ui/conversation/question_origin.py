@@ -1,9 +1,10 @@
-"""Who asks a question of the agent, and what the question belongs to."""
+"""The asker and the purpose of a question that an agent asks the user, in words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.entry_labels import asking_subagent
 from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import shorten
 
@@ -16,20 +17,19 @@ MAX_CALL_WIDTH = 200
 
 
 def asker_of(agent: str, question: Elicitation, session: Session) -> str:
-    """Return who asks: the agent, and the subagent or the session if it is not the conversation's own."""
+    """Return the agent's name, followed by the subagent or the other session that asks, if one does."""
     agent = shorten(agent, MAX_AGENT_WIDTH)
-    if not question.session_id:
-        return agent
-    subagent = session.subagents.get(question.session_id)
-    if subagent is not None:
+    if (subagent := asking_subagent(question, session)) is not None:
         return f"{agent} (subagent: {shorten(visible_line(subagent.name), MAX_SESSION_WIDTH)})"
-    return f"{agent} (session {shorten(visible_line(question.session_id), MAX_SESSION_WIDTH)})"
+    if question.session_id:
+        return f"{agent} (session {shorten(visible_line(question.session_id), MAX_SESSION_WIDTH)})"
+    return agent
 
 
 def purpose_of(question: Elicitation, session: Session) -> str:
     """Return what the question belongs to, such as a tool call; empty if the agent does not say."""
     if question.call_id is not None:
-        subagent = session.subagents.get(question.session_id)
+        subagent = asking_subagent(question, session)
         calls = subagent.session.tool_calls if subagent is not None else session.tool_calls
         call = calls.get(question.call_id)
         title = call.title if call is not None and call.title else question.call_id

@@ -183,6 +183,23 @@ async def test_a_question_names_the_session_that_asks_its_tool_call_and_its_plac
         await ui.sees("the session child asks: And which now?")
 
 
+async def test_a_question_names_the_subagent_that_asks(open_ui: Open) -> None:
+    state = {"title": "Look around", "state": {"state": "running"}}
+    announced = {"sessionUpdate": "subagent_update", "sessionId": "child", **state}
+    started = {"sessionUpdate": "tool_call", "toolCallId": "task", "title": "Write tests"}
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Deploy the site"}
+    call["_meta"] = {"claudeCode": {"parentToolUseId": "task"}}  # type: ignore[assignment]
+    asked = [form(COLOURS, sessionId="child"), form(COLOURS, toolCallId="c1")]
+    async with open_ui() as ui:
+        await ui.send(*(["update", update] for update in (announced, started, call)), *asked)
+        await accepts_keys(ui, "scripted (subagent: Look around)")
+        await ui.press("f8")
+        await accepts_keys(ui, "scripted (subagent: Write tests)", "For tool call: Deploy the site")
+        await ui.press("f8")
+        await ui.ready()
+        await ui.sees("the subagent Look around asks:", "the subagent Write tests asks:")
+
+
 async def test_a_question_of_an_unknown_kind_is_refused_and_shown_as_it_was_sent(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(["ask", "elicitation/create", {"mode": "_voice", "message": "Say it", "pitch": 440}])

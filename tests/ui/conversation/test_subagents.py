@@ -41,7 +41,7 @@ async def test_the_transcript_of_a_subagent_is_live_and_stops_it(open_ui: Open) 
         await ui.sees("◈ Look around", "stopped")
         ui.transcript.cursor = first.id + 1
         await ui.press("x")
-        await ui.until(lambda: any("cannot be stopped by itself" in toast for toast in ui.toasts()))
+        await ui.until(lambda: any("cannot be stopped separately" in toast for toast in ui.toasts()))
 
 
 def working_subagent() -> Talk:
