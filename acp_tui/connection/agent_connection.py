@@ -162,7 +162,7 @@ class AgentConnection(RpcConnection):
         await self.call("session/delete", {"sessionId": session_id}, timeout=timeout)
 
     async def close_session(self, session_id: str, *, timeout: float | None = None) -> None:
-        """Tell the agent that a session is no longer needed. It cancels the running turn."""
+        """Tell the agent that a session is no longer needed. This cancels its running turn."""
         from acp import schema
 
         self._require("closing sessions", "sessionCapabilities", "close")

@@ -19,7 +19,7 @@ BASELINE_CONTENT_TYPES = frozenset({"text", "resource_link"})
 """The types of content blocks that every agent must accept in prompts."""
 CONTENT_CAPABILITIES = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 NEWER_CAPABILITIES = (("session", "notices"), ("session", "compaction"), ("subagents",))
-"""Capabilities of the client that are in the schema, but which the models of SDK 0.12.1 drop."""
+"""Capabilities of the client that the protocol's schema has, but the models of SDK 0.12.1 drop."""
 TRACE_VARIABLES = ("traceparent", "tracestate", "baggage")
 
 

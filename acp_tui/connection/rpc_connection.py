@@ -140,8 +140,8 @@ class RpcConnection:
             CURRENT_CALL.reset(token)
 
     def request_failed(self, method: str, error: RpcError) -> RequestFailed:
-        """Return the exception for an error of the agent."""
-        if error.auth_required and method != "authenticate":  # there it says that the sign-in failed
+        """Return the exception for an error with which the agent answered a request."""
+        if error.auth_required and method != "authenticate":  # a failed sign-in does not ask for another one
             known = self.session.agent.auth_methods if self.session.agent is not None else []
             return SignInNeeded(self.title, method, error, error.auth_methods or known)
         return RequestFailed(self.title, method, error, self.stderr_tail())

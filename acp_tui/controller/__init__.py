@@ -5,7 +5,11 @@ from acp_tui.controller.agent_options import set_defaults, set_mode, set_option
 from acp_tui.controller.changes.baseline_tracker import FileVersions
 from acp_tui.controller.conversation import Conversation
 from acp_tui.controller.opening.parameters import McpServerStatus
-from acp_tui.controller.opening.sign_in import sign_in_command
+from acp_tui.controller.opening.sign_in import (
+    failed_program_sentence,
+    sign_in_command,
+    unusable_method_sentence,
+)
 from acp_tui.controller.options import Options
 from acp_tui.controller.requests.user_questions import (
     Answer,
@@ -26,8 +30,10 @@ __all__ = [
     "Question",
     "QuestionHandler",
     "SignInNeeded",
+    "failed_program_sentence",
     "set_defaults",
     "set_mode",
     "set_option",
     "sign_in_command",
+    "unusable_method_sentence",
 ]

@@ -103,11 +103,12 @@ class PromptQueue:
 
         The queue continues after it, as it would have without the refusal.
         """
-        prompt = self._waiting(self._refused) if self._refused is not None else None
-        is_refused, self._refused = self._refused is not None, None
-        if is_refused and not self._paused_before:
+        refused, self._refused = self._refused, None
+        if refused is None:
+            return
+        if not self._paused_before:
             self.next()
-        elif prompt is not None and self._can_send:
+        elif (prompt := self._waiting(refused)) is not None and self._can_send:
             self._conversation.note(Unqueued(prompt.id))
             self._send(prompt.text, prompt.blocks)
 

@@ -362,7 +362,7 @@ class DemoAgent:
             self._store.save(session.stored)
 
     async def cancel(self, session_id: str, **_meta: Any) -> None:
-        """Cancel the running turn; its prompt is answered with `cancelled`. Or cancel one subagent."""
+        """Cancel the running turn, whose prompt is answered with `cancelled`, or the work of a subagent."""
         for open_session in self._sessions.values():
             open_session.cancel_subagent(session_id)
         session = self._sessions.get(session_id)

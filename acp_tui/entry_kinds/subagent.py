@@ -27,16 +27,16 @@ LAST_LINE_CHARACTERS = 400
 
 
 class SubagentState(NamedTuple):
-    """What a subagent does, in words, and as the status of a tool call."""
+    """What a subagent does: in words, and as the status of a tool call, which decides sign and colour."""
 
     words: str
     status: str
 
 
-_IDLE_WORDS = {
+_IDLE_STATES = {
     "end_turn": SubagentState("done", "completed"),
     "cancelled": SubagentState("stopped", "cancelled"),
-    "refusal": SubagentState("refused to go on", "unfinished"),
+    "refusal": SubagentState("refused to continue", "unfinished"),
     "max_tokens": SubagentState("reached its token limit", "unfinished"),
     "max_turn_requests": SubagentState("reached its request limit", "unfinished"),
     "error": SubagentState("failed", "failed"),
@@ -56,7 +56,7 @@ def state_of(entry: Subagent) -> SubagentState:
         return SubagentState(_CALL_WORDS.get(entry.call.status, "done"), entry.call.status)
     match entry.state:
         case "idle":
-            known = _IDLE_WORDS.get(entry.stop_reason or "end_turn")
+            known = _IDLE_STATES.get(entry.stop_reason or "end_turn")
             return known or SubagentState(f"ended: {entry.stop_reason}", "unfinished")
         case "ended":
             return SubagentState("ended with the agent", "unfinished")
@@ -106,17 +106,17 @@ def _last_line_of(message: Message) -> str:
 
 
 def own_transcript(entry: Subagent) -> str:
-    """Return its own key."""
+    """Return the key of the subagent whose transcript the entry opens."""
     return entry.key
 
 
 def has_failed(entry: Subagent) -> bool:
-    """Return True if its work ended with an error."""
+    """Return True if the subagent's work ended with an error."""
     return state_of(entry).status == "failed"
 
 
 def is_running(entry: Subagent) -> bool:
-    """Return True while it works."""
+    """Return True while the subagent works."""
     return entry.is_running
 
 

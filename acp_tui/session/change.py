@@ -15,7 +15,7 @@ ChangeKind = Literal["added", "updated", "fact", "reset", "subagent"]
 class Change:
     """A change to the session.
 
-    The kind "reset" means that all entries were replaced; "subagent" means that `inner` has changed the
+    The kind "reset" means that all entries were replaced; "subagent" means that `inner` is a change to the
     session of a subagent.
     """
 

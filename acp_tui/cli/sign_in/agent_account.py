@@ -32,7 +32,7 @@ DECLINED: dict[str, dict[str, Any]] = {
     "session/request_permission": {"outcome": {"outcome": "cancelled"}},
     "elicitation/create": {"action": "decline"},
 }
-"""The answers to the agent's questions, which were not offered. All other requests are refused."""
+"""The answers to questions, although acp-tui offered none. All other requests are refused."""
 
 
 class AgentAccount:
@@ -43,7 +43,7 @@ class AgentAccount:
         self.cwd = cwd
         self._dialogue = dialogue
         self._recorder = Recorder(NullFolder())
-        self._recorder.listen(self._heard)
+        self._recorder.listen(self._show_text)
         self._agent: AgentConnection | None = None
 
     @property
@@ -82,7 +82,7 @@ class AgentAccount:
             self.launch.title = self._agent.title = reported.title or reported.name or self.launch.title
 
     async def sign_in(self, method: AuthMethod) -> None:
-        """Let the agent sign in. There is no timeout; if this is cancelled, the agent is told."""
+        """Let the agent sign in, without a timeout. Cancelling this cancels the agent's request, too."""
         await self._connection.authenticate(method.id)
 
     async def sign_out(self) -> None:
@@ -100,7 +100,7 @@ class AgentAccount:
             return False
         return True
 
-    def _heard(self, _record: Record, events: Sequence[Event], _changes: Sequence[Change]) -> None:
+    def _show_text(self, _record: Record, events: Sequence[Event], _changes: Sequence[Change]) -> None:
         for event in events:
             if isinstance(event, TextChunk):
                 self._dialogue.agent_text(event.text)

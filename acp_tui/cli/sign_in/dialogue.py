@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp_client.line_reader import LineReader
-from acp_tui.cli.options import USAGE
+from acp_tui.cli.options import CANCELLED, USAGE
 from acp_tui.errors import UserError
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.text import visible, visible_line
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from acp_tui.session.state import AuthMethod
-
-CANCELLED = 130
-"""The exit code after Ctrl+C or the end of the input."""
 
 
 def has_terminal() -> bool:
@@ -36,23 +33,13 @@ def method_named(wanted: str, methods: Sequence[AuthMethod], title: str) -> Auth
     raise UserError(f'{title} has no sign-in method "{wanted}". It offers: {listed}.', exit_code=USAGE)
 
 
-def unusable_sentence(method: AuthMethod) -> str:
-    """Return why acp-tui cannot sign in with a method of an unknown type."""
-    if method.kind == "env_var":
-        names = ", ".join(map(visible_line, method.vars)) or "the required variables"
-        return f'"{method.name}" needs no sign-in: set {names} in the environment of acp-tui.'
-    described = " ".join((method.description or "").split())
-    sentence = f'acp-tui cannot sign in with "{method.name}": it is of the unknown type {method.kind}.'
-    return visible_line(f"{sentence} {described}".strip())
-
-
 class SignInDialogue:
     """Asks the user on the terminal, and prints what the agent says."""
 
     def __init__(self) -> None:
         self._lines = LineReader()
         self._unfinished = b""  # the last line of the agent's stderr
-        self._within_line = False  # the last text of the agent has not ended its line
+        self._within_line = False  # the last line of the agent's text is not complete
 
     def agent_stderr(self, block: bytes) -> None:
         """Print a block of the agent's stderr, when its lines are complete."""
@@ -93,9 +80,9 @@ class SignInDialogue:
                 return methods[int(answer) - 1]
 
     async def may_run(self, method: AuthMethod, cwd: str) -> bool:
-        """Ask whether to run the command that the agent suggests, which is shown whole.
+        """Show the command that the agent suggests in full, and ask whether to run it.
 
-        Return False if the agent is to sign in by itself. Raises `UserError` if the user wants neither.
+        Return False if the agent shall sign in by itself. Raises `UserError` if the user wants neither.
         """
         assert method.suggested is not None
         suggested = method.suggested

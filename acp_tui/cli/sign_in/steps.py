@@ -1,4 +1,4 @@
-"""Signs in to an agent, and out, step by step."""
+"""The steps of signing in to an agent, and of signing out."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from acp_tui.app_context import AppContext
 from acp_tui.cli.options import USAGE
 from acp_tui.cli.sign_in.agent_account import AgentAccount
-from acp_tui.cli.sign_in.dialogue import SignInDialogue, has_terminal, method_named, unusable_sentence
+from acp_tui.cli.sign_in.dialogue import SignInDialogue, has_terminal, method_named
 from acp_tui.console.log_file import log_to_file
-from acp_tui.controller import sign_in_command
+from acp_tui.controller import failed_program_sentence, sign_in_command, unusable_method_sentence
 from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
 from acp_tui.ui.terminal.suspend import run_program
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ async def _running(
 
 async def _perform(account: AgentAccount, method: AuthMethod, dialogue: SignInDialogue) -> None:
     if method.way == "unknown":
-        raise UserError(unusable_sentence(method))
+        raise UserError(unusable_method_sentence(method))
     if method.way == "terminal" and not has_terminal():
         raise UserError(f'Sign-in method "{method.name}" needs a terminal.', exit_code=USAGE)
     if method.way == "terminal" or (
@@ -87,7 +88,6 @@ async def _run(account: AgentAccount, method: AuthMethod) -> None:
     try:
         code = await run_program(command, {**os.environ, **environment}, cwd=account.cwd)
     except OSError as error:
-        raise UserError(f"{command[0]}: {error.strerror or error}") from None
+        raise UserError(f"{visible_line(command[0])}: {error.strerror or error}") from None
     if code != 0:
-        how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
-        raise UserError(f'Sign-in method "{method.name}" failed ({how}).')
+        raise UserError(failed_program_sentence(method, code))

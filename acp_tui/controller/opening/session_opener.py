@@ -199,8 +199,8 @@ class SessionOpener:
     async def _late_history(self, quiet_seconds: float) -> bool:
         """Wait for a history that the agent sends only after its answer to `session/load`.
 
-        No prompt may be sent before the history is complete, that is, until it has the last known prompt or
-        nothing has arrived for `quiet_seconds`. Return False if it is still incomplete after that wait.
+        It is complete when it contains the last known prompt, or nothing has arrived for `quiet_seconds`.
+        No prompt may be sent before. Return False if it was not complete within `LATE_HISTORY_SECONDS`.
         """
         deadline = self._clock() + LATE_HISTORY_SECONDS
         while not self._session.history_complete and self._clock() < deadline:

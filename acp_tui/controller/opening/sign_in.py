@@ -1,8 +1,10 @@
-"""The commands that sign in on a terminal."""
+"""The commands that sign in on a terminal, and why a sign-in method cannot be used or has failed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
@@ -19,3 +21,19 @@ def sign_in_command(launch: Launch, method: AuthMethod) -> tuple[list[str], dict
         return [*launch.command, *method.args], {**launch.env, **method.env}
     suggested = method.suggested
     return [suggested.command, *suggested.args], {**launch.env, **suggested.env}
+
+
+def unusable_method_sentence(method: AuthMethod) -> str:
+    """Return why acp-tui cannot sign in with a method of an unknown type, and what to do instead."""
+    if method.kind == "env_var":
+        names = ", ".join(map(visible_line, method.vars)) or "the required variables"
+        return f'"{method.name}" needs no sign-in: set {names} in the environment and restart acp-tui.'
+    described = " ".join((method.description or "").split())
+    sentence = f'acp-tui cannot sign in with "{method.name}": it is of the unknown type {method.kind}.'
+    return f"{sentence} {described}".strip()
+
+
+def failed_program_sentence(method: AuthMethod, code: int) -> str:
+    """Return why the program of a method has not signed in. A negative exit code is that of a signal."""
+    how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
+    return f'Sign-in method "{method.name}" failed ({how}).'

@@ -1,7 +1,7 @@
-"""Subagents: sessions of other agents that the agent started.
+"""Subagents: other agents that the agent started.
 
-Each has a `Session` of its own, inside the entry that stands for it, and its events are applied to that by
-the same reducer. The conversation's own session (`root`) knows all subagents, also those of subagents.
+Each has a `Session` of its own, which belongs to its `Subagent` entry. The same reducer applies its events to
+that session. The conversation's session (`root`) has all subagents by key, also those of subagents.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ def in_subagent(root: Session, event: ev.InSubagent, at: float, apply: Apply) ->
     If the session has no such call, the event is one of the session itself.
     """
     inner, key = event.inner, f"call {event.call_id}"
-    own = type(inner) is ev.ToolCallChanged and inner.call_id == event.call_id
+    own = type(inner) is ev.ToolCallChanged and inner.call_id == event.call_id  # the call names itself
     entry, changes = root.subagents.get(key), []
     if entry is None and not own:
         parent = root.reducer_state.call_owners.get(event.call_id)
@@ -375,7 +375,7 @@ def _message_changed(
 
 
 def end_loading(root: Session) -> None:
-    """Let the subagents rest whose history has been replayed."""
+    """Make the subagents idle whose history has been replayed."""
     for entry in root.subagents.values():
         if entry.session.phase == "loading":
             entry.session.phase = "idle"

@@ -1,4 +1,4 @@
-"""Signs in, and repeats what the agent refused because of the missing sign-in."""
+"""Signs in to the agent, and then repeats the requests that it refused because of the missing sign-in."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SignInFlow:
         self._login: asyncio.Task[None] | None = None
         self._refused: list[Callable[[], None]] = []  # repeat the refused requests, apart from prompts
         self._last_attempt: tuple[str, int] | None = None  # its method's name, and the turns before it
-        self._cancelled: str | None = None  # the name of the method whose answer is no longer awaited
+        self._cancelled: str | None = None  # the name of the method that the user cancelled
 
     def required(self, need: SignInNeeded, repeat: Callable[[], None] | None = None) -> None:
         """Let the user choose a method. `repeat` repeats the refused request after the sign-in."""
@@ -116,7 +116,7 @@ class SignInFlow:
         self._view.sign_in_abandoned()
 
     async def notice_late_success(self) -> None:
-        """Open the session if the agent answers that a sign-in succeeded which the user had cancelled."""
+        """Open the session after the late success of a sign-in that the user had cancelled."""
         name, self._cancelled = self._cancelled, None
         if name is not None:
             await self._reopen()

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext
 
 INDENT = 4
-SHOWN_STATES = frozenset({"working", "done"})
-"""States that need no words, because the sign at the end of the line says as much."""
+UNWRITTEN_STATES = frozenset({"working", "done"})
+"""States that are not written out, because the sign at the end of the line shows them."""
 
 
 def body(entry: Subagent, context: DrawContext) -> Body:
@@ -32,7 +32,7 @@ def body(entry: Subagent, context: DrawContext) -> Body:
 
 
 class SubagentBody:
-    """Two lines, drawn anew each time: the headline with a growing duration, and the counts and last line."""
+    """Two lines, which are drawn on each call: the headline with the duration; the counts and last line."""
 
     def __init__(self, entry: Subagent, context: DrawContext) -> None:
         self._entry = entry
@@ -55,7 +55,7 @@ class SubagentBody:
         if entry.description and entry.description != entry.name:
             title.append((f"  {entry.description}", palette.dim))
         facts = []
-        if state.words not in SHOWN_STATES:
+        if state.words not in UNWRITTEN_STATES:
             style = {"failed": palette.error, "in_progress": palette.warning}.get(state.status, palette.dim)
             facts.append((state.words, style))
         time = (

@@ -1,1 +1,1 @@
-"""Slash commands about the conversation itself: questions, options, titles, how a turn ends."""
+"""Slash commands about the session: sign-in, questions, notices, options, titles, how a turn ends."""

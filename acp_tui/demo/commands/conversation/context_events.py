@@ -1,4 +1,4 @@
-"""Commands about what happens to the session besides the turn: notices, compactions, limits of the plan."""
+"""Commands that demonstrate notices, compactions of the context, and limits of the user's plan."""
 
 from __future__ import annotations
 

@@ -56,9 +56,9 @@ class SubagentScreen(SessionScreen):
         return self._host.now()
 
     def show_again(self, subagent: Subagent | None) -> None:
-        """Show everything again, because all entries of the conversation were replaced.
+        """Draw the transcript again after all entries of the conversation were replaced.
 
-        If the subagent is no longer among them, what it did stays on the screen.
+        `subagent` is the one that is shown, None if it is gone. Then its transcript stays as it was.
         """
         if subagent is self.subagent:
             self.show_changes([Change("reset")])

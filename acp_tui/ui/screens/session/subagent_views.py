@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SubagentViews:
-    """Opens the transcripts of subagents, keeps them up to date, and stops subagents."""
+    """Opens the transcripts of subagents, updates them, and stops subagents. Implements `SubagentHost`."""
 
     def __init__(self, screen: BaseScreen, context: SessionContext, now: Callable[[], float]) -> None:
         """`screen` and `context` belong to the conversation, `now` is its clock."""
@@ -44,7 +44,7 @@ class SubagentViews:
 
         subagent = self._context.session.subagents.get(kind_of(entry).transcript(entry) or "")
         if subagent is None:
-            self._screen.notify("There is no transcript behind this entry.", timeout=3)
+            self._screen.notify("This entry has no transcript to open.", timeout=3)
             return
         self._open = [view for view in self._open if view.is_attached]
         if self._open and self._open[-1].subagent is subagent:

@@ -1,4 +1,4 @@
-"""The list of an agent's sign-in methods, and what to do about those that acp-tui cannot perform."""
+"""The list of an agent's sign-in methods."""
 
 from __future__ import annotations
 
@@ -27,21 +27,11 @@ def _description(method: AuthMethod) -> str | None:
         command = shlex.join([method.suggested.command, *method.suggested.args])
         parts.append(f"suggests to run: {visible_line(command)}")
     elif method.way == "unknown":
-        parts.append(_how_without_acp_tui(method))
+        parts.append(_why_unusable(method))
     return " · ".join(filter(None, parts)) or None
 
 
-def unknown_method_sentence(method: AuthMethod) -> str:
-    """Return what to do about a method that acp-tui cannot perform."""
-    if method.kind == "env_var":
-        names = ", ".join(map(visible_line, method.vars)) or "the required variables"
-        return f"Set {names} in the environment and restart acp-tui."
-    described = " ".join((method.description or "").split())
-    kind = f'acp-tui cannot sign in with "{method.name}": it is of the unknown type {method.kind}.'
-    return f"{kind} {described}".strip()
-
-
-def _how_without_acp_tui(method: AuthMethod) -> str:
+def _why_unusable(method: AuthMethod) -> str:
     if method.kind == "env_var":
         return f"by environment variables: {', '.join(map(visible_line, method.vars))}"
     return f"of the unknown type {method.kind}, which acp-tui cannot perform"

@@ -1,4 +1,4 @@
-"""The dialogs of a conversation in which the user signs in to its agent."""
+"""The dialogs in which the user signs in to the agent of a conversation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class SignInDialogs:
         self._progress: SignInProgress | None = None
 
     def offer(self, methods: Sequence[AuthMethod], reason: str = "") -> None:
-        """Let the user choose one of these methods, and sign in with it. `reason` is shown above them."""
+        """Let the user choose one of these methods, and sign in with it.
+
+        `reason` is shown above them. Does nothing if the user is already choosing.
+        """
         if methods and not self._is_choosing:
             self._is_choosing = True
             self._screen.run_worker(self._choose(list(methods), reason), group="sign in")
@@ -99,10 +102,10 @@ class SignInDialogs:
             await self._use(methods[int(chosen)])
 
     async def _use(self, method: AuthMethod) -> None:
-        from acp_tui.ui.screens.sign_in.method_list import unknown_method_sentence
+        from acp_tui.controller import unusable_method_sentence
 
         if method.way == "unknown":
-            self._screen.notify(unknown_method_sentence(method), timeout=10, markup=False)
+            self._screen.notify(unusable_method_sentence(method), timeout=10, markup=False)
             self._runner.sign_in.abandon()
         elif method.way == "terminal":
             await self._run_program(method)
@@ -143,7 +146,7 @@ class SignInDialogs:
 
     async def _run_program(self, method: AuthMethod) -> None:
         """Run the program of a method in the terminal, and continue if it succeeds."""
-        from acp_tui.controller import sign_in_command
+        from acp_tui.controller import failed_program_sentence, sign_in_command
         from acp_tui.ui.terminal.suspend import release_terminal, run_program
 
         conversation = self._conversation
@@ -163,8 +166,7 @@ class SignInDialogs:
             if code == 0:
                 await self._runner.sign_in.by_program(method)
             else:
-                how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
-                self._runner.sign_in.failed(f'Sign-in "{method.name}" failed ({how}).')
+                self._runner.sign_in.failed(failed_program_sentence(method, code))
 
     @property
     def _conversation(self) -> Conversation:
