@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 PLAYER_ACTIONS = frozenset({"pause", "step", "speed", "start", "finish"})
 """Actions of the player. In the search line, their keys type text instead."""
-FAST_FORWARD_SLICE = 0.06
+FAST_FORWARD_SLICE = 0.1
 """Seconds of fast-forwarding before keys are processed again."""
 
 
@@ -56,6 +56,8 @@ class ReplayScreen(SessionScreen):
 
     def on_mount(self) -> None:
         self._clock = self.set_interval(FRAME_SECONDS, self._tick)
+        if self.player.instant:
+            self._tick()
         for problem in self._problems:
             self.notify(problem, severity="warning", markup=False)
 
