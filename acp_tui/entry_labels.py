@@ -73,6 +73,13 @@ def folder_label(path: str) -> str:
     return reveal_line(PurePath(path).name or path)
 
 
+def display_path(path: str) -> str:
+    """Return a path with `~` for the home directory, safe to display."""
+    home = os.path.expanduser("~")  # noqa: PTH111  # as in `folder_label`
+    is_below = path == home or path.startswith(f"{home}/")
+    return reveal_line(f"~{path[len(home) :]}" if is_below else path)
+
+
 def relative_path(path: str | None, cwd: str) -> str:
     """Return a path, made relative to the session's directory if it is below that directory."""
     path = path or ""

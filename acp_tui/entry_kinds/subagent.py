@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.entry_kinds.blocks import Code, Fold, Headline, MarkdownText, PlainText
 from acp_tui.entry_kinds.plain_lines import content_lines, indented
 from acp_tui.entry_labels import MIN_SECONDS, call_title, format_duration
@@ -68,7 +69,7 @@ def state_of(entry: Subagent) -> SubagentState:
 def counts(entry: Subagent) -> str:
     """Return how many tool calls and messages are in the transcript: `3 tool calls, 1 message`."""
     parts = [
-        f"{count:,} {noun}{'' if count == 1 else 's'}"
+        pluralize(count, noun)
         for count, noun in ((entry.call_count, "tool call"), (entry.message_count, "message"))
         if count
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -11,12 +10,13 @@ from rich.segment import Segment
 from textual import work
 
 from acp_tui import __version__
+from acp_tui.entry_labels import display_path
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.conversation.toasts import notify_problems
 from acp_tui.ui.screens.base import BaseScreen
+from acp_tui.ui.screens.conversation_opening import open_conversation
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
@@ -25,6 +25,7 @@ from acp_tui.ui.widgets.word_match import word_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from textual import events
     from textual.app import ComposeResult
@@ -154,7 +155,7 @@ class LauncherScreen(BaseScreen):
         palette = self.palette
         name = [Segment("acp-tui ", palette.strong), Segment(__version__, palette.dim)]
         where: Spans = [Segment(" in a new worktree of", palette.accent)] if self._in_worktree else []
-        return name, [*where, Segment(f" {_display_path(str(self._folder))}", palette.dim)]
+        return name, [*where, Segment(f" {display_path(str(self._folder))}", palette.dim)]
 
     def _show(self) -> None:
         self._shown = []
@@ -308,16 +309,10 @@ class LauncherScreen(BaseScreen):
             self._open(one.name, None)
 
     def _open(self, agent: str | None, session: str | None) -> None:
-        below = self._over
-        if below is not None:
-            self.app.pop_screen()
-        if session is not None and app_of(self).show_session(session):
-            return
-        screen = self._make_screen(self.palette, agent, session, self._in_worktree)
-        if below is not None:
-            below.post_message(self.TabRequested(screen))
-        else:
-            self.post_message(self.SwitchRequested(self, screen))
+        def make() -> BaseScreen:
+            return self._make_screen(self.palette, agent, session, self._in_worktree)
+
+        open_conversation(self, self._over, make, session=session)
 
     def _show_install_help(self, agent: AgentChoice) -> None:
         from acp_tui.ui.screens.dialogs.detail import DetailScreen
@@ -345,14 +340,8 @@ def _agent_row(agent: AgentChoice, palette: Palette, title_width: int) -> tuple[
 def _session_row(one: SessionChoice, palette: Palette) -> tuple[Spans, Spans, Spans | None]:
     text = [Segment(one.title, palette.text)]
     gone = "" if one.folder_exists else " (gone)"
-    note = [Segment(f"{one.agent} · {_display_path(one.folder)}{gone}", palette.dim)]
+    note = [Segment(f"{one.agent} · {display_path(one.folder)}{gone}", palette.dim)]
     return text, [Segment(one.last_used, palette.dim)], note
-
-
-def _display_path(path: str) -> str:
-    """Return a path with ~ for the home folder."""
-    home = str(Path.home())
-    return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
 
 
 def _install_help(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:

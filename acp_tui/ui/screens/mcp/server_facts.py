@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.entry_labels import format_duration
+from acp_tui.console.quantities import pluralize
+from acp_tui.entry_labels import display_path, format_duration
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import ToolCall
 
@@ -48,7 +48,7 @@ def server_facts(known: KnownServer, context: McpContext, named: Sequence[ToolCa
 
 
 def _configured(known: KnownServer) -> Fact:
-    server, origin = known.server, short_path(known.server.origin)
+    server, origin = known.server, display_path(known.server.origin)
     if server.problems:
         return Fact("configured", "problem", f"{origin}: {'; '.join(server.problems)}", known.file_changed_at)
     return Fact("configured", "yes", origin, known.file_changed_at, is_path=True)
@@ -70,8 +70,8 @@ def _tested(known: KnownServer) -> Fact:
     if test.status != "connected":
         return Fact("tested", "problem", test.sentence or test.status, test.at)
     version = f"{test.server_version}, " if test.server_version else ""
-    offers = f"{_count(test.tools, 'tool')}, {_count(test.prompts, 'prompt')}"
-    words = f"{version}{offers}, {_count(test.resources, 'resource')} in {format_duration(test.seconds)}"
+    offers = f"{pluralize(test.tools, 'tool')}, {pluralize(test.prompts, 'prompt')}"
+    words = f"{version}{offers}, {pluralize(test.resources, 'resource')} in {format_duration(test.seconds)}"
     return Fact("tested", "yes", words, test.at)
 
 
@@ -94,15 +94,14 @@ def _used(name: str, session: Session, saved: ServerFacts, named: Sequence[ToolC
     carried = [call for call in session.mcp_calls if call.server == name and call.by == "agent"]
     if carried:
         last = carried[-1]
-        words = f"{_count(len(carried), 'call')} through the bridge, last {reveal_line(last.tool)}"
+        words = f"{pluralize(len(carried), 'call')} through the bridge, last {reveal_line(last.tool)}"
         return Fact("used", "yes", words, last.at)
     if named:
         last_call = named[-1]
         tool = last_call.mcp_tool
         assert tool is not None
-        words = (
-            f"{_count(len(named), 'call')}, last {reveal_line(tool.name)}; evidence: {SOURCES[tool.source]}"
-        )
+        calls = pluralize(len(named), "call")
+        words = f"{calls}, last {reveal_line(tool.name)}; evidence: {SOURCES[tool.source]}"
         return Fact("used", "yes", words, last_call.at)
     if (used := saved.used) is not None:
         words = (
@@ -119,13 +118,3 @@ def calls_by_server(session: Session) -> dict[str, list[ToolCall]]:
         if isinstance(entry, ToolCall) and entry.mcp_tool is not None:
             found.setdefault(entry.mcp_tool.server, []).append(entry)
     return found
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def short_path(path: str) -> str:
-    """Return a path with ~ for the home folder."""
-    home = str(Path.home())
-    return reveal_line(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.ui import keys
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
-from acp_tui.ui.screens.review.selection import count_of, filter_choices
+from acp_tui.ui.screens.review.selection import filter_choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ async def confirm_revert(screen: Screen[None], counts: Sequence[int], palette: P
 
     `counts` has the number of these changes in each file.
     """
-    question = f"Revert {count_of(sum(counts), 'change')} in {count_of(len(counts), 'file')} on disk?"
+    question = f"Revert {pluralize(sum(counts), 'change')} in {pluralize(len(counts), 'file')} on disk?"
     undo = keys.bound_keys(screen, "review.undo")
     dialog = ConfirmScreen(
         f"{question} You can undo this with {undo}.", palette, yes="Revert everything shown", no="Cancel"

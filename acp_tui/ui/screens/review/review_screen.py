@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.containers import Horizontal, Vertical
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.screens.dialogs.dialog import Dialog
@@ -20,7 +21,6 @@ from acp_tui.ui.screens.review.diff_view import DiffView
 from acp_tui.ui.screens.review.file_diff import lines_label
 from acp_tui.ui.screens.review.file_list import ReviewFileList
 from acp_tui.ui.screens.review.review_state import ReviewState
-from acp_tui.ui.screens.review.selection import count_of
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.key_bar import KeyBar
 
@@ -294,7 +294,7 @@ class ReviewScreen(Dialog[None]):
         chosen = self._deciding.everything_shown()
         if chosen and await confirm_revert(self, [len(parts) for _, parts in chosen], self.palette):
             if reverted := await self._deciding.revert_all(chosen):
-                self.notify(f"{count_of(reverted, 'file')} reverted.", timeout=4)
+                self.notify(f"{pluralize(reverted, 'file')} reverted.", timeout=4)
             self.request_refresh()
 
     def _decision_failed(self, error: UserError) -> None:

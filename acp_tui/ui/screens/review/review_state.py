@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.review.authorship import turns_of
 from acp_tui.review.renames import find_renames
 from acp_tui.session.invisible import reveal_line
 from acp_tui.ui.entries.tool_call.headline import line_counts
 from acp_tui.ui.screens.review.file_list import ListedFile
-from acp_tui.ui.screens.review.selection import ReviewFilter, count_of
+from acp_tui.ui.screens.review.selection import ReviewFilter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +119,7 @@ class ReviewState:
             left.append(Segment(f" · {reveal_line(self.filter.name(prompts))}", palette.accent))
         right: Spans = []
         if review.comments:
-            right.append(Segment(f"  {count_of(len(review.comments), 'comment')}", palette.accent))
+            right.append(Segment(f"  {pluralize(len(review.comments), 'comment')}", palette.accent))
         total = model.reviewed + model.left
         right.append(Segment(f"  {model.reviewed:,} of {total:,} reviewed", palette.dim))
         return left, right

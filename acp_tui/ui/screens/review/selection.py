@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.review.authorship import YOU, turn_bit, turns_of
 from acp_tui.session.state import Choice
 
@@ -67,7 +68,7 @@ def filter_choices(
     choices = {}
     for each in found:
         parts = [count for file in files if (count := len(each.parts(file, commented)))]
-        note = f"{count_of(sum(parts), 'change')} in {count_of(len(parts), 'file')}"
+        note = f"{pluralize(sum(parts), 'change')} in {pluralize(len(parts), 'file')}"
         choices[each.value] = (each, Choice(each.value, each.name(prompts), note))
     return choices
 
@@ -92,8 +93,3 @@ def author_label(authors: int, *, name_turns: bool) -> tuple[str, bool]:
     if not turns or not name_turns:
         return "", False
     return f"prompt{'s' if len(turns) > 1 else ''} {', '.join(map(str, turns))}", False
-
-
-def count_of(count: int, noun: str) -> str:
-    """Return a number with its noun, as in "3 files"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
-from acp_tui.session.text import visible_line
+from acp_tui.entry_labels import display_path
 from acp_tui.store.session_labels import format_moment
 from acp_tui.ui.widgets.select_list import MARKER_WIDTH, RIGHT_MARGIN, Row
 
@@ -112,13 +112,6 @@ def marked_spans(hit: Hit, palette: Palette, width: int) -> Spans:
         spans += [Segment(hit.line[at:start], palette.text), Segment(hit.line[start:end], palette.match)]
         at = end
     return [*spans, Segment(hit.line[at:], palette.text)]
-
-
-def display_path(path: str) -> str:
-    """Return a path with ~ for the home folder, safe to display."""
-    home = str(Path.home())
-    short = f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
-    return visible_line(short)
 
 
 def _fit(text: str, width: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -13,22 +14,23 @@ from textual.widgets import Static
 
 from acp_tui.config.paths import paths
 from acp_tui.console.quantities import pluralize
+from acp_tui.entry_labels import display_path
 from acp_tui.session.text import visible_line
 from acp_tui.session_index.search import SessionSearch
 from acp_tui.session_index.updater import IndexUpdater
 from acp_tui.session_list.merging import merge
 from acp_tui.session_list.saved_session import load_saved_sessions
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.screens.base import BaseScreen
+from acp_tui.ui.screens.conversation_opening import open_conversation
 from acp_tui.ui.screens.session.text_place import TextPlace
 from acp_tui.ui.screens.sessions.agent_lists import AgentLists
 from acp_tui.ui.screens.sessions.live_search import LiveSearch
 from acp_tui.ui.screens.sessions.opening import SessionToOpen
 from acp_tui.ui.screens.sessions.session_changes import SessionChanges
 from acp_tui.ui.screens.sessions.session_list_state import SessionListState
-from acp_tui.ui.screens.sessions.session_rows import FoundLine, SessionRows, display_path
+from acp_tui.ui.screens.sessions.session_rows import FoundLine, SessionRows
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
@@ -310,16 +312,9 @@ class SessionsScreen(BaseScreen):
             self._open(SessionToOpen(item.id, place=place))
 
     def _open(self, wanted: SessionToOpen) -> None:
-        below = self._over
-        if below is not None:
-            self.app.pop_screen()
-        if not wanted.fork and app_of(self).show_session(wanted.session, wanted.place):
-            return
-        screen = self._make_screen(self.palette, wanted)
-        if below is not None:
-            below.post_message(self.TabRequested(screen))
-        else:
-            self.post_message(self.SwitchRequested(self, screen))
+        session = None if wanted.fork else wanted.session
+        make = partial(self._make_screen, self.palette, wanted)
+        open_conversation(self, self._over, make, session=session, place=wanted.place)
 
     def action_ask_agent(self) -> None:
         """Start an agent that the user chooses, and list its sessions. Esc stops that."""

@@ -1,0 +1,41 @@
+"""What a screen that lists agents or sessions does with the chosen conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.app_interface import app_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.text_place import TextPlace
+
+
+def open_conversation(
+    chooser: BaseScreen,
+    over: BaseScreen | None,
+    make: Callable[[], BaseScreen],
+    *,
+    session: str | None = None,
+    place: TextPlace | None = None,
+) -> None:
+    """Close the chooser, and show the chosen conversation.
+
+    Args:
+        chooser: The screen in which the user chose it.
+        over: The screen that the chooser was opened over; None if the chooser is the base screen.
+        make: Makes the screen of the conversation. Over another screen, it opens in a new tab.
+        session: The id of a recorded session: if a tab has it, that tab is shown instead.
+        place: A text in that session to scroll to.
+    """
+    if over is not None:
+        chooser.app.pop_screen()
+    if session is not None and app_of(chooser).show_session(session, place):
+        return
+    screen = make()
+    if over is not None:
+        over.post_message(over.TabRequested(screen))
+    else:
+        chooser.post_message(chooser.SwitchRequested(chooser, screen))
