@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Choice
@@ -158,10 +159,10 @@ class Rewind:
             self._screen.notify("No file was restored.", timeout=3)
             return None not in answers.values()
         result = await conversation.rewind.restore_files(point.number, overwrite=overwrite, keep=keep)
-        restored = _files(len(result.restored))
+        restored = pluralize(len(result.restored), "file")
         if result.failed:
             reason = visible_line(result.failed[0][1])
-            message = f"{restored} restored, {_files(len(result.failed))} could not be: {reason}"
+            message = f"{restored} restored, {pluralize(len(result.failed), 'file')} could not be: {reason}"
             self._screen.notify(message, severity="error", timeout=10, markup=False)
             return False
         note = " The agent is not told about it." if what == "files" else ""
@@ -194,7 +195,9 @@ class Rewind:
         except UserError as error:
             self._screen.notify_error(error)
         else:
-            self._screen.notify(f"Rewind undone: {_files(len(result.restored))} restored.", markup=False)
+            self._screen.notify(
+                f"Rewind undone: {pluralize(len(result.restored), 'file')} restored.", markup=False
+            )
 
     async def _confirm(self, question: str, *, yes: str, no: str) -> bool:
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
@@ -210,7 +213,7 @@ class Rewind:
                 what = f"stays ({reveal_line(step.obstacle)})"
             lines.append(f"  {self._name(step.path)}: {what}")
         if len(plan) > MAX_FILES_LISTED:
-            lines.append(f"  … and {_files(len(plan) - MAX_FILES_LISTED)} more")
+            lines.append(f"  … and {pluralize(len(plan) - MAX_FILES_LISTED, 'file')} more")
         return "\n".join(lines)
 
     def _name(self, path: Path) -> str:
@@ -226,8 +229,4 @@ def _shorten(prompt: str) -> str:
 def _summary(point: RewindPoint) -> str:
     if not point.files:
         return "changed no files"
-    return f"changed {_files(point.files)}  +{point.added} −{point.removed}"
-
-
-def _files(count: int) -> str:
-    return f"{count:,} file{'' if count == 1 else 's'}"
+    return f"changed {pluralize(point.files, 'file')}  +{point.added} −{point.removed}"

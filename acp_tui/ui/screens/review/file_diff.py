@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.diffing.difference import difference_of_blocks
 from acp_tui.protocol.content import line_ends
 from acp_tui.review.changed_file import MODE
@@ -272,4 +273,4 @@ def _content_label(version: FileVersion) -> str:
     data = version.data or b""
     if stat.S_ISLNK(version.mode):
         return f"a link to {visible_line(data.decode(errors='replace'))}"
-    return f"{_type(version)}, {len(data):,} byte{'' if len(data) == 1 else 's'}"
+    return f"{_type(version)}, {pluralize(len(data), 'byte')}"
