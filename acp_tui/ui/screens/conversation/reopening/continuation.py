@@ -83,6 +83,8 @@ class Continuation:
 
     def run(self) -> None:
         """Put a summary into the prompt of a new session: of this one if the agent does not remember it."""
+        if self._runner.opening:
+            return  # the key was pressed twice
         from acp_tui.export.summary import summary_prompt
 
         session = self._context.session
