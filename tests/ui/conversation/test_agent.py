@@ -304,7 +304,7 @@ async def test_a_sign_in_by_environment_variables_only_names_them(open_ui: Open)
     async with open_ui("signs_in", json.dumps([method]), wait=False) as one:
         await one.sees("API key", "SOME_KEY")
         await one.press("enter")
-        await one.until(lambda: any("Set SOME_KEY" in toast for toast in one.toasts()))
+        await one.until(lambda: any("set SOME_KEY" in toast for toast in one.toasts()))
         await one.sees("F5 asks again")
 
 
