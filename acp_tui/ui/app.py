@@ -12,6 +12,7 @@ from textual import events, on
 from acp_tui.session.text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.toasts import VisibleToasts, notify_problems
+from acp_tui.ui.keys.key_sequencer import KeySequencer
 from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.tabs.quit_guard import QuitGuard
 from acp_tui.ui.tabs.tabs import Tabs
@@ -107,6 +108,9 @@ class AcpTui(ResilientApp):
         self._quit_guard = QuitGuard(self, self.tabs)
         self._used_launcher = False
         self._early_keys: list[events.Key] | None = []  # None once the first screen handles keys
+        self._key_sequencer = KeySequencer(
+            self, super().on_event, lambda screen: not getattr(screen, "is_placeholder", False)
+        )
         self._clipboard_text = ""
         self._theme = AppTheme(self, choice, background, self._problems, self.tabs.update_strip)
         self._theme.use(loaded)
@@ -141,13 +145,16 @@ class AcpTui(ResilientApp):
         self._notify_problems()
 
     async def on_event(self, event: events.Event) -> None:
-        """Hold back keys until the first screen is mounted and has a focused widget."""
+        """Hold back keys until the screen that they are meant for can handle them."""
         if self._early_keys is not None and isinstance(event, events.Key):
             if self.focused is None or not self.screen.is_mounted:
                 self._early_keys.append(event)
                 return
             await self.deliver_early_keys()
-        await super().on_event(event)
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            await self._key_sequencer.process(event)
+        else:
+            await super().on_event(event)
 
     def take_early_text(self) -> str:
         """Remove and return the text typed before the first frame. Stop at a key that is no character."""
@@ -160,7 +167,7 @@ class AcpTui(ResilientApp):
         """Process the keys held back, and stop holding keys back."""
         early, self._early_keys = self._early_keys, None
         for event in early or ():
-            await super().on_event(event)
+            await self._key_sequencer.process(event)
 
     # ------------------------------------------------------------------------- toasts
 

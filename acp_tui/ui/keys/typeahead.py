@@ -22,5 +22,7 @@ def forward_typeahead(widget: Widget, event: Key) -> bool:
         return False
     event.stop()
     event.prevent_default()
-    widget.app.post_message(Key(event.key, event.character))
+    forwarded = Key(event.key, event.character)
+    forwarded.time = event.time  # its place among keys that the app holds back
+    widget.app.post_message(forwarded)
     return True

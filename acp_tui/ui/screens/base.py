@@ -34,6 +34,9 @@ class BaseScreen(Screen[None]):
     lists_sessions: ClassVar[bool] = False
     """Whether this is the screen with the recorded sessions."""
 
+    is_placeholder: ClassVar[bool] = False
+    """Whether another screen replaces this one as soon as it is shown."""
+
     mode: str | None = None
     """The Textual mode of this screen, set by the app. None stands for the app's current mode."""
 

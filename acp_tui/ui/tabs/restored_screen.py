@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class RestoredScreen(BaseScreen):
     """Stands for the screen of a conversation until it is shown; only then the agent is started."""
 
+    is_placeholder = True
+
     def __init__(self, palette: Palette, saved: SavedTab, make: Callable[[Palette], BaseScreen]) -> None:
         """`make` creates the screen of the conversation."""
         super().__init__(palette)

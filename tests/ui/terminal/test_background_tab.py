@@ -32,3 +32,18 @@ def test_a_question_in_the_background_is_announced_and_one_key_opens_it(tmp_path
         terminal.type("\x1ba")
         terminal.sees("Run the tests", "allow_once")
         assert terminal.quit() == 0
+
+
+def test_a_burst_of_keys_goes_to_the_tabs_it_names(tmp_path: Path) -> None:
+    with Terminal("demo", cwd=tmp_path) as terminal:
+        terminal.sees("idle", "Message Demo agent")
+        terminal.type("\x14demo")  # Ctrl+T and a filter
+        terminal.sees("❯   Demo agent")
+        terminal.type("\r")
+        terminal.sees(" 1 Demo agent  2 Demo agent", "idle")
+        terminal.type("\x1b1/permission\r\x1b2")  # Alt+1, a prompt, Alt+2
+        terminal.sees("Demo agent in tab 1", "1 tab asks", "Message Demo agent")
+        terminal.type("\x1baa")  # Alt+A, and a letter that would allow
+        terminal.sees("Allow")
+        terminal.sees("1 ?")
+        assert terminal.quit() == 0

@@ -1,0 +1,128 @@
+"""Dispatches input in the order in which it was typed, even if a key changes the screen."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import insort
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.events import Key, Paste
+
+from acp_tui.ui.keys.key_bindings import is_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any
+
+    from textual.app import App
+    from textual.screen import Screen
+    from textual.widget import Widget
+    from textual.worker import WorkType
+
+    Input = Key | Paste
+
+MAX_WAIT_SECONDS = 1.0
+"""How long input is held back at most, so that a widget that hangs does not block the program's keys."""
+
+
+class KeySequencer:
+    """Holds back a program key until earlier input was handled, and later input until the screen is ready.
+
+    A program key, such as Alt+1, acts as soon as the app sees it, while characters wait in the message queue
+    of a widget. Without this, keys that arrive together act on the wrong tab.
+    """
+
+    def __init__(
+        self,
+        app: App[Any],
+        dispatch: Callable[[Input], Awaitable[None]],
+        is_ready: Callable[[Screen[Any]], bool],
+    ) -> None:
+        """Create the sequencer.
+
+        Args:
+            app: The app that receives the input.
+            dispatch: Passes input to a binding of the app or to the focused widget.
+            is_ready: Returns False for a screen that is about to be replaced by the one the user wants.
+        """
+        self._app = app
+        self._dispatch = dispatch
+        self._is_ready = is_ready
+        self._held: list[Input] = []
+        self._is_holding = False
+        self._target: Widget | None = None  # received the last input; None once that was handled
+
+    async def process(self, event: Input) -> None:
+        """Dispatch a key or a paste now, or hold it back."""
+        if self._is_holding:
+            insort(self._held, event, key=lambda held: held.time)  # a key forwarded by a widget is older
+        elif not self._changes_screen(event):
+            await self._pass_on(event)
+        elif self._target is None:
+            self._is_holding = True
+            try:
+                await self._pass_on(event)
+            finally:
+                self._start_release(self._target)
+        else:
+            self._is_holding = True
+            self._held.append(event)
+            self._start_release()
+
+    def _changes_screen(self, event: Input) -> bool:
+        return isinstance(event, Key) and not event.is_printable and is_bound(self._app, "app", event.key)
+
+    async def _pass_on(self, event: Input) -> None:
+        self._target = self._app.focused or self._app.screen
+        await self._dispatch(event)
+
+    def _start_release(self, changing: Widget | None = None) -> None:
+        # As a function, because the app may be closing, and then a coroutine would never be awaited.
+        release: WorkType[None] = partial(self._release, changing)
+        self._app.run_worker(release, group="keys")
+
+    async def _release(self, changing: Widget | None = None) -> None:
+        """Dispatch what is held back. `changing`: received a key that changes the screen."""
+        try:
+            if changing is not None:
+                await self._screen_ready(changing)
+            while self._held:
+                await self._release_next()
+        finally:
+            self._is_holding = False
+
+    async def _release_next(self) -> None:
+        changes_screen = self._changes_screen(self._held[0])
+        if changes_screen and self._target is not None:
+            target, self._target = self._target, None
+            await self._within_limit(self._handled(target))
+            return  # what `target` has forwarded comes first
+        await self._pass_on(self._held.pop(0))
+        if changes_screen and self._target is not None:
+            await self._screen_ready(self._target)
+
+    async def _screen_ready(self, changing: Widget) -> None:
+        await self._within_limit(self._wait_for_screen(changing))
+        self._target = None
+
+    async def _wait_for_screen(self, changing: Widget) -> None:
+        """Wait until `changing` has handled its input, and the screen that is then in front is mounted."""
+        await self._handled(changing)
+        while True:
+            screen = self._app.screen
+            await self._handled(screen)
+            if screen is self._app.screen and self._is_ready(screen):
+                return
+
+    async def _handled(self, widget: Widget) -> None:
+        """Wait until a widget and its parents, which get the keys it does not use, have handled them."""
+        for node in [*(node for node in widget.ancestors_with_self if node is not self._app), self._app]:
+            handled = asyncio.Event()
+            if node.call_later(handled.set):
+                await handled.wait()
+
+    async def _within_limit(self, waiting: Awaitable[None]) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(waiting, MAX_WAIT_SECONDS)
