@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import linecache
 import time
+from contextvars import Context
 from typing import TYPE_CHECKING, Any, Self
 
 from acp_tui.connection.errors import AgentGone, AgentTimeout, RequestFailed, SignInNeeded
@@ -123,7 +124,10 @@ class RpcConnection:
         sent = SentRequest()
         token = CURRENT_CALL.set(sent)
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(None) as limit:
+                if timeout is not None:
+                    # asyncio keeps a cancelled timer until its time, and its context refers to a screen.
+                    Context().run(limit.reschedule, asyncio.get_running_loop().time() + timeout)
                 return await self._sdk.send_request(method, self._traced(params or {}))
         except RequestError as error:
             raise self.request_failed(method, read_error(error.data)) from None

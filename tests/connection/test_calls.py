@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import weakref
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -287,3 +290,26 @@ async def test_a_select_option_without_choices_accepts_no_value(client: MakeClie
         NotSupported, match='Value "x" of option "a" is not available: Scripted Agent offers none'
     ):
         await connection.set_config_option(SESSION, "a", "x")
+
+
+class Caller:
+    """Stands for the screen in whose context a call is made."""
+
+
+async def test_the_time_limit_of_a_call_does_not_keep_its_context(client: MakeClient) -> None:
+    current: ContextVar[Caller] = ContextVar("current")
+    connection = await client("complete").start()
+
+    async def call() -> weakref.ref[Caller]:
+        caller = Caller()
+        current.set(caller)
+        await connection.initialize({}, timeout=1000)
+        return weakref.ref(caller)
+
+    caller = await asyncio.create_task(call())
+
+    def is_freed() -> bool:
+        gc.collect()
+        return caller() is None
+
+    await until(is_freed)

@@ -70,6 +70,7 @@ class Attention:
         self._is_in_front = is_in_front
         self._environ = os.environ if environ is None else environ
         self._phase = ""
+        self._is_stopped = False
         self._running: list[subprocess.Popen[bytes]] = []
         self._mode = "off"  # until the settings have been read
         self._command: Sequence[str] = ()
@@ -93,6 +94,8 @@ class Attention:
 
     def update(self, facts: StatusFacts, question: str = "") -> None:
         """Update title and progress, and alert the user to a new phase. `question` names what is asked."""
+        if self._is_stopped:
+            return
         phase = facts.phase
         self._show_title(phase, facts)
         self._progress().show(self, _activity(facts), facts.plan_share)
@@ -113,7 +116,8 @@ class Attention:
             self._alert("message", f"{_short(agent)}: {_short(message)}")
 
     def stop(self) -> None:
-        """Restore the window title, and remove the progress."""
+        """Restore the window title, and remove the progress. Later updates show nothing."""
+        self._is_stopped = True
         self._title().release(self)
         self._progress().show(self, None)
 

@@ -6,7 +6,16 @@ Therefore long-lived objects are excluded: the program after its start, and each
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import weakref
+from contextvars import Context
+
+FREE_DELAYS_SECONDS = (5.0, 60.0, 300.0)
+"""Seconds before each attempt to free a closed screen.
+
+For some seconds asyncio's timers refer to it, also cancelled ones: they keep the context of their creation.
+"""
 
 _all_imported = False  # the first conversation has been opened
 
@@ -36,7 +45,27 @@ def collect_and_freeze() -> None:
 
 
 def collect_frozen() -> None:
-    """Collect garbage now, also among the excluded objects: a conversation was closed."""
+    """Collect garbage now, also among the excluded objects."""
     if gc.isenabled():
         gc.unfreeze()
         collect_and_freeze()
+
+
+def free(closed: object) -> None:
+    """Free the memory of a closed screen, as soon as nothing refers to it."""
+    _free_later(weakref.ref(closed), 0)
+
+
+def _free_later(closed: weakref.ref[object], attempt: int) -> None:
+    if attempt < len(FREE_DELAYS_SECONDS):
+        delay = FREE_DELAYS_SECONDS[attempt]
+        loop = asyncio.get_running_loop()
+        # The context of the caller could refer to the screen.
+        loop.call_later(delay, _free_now, closed, attempt, context=Context())
+
+
+def _free_now(closed: weakref.ref[object], attempt: int) -> None:
+    if closed() is not None:
+        collect_frozen()
+    if closed() is not None:
+        _free_later(closed, attempt + 1)

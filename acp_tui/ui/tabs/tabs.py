@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 ANNOUNCEMENT_SECONDS = 8.0
-COLLECT_DELAY_SECONDS = 1.0
-"""Seconds after which the memory of a closed tab is freed. Until then, messages still refer to its screen."""
 
 
 class Tabs:
@@ -303,12 +301,12 @@ class Tabs:
         leaving = asyncio.create_task(self._leave(screen, close_session=True))
         self._leaving.add(leaving)
         leaving.add_done_callback(self._leaving.discard)
-        self._app.run_worker(self._remove_mode(leaving, mode))
+        self._app.run_worker(self._remove_mode(leaving, screen, mode))
 
-    async def _remove_mode(self, leaving: asyncio.Task[None], mode: str) -> None:
+    async def _remove_mode(self, leaving: asyncio.Task[None], screen: BaseScreen, mode: str) -> None:
         await asyncio.shield(leaving)
         await self._app.remove_mode(mode)
-        self._app.set_timer(COLLECT_DELAY_SECONDS, gc_control.collect_frozen)
+        gc_control.free(screen)
 
     async def _leave(self, screen: BaseScreen, *, close_session: bool = False) -> None:
         with contain_errors(self._app):

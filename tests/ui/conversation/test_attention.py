@@ -255,6 +255,15 @@ def test_the_tab_shows_what_the_turn_does() -> None:
     assert progress(window)[-1] == CLEAR
 
 
+def test_the_end_of_a_closed_conversation_is_not_shown() -> None:
+    window = Window(**GHOSTTY)
+    window.see("working")
+    window.attention.stop()
+    window.see("dead", facts=replace(FACTS, failed=True))
+    assert window.sent == []
+    assert not window.timers
+
+
 def test_the_tab_shows_all_conversations() -> None:
     window = Window(**GHOSTTY)
     window.see("working", facts=replace(FACTS, plan_share=0.5))

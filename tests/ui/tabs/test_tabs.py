@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_tui.errors import UserError
 from acp_tui.store.session_labels import session_title
 from acp_tui.store.stored_sessions import read_session
+from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.tabs.rename_dialog import RenameDialog
@@ -16,6 +18,7 @@ from tests.support.waiting import until
 from tests.ui.tabs.test_several_conversations import open_second
 
 if TYPE_CHECKING:
+    import pytest
     from textual.screen import Screen
 
     from acp_tui.session.record import Record
@@ -79,6 +82,18 @@ async def test_closing_a_tab_ends_its_agent_and_removes_its_screen(open_ui: Open
         await ui.until(lambda: second.session.phase == "dead" and not second.is_attached)
         assert ui.screen is first
         assert strip(ui) == ""
+
+
+async def test_the_memory_of_a_closed_tab_is_freed(open_ui: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gc_control, "FREE_DELAYS_SECONDS", (0.5,) * 100)
+    async with open_ui() as ui:
+        screen = weakref.ref(await open_second(ui))
+        await ui.send("hello")
+        await ui.until(lambda: ui.said() == ["hello"])
+        await ui.press("alt+w")
+        await ui.until(lambda: len(ui.app.tabs) == 1)
+        ui.made.clear()
+        await ui.until(lambda: screen() is None)
 
 
 async def test_closing_a_working_tab_asks_first(open_ui: Open) -> None:
