@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.terminal.modes import TerminalModes
 
 ASK_COLOUR = "\x1b]11;?\x07"
-ASK_SCHEME = "\x1b[?996n"
 REPORT_CHANGES, STOP_REPORTS = "\x1b[?2031h", "\x1b[?2031l"
 
 _COLOUR = re.compile(
@@ -49,7 +48,6 @@ class BackgroundWatcher:
         self._environ = environ
         self._colour_is_known = False
         self._started = False
-        self._scheme: bool | None = None  # the last reported colour scheme; True: dark
 
     def start(self) -> None:
         """Ask for the background now and whenever acp-tui gets the terminal back. Later calls do nothing."""
@@ -57,19 +55,16 @@ class BackgroundWatcher:
             return
         self._started = True
         if self._environ.get("TERM") != "linux":  # the console of older kernels prints the query
-            queries = f"{self._colour_query}{ASK_SCHEME}{REPORT_CHANGES}"
+            queries = f"{self._colour_query}{REPORT_CHANGES}"
             self._modes.set("background", on=queries, off=STOP_REPORTS)
 
     def receive(self, reply: BackgroundReply) -> bool:
         """Take a reply of the terminal. Return True if `dark` has changed."""
         if reply.from_colour:
             self._colour_is_known = True
-        else:
-            before, self._scheme = self._scheme, reply.dark
-            if self._colour_is_known:  # more reliable: the report may be about the desktop
-                if before not in (None, reply.dark):
-                    self._send(self._colour_query)
-                return False
+        elif self._colour_is_known:  # more reliable: the report may be about the desktop
+            self._send(self._colour_query)
+            return False
         changed, self.dark = reply.dark != self.dark, reply.dark
         return changed
 

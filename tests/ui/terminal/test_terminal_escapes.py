@@ -16,7 +16,7 @@ OURS = re.compile(
     rb"\x1b\[[0-9;]*[mH]"  # colours, places
     rb"|\x1b\[\?(?:1049|1000|1003|1015|1006|1004|2004|2026|2031|2048|25|7)[hl]"  # modes
     rb"|\x1b\[\?(?:2026|2048)\$p|\x1b\[[<>=]\d*u|\x1b\[\?u"  # what the terminal can do
-    rb"|\x1b\]11;\?\x07|\x1b\[\?996n"  # which background the terminal has
+    rb"|\x1b\]11;\?\x07"  # which background the terminal has
     rb"|\x1b\]22;[a-z-]+\x07|\x1b\[2[23];2t"  # the mouse pointer; the window's title kept and put back
     rb"|\x1b\]2;[^\x00-\x1f\x7f]*\x07"  # the title of the window
     rb"|\x1b\]52;c;(?!cHduZWQ=)[A-Za-z0-9+/=]*\x07"  # what the user copied
