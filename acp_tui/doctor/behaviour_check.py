@@ -48,8 +48,9 @@ CLIENT_ONLY_METHODS = frozenset(
     {"initialize", "authenticate", "session/new", "session/prompt", "session/cancel"}
 )
 """Methods that only a client sends."""
-SESSION_METHODS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
+CREATING_METHODS = frozenset({"session/new", "session/fork"})
 REPLAY_METHODS = frozenset({"session/load", "session/resume"})
+SESSION_METHODS = CREATING_METHODS | REPLAY_METHODS
 MANY_THOUGHTS = 200
 """The number of separate thoughts in one turn that is reported as a violation."""
 MAX_EXAMPLE_CHARS = 200
@@ -69,8 +70,9 @@ class BehaviourCheck:
         self._answered: set[object] = set()
         self._agent_requests: set[object] = set()  # ids of the agent's pending requests
         self._session: str | None = None
+        self._session_before: str | None = None  # when the request to open a session was sent
         self._subagents: set[str] = set()  # the ids of the announced sessions of subagents
-        self._opening = False
+        self._opening: str | None = None  # the method of an unanswered request to open a session
         self._modes: set[str] = set()  # available modes; empty if the agent has none
         self._turns = 0  # unanswered prompts; more than one if prompts are queued
         self._cancelled = False
@@ -113,7 +115,7 @@ class BehaviourCheck:
         if method == "initialize":
             self._capabilities = params.get("clientCapabilities") or {}
         elif method in SESSION_METHODS:
-            self._opening = True
+            self._opening, self._session_before = method, self._session
             if method in REPLAY_METHODS:  # the updates before its answer are the replay
                 self._session = params.get("sessionId")
         elif method == "session/prompt":
@@ -141,6 +143,8 @@ class BehaviourCheck:
         result = result if isinstance(result, dict) else {}
         if method == "initialize":
             self._initialized(params, result)
+        elif method in SESSION_METHODS and error is not None:
+            self._opening, self._session = None, self._session_before
         elif method in SESSION_METHODS:
             self._opened(result, params)
         elif method == "session/prompt":
@@ -199,7 +203,7 @@ class BehaviourCheck:
                 )
 
     def _opened(self, result: dict[str, Any], params: dict[str, Any]) -> None:
-        self._opening = False
+        self._opening = None
         named = (result.get("sessionId"), params.get("sessionId"))
         self._session = next((name for name in named if isinstance(name, str)), self._session)
         modes = result.get("modes")
@@ -234,12 +238,12 @@ class BehaviourCheck:
         if not isinstance(kind, str) or kind not in KNOWN_UPDATES:
             self._report("unknown-update", f"the update {kind!r} is not in the protocol")
             return
-        if self._session is None:
-            if self._opening:
-                self._report("update-before-session", "updates came before the answer to session/new")
-        elif session != self._session:
+        is_own = self._session is not None and session == self._session
+        if not is_own and self._opening in CREATING_METHODS:
+            self._report("update-before-session", f"updates came before the answer to {self._opening}")
+        elif not is_own and self._session is not None:
             self._report("other-session", "an update is for another session")
-        elif not self._turns and not self._opening and kind not in UPDATES_BETWEEN_TURNS:
+        elif is_own and not self._turns and self._opening is None and kind not in UPDATES_BETWEEN_TURNS:
             self._report("update-outside-turn", f"{kind} came outside of a turn")
         if kind != "agent_thought_chunk" and kind not in UPDATES_BETWEEN_TURNS:
             self._thought = None

@@ -243,6 +243,34 @@ def test_a_replay_is_not_reported_as_early_updates() -> None:
     assert checks(talk, schema=True) == set()
 
 
+def test_updates_of_an_announced_subagent_are_not_reported_as_those_of_another_session() -> None:
+    def works(talk: Talk) -> None:
+        talk.update("subagent_update", sessionId="c1", title="Look around")
+        talk.says("found it", session_id="c1")
+        talk.update("tool_call", session_id="c1", toolCallId="t", title="Read", status="in_progress")
+
+    talk = Talk()
+    turn(works)(talk)
+    assert checks(talk) == set()
+
+
+def test_a_session_that_could_not_be_loaded_does_not_replace_the_current_one() -> None:
+    talk = Talk().opened(**INFO)
+    talk.fail(talk.call("session/load", {"sessionId": "gone"}), {"code": -32602, "message": "Unknown"})
+    prompt = talk.prompt()
+    talk.says("words")
+    talk.end(prompt)
+    assert checks(talk) == set()
+
+
+def test_updates_of_a_fork_before_its_answer_are_reported_as_early() -> None:
+    talk = Talk().opened(**INFO)
+    fork = talk.call("session/fork", {"sessionId": "s1"})
+    talk.update("usage_update", session_id="s2", used=1, size=2)
+    talk.answer(fork, {"sessionId": "s2"})
+    assert checks(talk) == {"update-before-session"}
+
+
 def test_repeated_violations_are_counted() -> None:
     talk = Talk().opened(**INFO)
     prompt = talk.prompt()
@@ -361,14 +389,13 @@ RECORDED = {
     "claude-code": {
         "ansi-in-text",
         "answer-to-nothing",
-        "other-session",
         "own-terminal",
         "schema:initialize",
         "schema:session/load",
         "schema:session/resume",
     },
-    "kimi-code": {"empty-turn", "other-session", "tool-left-open"},
-    "opencode": {"ansi-in-text", "empty-turn", "other-session", "undeclared-method"},
+    "kimi-code": {"empty-turn", "tool-left-open"},
+    "opencode": {"ansi-in-text", "empty-turn", "other-session", "undeclared-method", "update-before-session"},
     "py-example": {"other-session", "schema:session/set_config_option"},
     "ts-example": {
         "cancel-not-confirmed",
