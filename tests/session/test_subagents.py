@@ -297,6 +297,25 @@ def test_an_unknown_parent_is_ignored() -> None:
     assert talk.kinds() == ["UserMessage", "ToolCall"]
 
 
+def test_a_parent_in_the_session_of_a_subagent_is_ignored() -> None:
+    talk = talk_with()
+    talk.update("tool_call", session_id="c1", toolCallId="task", title="Task")
+    talk.says("Found it.", session_id="c1", _meta={"parentToolCallId": "task"})
+    entry = talk.only(Subagent)
+    assert kinds(entry.session) == ["ToolCall", "AgentMessage"]
+    assert list(talk.session.subagents) == ["c1"]
+
+
+def test_an_announcement_that_names_a_tool_call_announces_a_session() -> None:
+    talk = Talk().opened()
+    talk.prompt()
+    talk.tool("task")
+    announced(talk, "c1", _meta={"parentToolCallId": "task"})
+    talk.says("Found it.", session_id="c1")
+    assert list(talk.session.subagents) == ["c1"]
+    assert kinds(talk.only(Subagent).session) == ["AgentMessage"]
+
+
 # --------------------------------------------------------------------------- replay and limits
 
 
@@ -351,3 +370,21 @@ def test_subagents_are_limited_in_number_depth_and_size(monkeypatch: pytest.Monk
     talk.asks_permission(sessionId="d0", toolCall={"toolCallId": "t1", "title": "run"})
     assert talk.only(Permission).call_id in talk.session.tool_calls
     assert not any(isinstance(entry, (TurnEnd, ToolCall)) for entry in talk.session.entries)
+
+
+def test_summaries_and_early_updates_count_for_the_size_of_a_transcript(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(subagents, "MAX_SIZE", 10_000)
+    talk = talk_with()
+    text = {"type": "text", "text": "y" * 6_000}
+    for child in ("c1", "early"):
+        for kind in ("content", "more"):
+            update = {"compactionId": kind, "content": text}
+            talk.update("compaction_summary_chunk", session_id=child, **update)
+    announced(talk, "early")
+    talk.says("x", session_id="early")
+    for child in ("c1", "early"):
+        entry = talk.session.subagents[child]
+        assert entry.is_truncated
+        assert kinds(entry.session) == ["Compaction", "Notice"]

@@ -71,10 +71,15 @@ def subagent_changed(root: Session, event: ev.SubagentChanged, at: float) -> lis
 
 
 def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> list[Change]:
-    """Apply an event of another session: that of a subagent, or one that was not announced."""
+    """Apply an event of another session: that of a subagent, or one that was not announced.
+
+    A parent call that it names is ignored: all subagents of such an agent have sessions.
+    """
     entry, inner = root.subagents.get(event.session_id), event.inner
+    if type(inner) is ev.InSubagent:
+        inner = inner.inner
     if entry is None:
-        return _unannounced(root, event, at, apply)
+        return _unannounced(root, event.session_id, inner, at, apply)
     if type(inner) is ev.SubagentChanged:
         if not inner.session_id:  # its own state
             return _announce(root, None, replace(inner, session_id=event.session_id), at)
@@ -100,6 +105,7 @@ def _announce(root: Session, parent: Subagent | None, event: ev.SubagentChanged,
             session=foreign.session if foreign else Session(session_id=event.session_id, phase="prompting"),
             session_id=event.session_id,
             parent=parent.key if parent else "",
+            size=foreign.size if foreign else 0,
             stray=out_of_phase(where),
         )
         changes = add_entry(where, entry, at)
@@ -180,18 +186,21 @@ def _is_about_request(event: ev.Event) -> bool:
 
 
 def _text_size(event: ev.Event) -> int:
-    if type(event) is ev.TextChunk:
-        return len(event.text)
-    if type(event) is ev.TerminalOutput:
-        return len(event.text)
-    if type(event) is ev.ToolCallChanged:
-        return sum(_content_size(item) for item in event.content or ())
-    if type(event) is ev.ContentChunk:
-        return _content_size(event.content)
+    match event:
+        case ev.TextChunk() | ev.TerminalOutput():
+            return len(event.text)
+        case ev.ToolCallChanged():
+            return sum(map(_content_size, event.content or ()))
+        case ev.ContentChunk():
+            return _content_size(event.content)
+        case ev.CompactionChunk():
+            return len(event.text) + _content_size(event.content)
+        case ev.CompactionChanged():
+            return sum(map(_content_size, event.summary or ()))
     return 0
 
 
-def _content_size(item: Content | Diff | TerminalRef) -> int:
+def _content_size(item: Content | Diff | TerminalRef | None) -> int:
     if isinstance(item, Content):
         return len(item.text) + len(item.data or "")
     return len(item.old or "") + len(item.new or "") if isinstance(item, Diff) else 0
@@ -222,29 +231,28 @@ def _lift(root: Session, entry: Subagent, changes: list[Change]) -> list[Change]
 # --------------------------------------------------------------------------- sessions without announcement
 
 
-def _unannounced(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> list[Change]:
+def _unannounced(root: Session, session_id: str, event: ev.Event, at: float, apply: Apply) -> list[Change]:
     """Report, once, that the agent sent updates for a session that nobody knows.
 
     What it sent is kept, because the announcement may follow.
     """
-    inner = event.inner
-    if type(inner) is ev.ToolCallChanged and inner.asked:  # the permission is asked all the same
-        return tool_call_changed(root, replace(inner, call_id=f"{event.session_id}/{inner.call_id}"), at)
+    if type(event) is ev.ToolCallChanged and event.asked:  # the permission is asked all the same
+        return tool_call_changed(root, replace(event, call_id=f"{session_id}/{event.call_id}"), at)
     foreign = root.reducer_state.foreign
-    known = foreign.get(event.session_id)
+    known = foreign.get(session_id)
     changes: list[Change] = []
     if known is None:
         if len(foreign) >= MAX_SUBAGENTS:
             return []
-        name = visible_line(event.session_id)
+        name = visible_line(session_id)
         text = f"The agent sent updates for another session, {name}; they are not shown"
         notice = Notice(id=0, at=at, text=text, source="protocol")
         changes = add_entry(root, notice, at)
-        known = ForeignSession(Session(session_id=event.session_id, phase="prompting"), notice)
-        foreign[event.session_id] = known
-    known.size += EVENT_SIZE + _text_size(inner)
-    if known.size <= MAX_SIZE and not isinstance(inner, (ev.SubagentChanged, ev.SessionMessageChanged)):
-        apply(known.session, inner, at)
+        known = ForeignSession(Session(session_id=session_id, phase="prompting"), notice)
+        foreign[session_id] = known
+    known.size += EVENT_SIZE + _text_size(event)
+    if known.size <= MAX_SIZE and not isinstance(event, (ev.SubagentChanged, ev.SessionMessageChanged)):
+        apply(known.session, event, at)
     return changes
 
 
@@ -257,7 +265,9 @@ def in_subagent(root: Session, event: ev.InSubagent, at: float, apply: Apply) ->
     If the session has no such call, the event is one of the session itself.
     """
     inner, key = event.inner, f"call {event.call_id}"
-    own = type(inner) is ev.ToolCallChanged and inner.call_id == event.call_id  # the call names itself
+    own = isinstance(inner, (ev.SubagentChanged, ev.SessionMessageChanged)) or (
+        type(inner) is ev.ToolCallChanged and inner.call_id == event.call_id  # the call names itself
+    )
     entry, changes = root.subagents.get(key), []
     if entry is None and not own:
         parent = root.reducer_state.call_owners.get(event.call_id)
