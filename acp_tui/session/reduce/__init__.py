@@ -20,6 +20,7 @@ from acp_tui.session.reduce import (
     plans,
     requests,
     stored_settings,
+    subagent_requests,
     subagents,
     terminals,
     tool_calls,
@@ -51,7 +52,7 @@ def _with_subagents(handle: Callable[[Session, Any, float, Handler], list[Change
 
 def _about_request(handler: Handler) -> Handler:
     """Return a handler that also applies the event to the transcript of the subagent that asked."""
-    return lambda session, event, at: subagents.about_request(handler, session, event, at, reduce)
+    return lambda session, event, at: subagent_requests.about_request(handler, session, event, at, reduce)
 
 
 def _ending_calls(handler: Handler) -> Handler:
@@ -106,10 +107,12 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.SignedOut: EventRule(lifecycle.signed_out, "signed out"),
     ev.CallFailed: EventRule(lifecycle.call_failed, "an error"),
     ev.PermissionRequested: EventRule(
-        _with_subagents(subagents.permission_requested), "a permission request"
+        _with_subagents(subagent_requests.permission_requested), "a permission request"
     ),
     ev.PermissionAnswered: EventRule(_about_request(requests.permission_answered)),
-    ev.ElicitationRequested: EventRule(_with_subagents(subagents.elicitation_requested), "a question"),
+    ev.ElicitationRequested: EventRule(
+        _with_subagents(subagent_requests.elicitation_requested), "a question"
+    ),
     ev.ElicitationAnswered: EventRule(_about_request(requests.elicitation_answered)),
     ev.ElicitationCompleted: EventRule(
         _about_request(requests.elicitation_completed), "a completed web form"
