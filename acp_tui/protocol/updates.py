@@ -60,7 +60,8 @@ def _chunk(update: dict[str, Any], speaker: ev.Speaker) -> list[ev.Event] | None
 
 def _agent_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
     events = _chunk(update, "agent")
-    if "_meta" in update and (tokens := read_tokens(values.obj(update["_meta"]).get("usage"))):
+    usage = values.obj(update["_meta"]).get("usage") if "_meta" in update else None
+    if usage is not None and (tokens := read_tokens(usage)):
         return [*(events or []), ev.TokensUsed(tokens)]
     return events
 
@@ -251,12 +252,14 @@ def parent_call_id(update: dict[str, Any]) -> str | None:
     """
     meta = values.obj(update.get("_meta"))
     for source in (update, meta, *meta.values()):
-        if isinstance(source, dict) and (call_id := values.raw(source, *_PARENT_CALL)) is not None:
+        is_named = isinstance(source, dict) and not _PARENT_CALL_SET.isdisjoint(source)  # per chunk, so fast
+        if is_named and (call_id := values.raw(source, *_PARENT_CALL)) is not None:
             return call_id
     return None
 
 
 _PARENT_CALL = ("parentToolCallId", "parentToolUseId", "parent_tool_call_id", "parent_tool_use_id")
+_PARENT_CALL_SET = frozenset(_PARENT_CALL)
 
 
 def _subagent(update: dict[str, Any]) -> list[ev.Event] | None:

@@ -127,3 +127,11 @@ def test_absurd_numbers_of_an_agent_are_harmless(talk: Talk, number: Any) -> Non
     assert quota_words(known, 0.0).startswith("5-hour limit: used up")
     share = context_share(session.usage.used, session.usage.size)
     assert share is None or f"{share:.0%}"
+
+
+def test_a_turn_keeps_a_limited_number_of_token_counts(talk: Talk) -> None:
+    talk.prompt()
+    for number in range(50):
+        talk.says("x", _meta={"usage": {"inputTokens": 1, f"kind {number}": 1}})
+    tokens = talk.session.turn_usages[0].tokens
+    assert (len(tokens), tokens["inputTokens"]) == (20, 50)

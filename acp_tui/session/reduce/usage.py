@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 QUOTA_LEVELS: dict[str | None, Level] = {"allowed_warning": "warning", "rejected": "error"}
 """The levels of the notices about limits, by the agent's word for the status. Others get no notice."""
+MAX_COUNTS = 20
+"""The number of token counts that a turn keeps."""
 MAX_QUOTAS = 20
 """The number of limits that a session keeps."""
 
@@ -66,7 +68,8 @@ def tokens_used(session: Session, event: ev.TokensUsed, _at: float) -> list[Chan
         return []
     known = session.turn_usages[-1].tokens
     for name, count in event.tokens.items():
-        known[name] = known.get(name, 0) + count
+        if name in known or len(known) < MAX_COUNTS:
+            known[name] = known.get(name, 0) + count
     return [fact_changed("usage")]
 
 
