@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import threading
+from contextlib import nullcontext
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     import argparse
+    from contextlib import AbstractAsyncContextManager
 
     from acp_tui.ui.app import AcpTui
 
@@ -47,13 +49,16 @@ class ScreenFailedError(UserError):
     """The app crashed because of an unexpected error."""
 
 
-def run_app(app: AcpTui) -> int:
-    """Run the app and return the exit code. Raises `ScreenFailedError`, or the app's own `UserError`."""
+def run_app(app: AcpTui, upkeep: AbstractAsyncContextManager[None] | None = None) -> int:
+    """Run the app within `upkeep` and return the exit code.
+
+    Raises `ScreenFailedError`, or the app's own `UserError`.
+    """
     import asyncio
 
     _log_uncaught_errors()
     try:
-        asyncio.run(_run_async(app))
+        asyncio.run(_run_async(app, upkeep or nullcontext()))
     except Exception as error:  # reported below in one sentence
         app.failure = app.failure or error
     if app.failure is not None and app.exit_signal is None:
@@ -63,13 +68,14 @@ def run_app(app: AcpTui) -> int:
     return app.return_code or 0 if app.exit_signal is None else 128 + app.exit_signal
 
 
-async def _run_async(app: AcpTui) -> None:
+async def _run_async(app: AcpTui, upkeep: AbstractAsyncContextManager[None]) -> None:
     import asyncio
 
     loop = asyncio.get_running_loop()
     handle_end_signals(app, loop)
     loop.set_exception_handler(lambda _, context: _report_task_error(app, context))
-    await app.run_async()
+    async with upkeep:
+        await app.run_async()
 
 
 # --------------------------------------------------------------------------- errors

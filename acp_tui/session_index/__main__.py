@@ -1,6 +1,7 @@
 """The process that updates the index: `python -m acp_tui.session_index`. `IndexUpdater` starts it.
 
-Prints one JSON object per line: {"done": 12, "total": 1000}, or {"error": "…"}.
+Prints one JSON object per line: {"done": 12, "total": 1000}, {"waiting": true} while another process updates
+the index, or {"error": "…"}.
 """
 
 from __future__ import annotations
@@ -8,16 +9,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import suppress
+import time
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths, private_directory
 from acp_tui.errors import UserError
 from acp_tui.session_index.database import remove_index
 from acp_tui.session_index.index_update import update_index
-from acp_tui.store.locks import file_lock
+from acp_tui.store.locks import LockedError, file_lock
 
-LOCK_SECONDS = 3600.0
-"""Seconds to wait for another process that updates the index. Its work is not repeated then."""
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WAITING_SECONDS = 0.5
+"""Seconds between two attempts to get the lock, each with a report."""
 NICENESS = 19
 
 
@@ -28,7 +34,8 @@ def main(arguments: list[str]) -> int:
     places = paths()
     try:
         private_directory(places.cache)
-        with file_lock(places.cache / "sessions.lock", timeout=LOCK_SECONDS):
+        with ExitStack() as stack:
+            _enter_lock(stack, places.cache / "sessions.lock")
             if "--rebuild" in arguments:
                 remove_index(places.cache)
             update_index(places.cache, places.data, lambda done, total: _print(done=done, total=total))
@@ -36,6 +43,18 @@ def main(arguments: list[str]) -> int:
         _print(error=str(error))
         return 1
     return 0
+
+
+def _enter_lock(stack: ExitStack, path: Path) -> None:
+    """Take the lock that one update holds. Another process's update is waited for, and not repeated then."""
+    while True:
+        try:
+            stack.enter_context(file_lock(path, timeout=0))
+        except LockedError:
+            _print(waiting=True)
+            time.sleep(WAITING_SECONDS)
+        else:
+            return
 
 
 def _print(**fields: object) -> None:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class Progress:
     """How many of the sessions that have to be indexed are done."""
 
-    done: int
-    total: int
+    done: int = 0
+    total: int = 0
+    waiting: bool = False  # another process updates the index; its progress is unknown
 
 
 async def update_in_background(on_progress: Callable[[Progress], None], *, rebuild: bool = False) -> None:
@@ -53,11 +54,14 @@ class IndexUpdater:
         self._on_progress = on_progress
         self._on_failed = on_failed
         self._running: asyncio.Task[None] | None = None
+        self._again = False  # something has changed since the update began
 
     def start(self, *, rebuild: bool = False) -> None:
-        """Update the index, or make it again. Does nothing while an update runs."""
+        """Update the index, or make it again. While that runs, only one more update can be added."""
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._update(rebuild=rebuild))
+        elif not rebuild:
+            self._again = True
 
     async def close(self) -> None:
         """End a running update."""
@@ -66,10 +70,13 @@ class IndexUpdater:
             await asyncio.wait([self._running])
 
     async def _update(self, *, rebuild: bool) -> None:
+        self._again = False
         try:
             await update_in_background(self._on_progress, rebuild=rebuild)
         except UserError as error:
             self._on_failed(str(error))
+        if self._again:
+            await self._update(rebuild=False)
 
 
 async def _read_reports(process: PipedProcess, on_progress: Callable[[Progress], None]) -> None:
@@ -80,6 +87,8 @@ async def _read_reports(process: PipedProcess, on_progress: Callable[[Progress],
             match json.loads(line):
                 case {"done": int() as done, "total": int() as total}:
                     on_progress(Progress(done, total))
+                case {"waiting": True}:
+                    on_progress(Progress(waiting=True))
                 case {"error": str() as sentence}:
                     raise UserError(sentence)
 

@@ -30,7 +30,7 @@ def rename_session(session: SavedSession, name: str) -> None:
 def delete_session(session: SavedSession) -> None:
     """Delete a recorded session with its checkpoints, draft and comments. Raises `UserError` if it is open.
 
-    The index drops it with its next update.
+    The index drops it with its next update, which the caller starts.
     """
     stored = find_session(paths().data, session.id)
     if not remove_sessions(paths().data, [PruneCandidate(stored, 0)]):

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.config.paths import paths
+from acp_tui.config.paths import paths, private_directory
 from acp_tui.errors import UserError
 from acp_tui.session_index import database
 from acp_tui.session_index.database import IndexDamagedError, SearchUnavailableError, index_file
 from acp_tui.session_index.index_update import update_index
 from acp_tui.session_index.search import SessionSearch
-from acp_tui.session_index.updater import Progress, update_in_background
+from acp_tui.session_index.updater import IndexUpdater, Progress, update_in_background
+from acp_tui.store.locks import file_lock
 from tests.support.stored_sessions import add_turns, record_session
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -211,12 +213,42 @@ async def test_two_updates_at_once_do_not_disturb_each_other(data: Path) -> None
     totals: list[int] = []
 
     def note(progress: Progress) -> None:
-        if progress.done == progress.total:
+        if progress.done == progress.total and not progress.waiting:
             totals.append(progress.total)
 
     await asyncio.gather(update_in_background(note), update_in_background(note))
     assert sorted(totals) == [0, 5]
     assert len(found("session")) == 5
+
+
+async def test_waiting_for_the_update_of_another_process_is_reported(data: Path) -> None:
+    record_session(data, [("first", "ok")])
+    reports: list[Progress] = []
+    private_directory(paths().cache)
+    with file_lock(paths().cache / "sessions.lock", timeout=0):
+        update_task = asyncio.create_task(update_in_background(reports.append))
+        await until(lambda: Progress(waiting=True) in reports)
+    await update_task
+    assert reports[-1] == Progress(1, 1)
+
+
+async def test_a_change_during_an_update_is_indexed_by_the_next_one(data: Path) -> None:
+    gone = record_session(data, [("the password is xylophone", "ok")])
+    failures: list[str] = []
+    reports: list[Progress] = []
+
+    def delete_once(progress: Progress) -> None:
+        reports.append(progress)
+        if gone.path.exists() and progress.done:
+            shutil.rmtree(gone.path)
+            updater.start()
+
+    updater = IndexUpdater(delete_once, failures.append)
+    updater.start()
+    await until(lambda: reports[-1:] == [Progress(0, 0)])
+    await updater.close()
+    assert not found("xylo")
+    assert not failures
 
 
 async def test_an_index_that_cannot_be_written_is_reported(data: Path) -> None:

@@ -72,6 +72,7 @@ def run_sessions(args: argparse.Namespace) -> int:
 
 
 def _run(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> int:
+    from acp_tui.cli.index_upkeep import index_upkeep
     from acp_tui.ui.conversation import gc_control
 
     gc_control.pause()  # until the first screen is up
@@ -82,7 +83,7 @@ def _run(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> i
         setup.when_closed = partial(created.remove, setup)
 
     try:
-        code = run_app(make_app(add))
+        code = run_app(make_app(add), index_upkeep())
     except ScreenFailedError as error:
         commands = [f" Resume with `acp-tui --resume {setup.conversation.folder.id}`." for setup in created]
         raise UserError(f"{error}{commands[-1] if commands else ''}", exit_code=error.exit_code) from error

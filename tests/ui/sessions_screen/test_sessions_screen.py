@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.commands import run
 from acp_tui.config.paths import paths
+from acp_tui.session_index.search import SessionSearch
 from acp_tui.store.stored_sessions import list_sessions
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
@@ -46,6 +47,12 @@ def record(folder: Path) -> None:
     record_session(data, [("Elsewhere", "A parser, too.")], at=NOON - 99, cwd="/elsewhere")
 
 
+def indexed_prompts() -> list[str]:
+    """Return the first prompts of the sessions in the index."""
+    with closing(SessionSearch(paths().cache)) as search:
+        return [facts.first_prompt for facts in search.facts().values()]
+
+
 async def test_typing_filters_sessions_and_finds_lines(tmp_path: Path) -> None:
     record(tmp_path)
     async with open_sessions(tmp_path) as ui:
@@ -64,6 +71,7 @@ async def test_a_session_is_deleted_after_a_question_and_open_ones_are_not(tmp_p
     used = record_session(paths().data, [("In use", "ok")], at=NOON - 1, cwd=str(tmp_path), is_open=True)
     async with open_sessions(tmp_path) as ui:
         await ui.sees("● In use")
+        await ui.until(lambda: "Fix the parser" in indexed_prompts())
         await ui.press("down", "delete")
         await ui.until(lambda: "This session is open. Close it first." in ui.toasts())
         await ui.press("up", "delete")
@@ -74,6 +82,7 @@ async def test_a_session_is_deleted_after_a_question_and_open_ones_are_not(tmp_p
         await ui.press("delete", "down", "enter")
         await ui.until(lambda: "Fix the parser" not in ui.text())
         assert len(list_sessions(paths().data)) == 3
+        await ui.until(lambda: "Fix the parser" not in indexed_prompts())
     used.close()
 
 

@@ -122,7 +122,6 @@ class SessionsScreen(BaseScreen):
         gc_control.resume()
         self.run_worker(self._agents.ask_connected(), group="agents", exclusive=True)
         self.action_reload()
-        self._index.start()
 
     @on(Unmount)
     async def _end_all(self) -> None:
@@ -135,8 +134,9 @@ class SessionsScreen(BaseScreen):
     # ------------------------------------------------------------------------- reading
 
     def action_reload(self) -> None:
-        """Read the sessions again."""
+        """Read the sessions again, and update the index."""
         self._load()
+        self._index.start()
 
     @work(exclusive=True, group="load")
     async def _load(self) -> None:
@@ -166,11 +166,11 @@ class SessionsScreen(BaseScreen):
         self._index.start(rebuild=True)
 
     def _show_progress(self, progress: Progress) -> None:
-        left = progress.done < progress.total
-        self._indexing = f"Indexing {progress.done:,} of {progress.total:,} sessions …" if left else ""
-        if progress.done and not left:
+        changed = progress.done > 0 or bool(self._indexing)
+        self._indexing = _indexing_sentence(progress)
+        if changed and not self._indexing:
             self._load()
-        if progress.done:
+        if changed:
             self._find()
         self._show_head()
 
@@ -363,6 +363,13 @@ class SessionsScreen(BaseScreen):
             self.app.pop_screen()
         else:
             self.post_message(self.CloseRequested(self))
+
+
+def _indexing_sentence(progress: Progress) -> str:
+    if progress.waiting:
+        return "Indexing sessions …"
+    left = progress.done < progress.total
+    return f"Indexing {progress.done:,} of {progress.total:,} sessions …" if left else ""
 
 
 def _index_of(item: Item | None, items: list[Item]) -> int:
