@@ -23,7 +23,7 @@ _TYPES: tuple[type[ev.Event], ...] = (
     ev.Decided,
     ev.DiffPlaced,
     ev.FileBeforeWrite,
-    ev.HistoryAwaited,
+    ev.HistoryCompleted,
     ev.McpCalled,
     ev.Noticed,
     ev.OwnToolCalled,
@@ -57,7 +57,10 @@ def _snake(name: str) -> str:
 
 
 _NAMES: dict[type[ev.Event], str] = {kind: _snake(kind.__name__) for kind in _TYPES}
-_KINDS = {name: kind for kind, name in _NAMES.items()}
+_KINDS = {
+    **{name: kind for kind, name in _NAMES.items()},
+    "history_awaited": ev.HistoryCompleted,  # its name in older logs
+}
 
 
 def to_record(event: ev.Event) -> dict[str, Any]:

@@ -115,7 +115,7 @@ class SessionOpened(Event):
 
 
 @dataclass(slots=True)
-class HistoryAwaited(Event):
+class HistoryCompleted(Event):
     """Client: the history that `session/load` replays is complete, as far as is known."""
 
 

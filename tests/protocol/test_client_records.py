@@ -34,6 +34,10 @@ def test_a_client_event_is_read_back_from_its_record(event: ev.Event) -> None:
     assert from_record(record) == event
 
 
+def test_a_record_with_a_former_name_is_read() -> None:
+    assert from_record({"event": "history_awaited"}) == ev.HistoryCompleted()
+
+
 def test_records_have_snake_case_names_and_omit_defaults() -> None:
     assert to_record(ev.QueuePaused(paused=False)) == {"event": "queue_paused", "paused": False}
     assert to_record(ev.TerminalExited("t")) == {"event": "terminal_exited", "terminal_id": "t"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.session.events import AgentExited, AgentStarted, HistoryAwaited
+from acp_tui.session.events import AgentExited, AgentStarted, HistoryCompleted
 from acp_tui.session.reduce.history import REPLAYED_NOTHING
 from acp_tui.session.state import AgentMessage, Notice, ToolCall, UserMessage
 from tests.support.recordings import WIRELOGS, records
@@ -134,7 +134,7 @@ def test_a_longer_replay_without_the_last_known_prompt_replaces_the_entries() ->
 def test_a_load_that_lacks_prompts_is_reported(replayed: list[str], warning: str | None) -> None:
     talk = held(["one", "two", "three"])
     late(talk, *replayed)
-    talk.client(HistoryAwaited())
+    talk.client(HistoryCompleted())
     warnings = [notice.text for notice in talk.all(Notice) if notice.level == "warning"]
     assert warnings == ([warning] if warning else [])
     assert conversation(talk) == ["one", OURS, "two", OURS, "three", OURS]
@@ -144,7 +144,7 @@ def test_a_load_that_lacks_prompts_is_reported(replayed: list[str], warning: str
 def test_prompts_with_the_same_text_are_counted_separately() -> None:
     talk = held(["go on", "go on"])
     late(talk, "go on")
-    talk.client(HistoryAwaited())
+    talk.client(HistoryCompleted())
     warnings = [notice.text for notice in talk.all(Notice) if notice.level == "warning"]
     assert warnings == [f"{DIFFERS}: it lacks the last prompt"]
 
@@ -174,7 +174,7 @@ def test_prompts_whose_turn_was_interrupted_need_not_be_replayed() -> None:
     talk.prompt("two")
     talk.client(AgentExited(exit_code=1))
     late(talk, "one")
-    talk.client(HistoryAwaited())
+    talk.client(HistoryCompleted())
     assert [notice.text for notice in talk.all(Notice) if notice.level == "warning"] == []
 
 
@@ -185,7 +185,7 @@ def test_a_prompt_that_is_cut_by_the_answer_to_the_load_is_recognised() -> None:
     talk.answer(call, {})
     talk.echoes("two")
     talk.says("answer")
-    talk.client(HistoryAwaited())
+    talk.client(HistoryCompleted())
     assert conversation(talk) == ["one two", OURS]
     assert [notice for notice in talk.all(Notice) if notice.level == "warning"] == []
 
@@ -202,7 +202,7 @@ def test_a_replay_of_5000_updates_is_not_shown_twice(is_late: bool) -> None:
         talk.says("answer")
     if not is_late:
         talk.answer(call, {})
-    talk.client(HistoryAwaited())
+    talk.client(HistoryCompleted())
     assert conversation(talk) == [text for prompt in prompts for text in (prompt, OURS)]
     assert len(talk.all(Notice)) == 1  # that the agent was restarted
 

@@ -18,7 +18,7 @@ from acp_tui.controller.opening.parameters import (
 from acp_tui.controller.opening.settings_restore import restore_settings
 from acp_tui.errors import UserError
 from acp_tui.session.error_codes import REQUEST_CANCELLED
-from acp_tui.session.events import HistoryAwaited, Noticed
+from acp_tui.session.events import HistoryCompleted, Noticed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -114,7 +114,7 @@ class SessionOpener:
             await call(session_id, cwd, directories, servers, timeout=self._timeout)
         await self._opened(reopened)
         if await self._late_history(PROMPT_MISSING_SECONDS if has_prompts else QUIET_SECONDS) and not resume:
-            self._note(HistoryAwaited())
+            self._note(HistoryCompleted())
 
     async def open_fork(self, session_id: str) -> None:
         """Open a copy of a session of the agent, which keeps the original."""

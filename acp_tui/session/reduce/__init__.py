@@ -101,7 +101,7 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.Initialized: EventRule(lifecycle.initialized, "initialize response"),
     ev.SessionOpening: EventRule(lifecycle.session_opening),
     ev.SessionOpened: EventRule(lifecycle.session_opened, "session opened"),
-    ev.HistoryAwaited: EventRule(history.history_awaited),
+    ev.HistoryCompleted: EventRule(history.history_completed),
     ev.SessionClosed: EventRule(lifecycle.session_closed, "session closed"),
     ev.SignedIn: EventRule(lifecycle.signed_in, "signed in"),
     ev.SignedOut: EventRule(lifecycle.signed_out, "signed out"),

@@ -223,7 +223,7 @@ def _continue_replay(session: Session, replay: Session) -> None:
     memory.repeated.clear()
 
 
-def history_awaited(session: Session, _event: ev.HistoryAwaited, at: float) -> list[Change]:
+def history_completed(session: Session, _event: ev.HistoryCompleted, at: float) -> list[Change]:
     """Compare the known prompts with the complete replay of `session/load`. Warn if it lacks some."""
     replay = session.reducer_state.replay
     if replay is None or replay.into is None or not replay.is_load:
