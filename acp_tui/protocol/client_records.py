@@ -57,7 +57,7 @@ def _snake(name: str) -> str:
 
 
 _NAMES: dict[type[ev.Event], str] = {kind: _snake(kind.__name__) for kind in _TYPES}
-_KINDS = {
+_KINDS: dict[str, type[ev.Event]] = {
     **{name: kind for kind, name in _NAMES.items()},
     "history_awaited": ev.HistoryCompleted,  # its name in older logs
 }
