@@ -16,10 +16,9 @@ from acp_tui.session.text import visible_json, visible_line
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from acp_tui.connection.params import SessionSetup
     from acp_tui.session.record import Record
     from acp_tui.session.state import Agent
-
-    Servers = Sequence[Mapping[str, Any]]
 
 PROTOCOL_VERSION = 1
 ACCEPTED_VERSIONS = (PROTOCOL_VERSION, "1", "1.0")
@@ -98,55 +97,30 @@ class AgentConnection(RpcConnection):
 
     # ----------------------------------------------------------------- sessions
 
-    async def new_session(
-        self,
-        cwd: str,
-        directories: Sequence[str] = (),
-        servers: Servers = (),
-        *,
-        timeout: float | None = 60.0,
-    ) -> dict[str, Any]:
+    async def new_session(self, setup: SessionSetup, *, timeout: float | None = 60.0) -> dict[str, Any]:
         """Open a new session and return the agent's answer, which has a `sessionId`."""
-        return await self._open("session/new", None, cwd, directories, servers, timeout)
+        return await self._open("session/new", None, setup, timeout)
 
     async def load_session(
-        self,
-        session_id: str,
-        cwd: str,
-        directories: Sequence[str] = (),
-        servers: Servers = (),
-        *,
-        timeout: float | None = 60.0,
+        self, session_id: str, setup: SessionSetup, *, timeout: float | None = 60.0
     ) -> dict[str, Any]:
         """Reopen a session. Before the agent answers, it replays the session in updates."""
         self._require("loading sessions", "loadSession")
-        return await self._open("session/load", session_id, cwd, directories, servers, timeout)
+        return await self._open("session/load", session_id, setup, timeout)
 
     async def resume_session(
-        self,
-        session_id: str,
-        cwd: str,
-        directories: Sequence[str] = (),
-        servers: Servers = (),
-        *,
-        timeout: float | None = 60.0,
+        self, session_id: str, setup: SessionSetup, *, timeout: float | None = 60.0
     ) -> dict[str, Any]:
         """Reopen a session without a replay."""
         self._require("resuming sessions", "sessionCapabilities", "resume")
-        return await self._open("session/resume", session_id, cwd, directories, servers, timeout)
+        return await self._open("session/resume", session_id, setup, timeout)
 
     async def fork_session(
-        self,
-        session_id: str,
-        cwd: str,
-        directories: Sequence[str] = (),
-        servers: Servers = (),
-        *,
-        timeout: float | None = 60.0,
+        self, session_id: str, setup: SessionSetup, *, timeout: float | None = 60.0
     ) -> dict[str, Any]:
         """Open a copy of a session and return the agent's answer, which has the `sessionId` of the copy."""
         self._require("forking sessions", "sessionCapabilities", "fork")
-        return await self._open("session/fork", session_id, cwd, directories, servers, timeout)
+        return await self._open("session/fork", session_id, setup, timeout)
 
     async def list_sessions(
         self, cursor: str | None = None, *, timeout: float | None = None
@@ -170,13 +144,7 @@ class AgentConnection(RpcConnection):
         await self.call("session/close", params, timeout=timeout)
 
     async def _open(
-        self,
-        method: str,
-        session_id: str | None,
-        cwd: str,
-        directories: Sequence[str],
-        servers: Servers,
-        timeout: float | None,
+        self, method: str, session_id: str | None, setup: SessionSetup, timeout: float | None
     ) -> dict[str, Any]:
         from acp import schema
 
@@ -186,14 +154,14 @@ class AgentConnection(RpcConnection):
             "session/resume": schema.ResumeSessionRequest,
             "session/fork": schema.ForkSessionRequest,
         }
-        if directories:
+        if setup.directories:
             self._require("additional directories", "sessionCapabilities", "additionalDirectories")
         params = build_params(
             requests[method],
             sessionId=session_id,
-            cwd=cwd,
-            additionalDirectories=list(directories) or None,
-            mcpServers=mcp_servers(servers, self._agent, self.title),
+            cwd=setup.cwd,
+            additionalDirectories=list(setup.directories) or None,
+            mcpServers=mcp_servers(setup.servers, self._agent, self.title),
         )
         result = _object(await self.call(method, params, timeout=timeout))
         if method in ("session/new", "session/fork") and not isinstance(result.get("sessionId"), str):

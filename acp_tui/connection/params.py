@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.connection.errors import NotSupported
 from acp_tui.errors import UserError
@@ -21,6 +21,14 @@ CONTENT_CAPABILITIES = {"image": "image", "audio": "audio", "resource": "embedde
 NEWER_CAPABILITIES = (("session", "notices"), ("session", "compaction"), ("subagents",))
 """Capabilities of the client that the protocol's schema has, but the models of SDK 0.12.1 drop."""
 TRACE_VARIABLES = ("traceparent", "tracestate", "baggage")
+
+
+class SessionSetup(NamedTuple):
+    """What every request to open a session contains."""
+
+    cwd: str
+    directories: Sequence[str] = ()  # additional ones
+    servers: Sequence[Mapping[str, Any]] = ()  # MCP servers, as objects of ACP
 
 
 def build_params(model: type[BaseModel], **fields: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.connection.errors import NotSupported
+from acp_tui.connection.params import SessionSetup
 from acp_tui.errors import UserError
 from acp_tui.session.state import Agent, ConfigOption
 from tests.support.connection import SESSION, text
@@ -50,7 +51,7 @@ async def test_initialize_sends_the_client_name_and_known_capabilities_only(clie
 async def test_mcp_servers_are_sent_with_their_empty_lists(client: MakeClient) -> None:
     agent = client("complete")
     connection = await agent.initialize()
-    result = await connection.new_session("/w", ["/x"], [{**STDIO, "more": 1}, HTTP, SSE])
+    result = await connection.new_session(SessionSetup("/w", ["/x"], [{**STDIO, "more": 1}, HTTP, SSE]))
     assert result["sessionId"] == SESSION
     assert agent.heard() == {
         "cwd": "/w",
@@ -68,8 +69,8 @@ async def test_load_and_resume_send_all_parameters(client: MakeClient) -> None:
     connection = await agent.initialize()
     expected = {"sessionId": "old", "cwd": "/w", "additionalDirectories": ["/x"], "mcpServers": []}
     opened = [
-        await connection.load_session("old", "/w", ["/x"]),
-        await connection.resume_session("old", "/w", ["/x"]),
+        await connection.load_session("old", SessionSetup("/w", ["/x"])),
+        await connection.resume_session("old", SessionSetup("/w", ["/x"])),
     ]
     assert opened == [{}, {}]  # the agent answered with null
     asked = {frame["method"]: frame["params"] for frame in agent.frames("sent")[1:]}
@@ -131,11 +132,17 @@ async def test_cancel_is_a_notification(client: MakeClient) -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda c: c.load_session("s", "/w"), "does not support loading sessions"),
-        (lambda c: c.resume_session("s", "/w"), "does not support resuming sessions"),
-        (lambda c: c.new_session("/w", ["/x"]), "does not support additional directories"),
-        (lambda c: c.new_session("/w", [], [HTTP]), 'does not support MCP servers over http, such as "web"'),
-        (lambda c: c.new_session("/w", [], [SSE]), 'does not support MCP servers over sse, such as "events"'),
+        (lambda c: c.load_session("s", SessionSetup("/w")), "does not support loading sessions"),
+        (lambda c: c.resume_session("s", SessionSetup("/w")), "does not support resuming sessions"),
+        (lambda c: c.new_session(SessionSetup("/w", ["/x"])), "does not support additional directories"),
+        (
+            lambda c: c.new_session(SessionSetup("/w", [], [HTTP])),
+            'does not support MCP servers over http, such as "web"',
+        ),
+        (
+            lambda c: c.new_session(SessionSetup("/w", [], [SSE])),
+            'does not support MCP servers over sse, such as "events"',
+        ),
         (lambda c: c.prompt("s", [IMAGE]), "does not accept images"),
         (lambda c: c.prompt("s", [AUDIO]), "does not accept audio"),
         (lambda c: c.prompt("s", [FILE]), "does not accept embedded files"),
@@ -184,7 +191,7 @@ async def test_options_accept_only_available_values(
 async def test_calls_before_initialize_raise(client: MakeClient) -> None:
     connection = await client("complete").start()
     with pytest.raises(NotSupported, match="has not been initialized"):
-        await connection.new_session("/w")
+        await connection.new_session(SessionSetup("/w"))
 
 
 async def test_cancelling_a_call_sends_cancel_request(client: MakeClient) -> None:
@@ -246,7 +253,7 @@ async def test_a_failing_observer_does_not_end_the_connection(client: MakeClient
 async def test_invalid_parameters_are_reported(client: MakeClient) -> None:
     connection = await client("complete").open()
     with pytest.raises(UserError, match='Cannot send "broken" to the agent: command: Field required'):
-        await connection.new_session("/w", [], [{"name": "broken"}])
+        await connection.new_session(SessionSetup("/w", [], [{"name": "broken"}]))
     with pytest.raises(UserError, match=r"PromptRequest.*text: Field required"):
         await connection.prompt(SESSION, [{"type": "text"}])
 

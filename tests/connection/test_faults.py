@@ -22,6 +22,7 @@ from acp_tui.connection.errors import (
     RequestFailed,
     VersionMismatch,
 )
+from acp_tui.connection.params import SessionSetup
 from tests.fake_agents.faulty import ERRORS, LAST_WORDS, MEGABYTE, NOISE
 from tests.support.connection import SESSION, Client, text
 from tests.support.leftovers import parent
@@ -249,10 +250,10 @@ async def test_an_agent_that_requires_sign_in_opens_a_session_after_it(client: M
     agent = client("faulty", "demands_authentication")
     connection = await agent.initialize()
     with pytest.raises(RequestFailed) as caught:
-        await connection.new_session("/tmp")
+        await connection.new_session(SessionSetup("/tmp"))
     assert caught.value.error.auth_required
     await connection.authenticate("login")
-    await connection.new_session("/tmp")
+    await connection.new_session(SessionSetup("/tmp"))
 
 
 async def test_a_terminal_sign_in_is_never_sent_to_the_agent(client: MakeClient) -> None:
@@ -328,7 +329,7 @@ async def test_a_line_over_the_limit_is_replaced_by_a_note(client: MakeClient) -
     agent = client("faulty", "long_line")
     connection = await agent.start(line_limit=MEGABYTE)
     await connection.initialize({})
-    await connection.new_session("/tmp")
+    await connection.new_session(SessionSetup("/tmp"))
     assert await connection.prompt(SESSION, text("go")) == "end_turn"
     [line] = [frame for frame in agent.frames("received") if isinstance(frame, str)]
     assert line.startswith('{"jsonrpc"')

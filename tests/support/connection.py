@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents.launch import Launch
 from acp_tui.connection.agent_connection import AgentConnection
+from acp_tui.connection.params import SessionSetup
 from acp_tui.protocol.translator import Translator
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Session
@@ -85,7 +86,7 @@ class Client:
     async def open(self) -> AgentConnection:
         """Start and initialize the agent, and open a session."""
         await self.initialize()
-        await self.connection.new_session(str(self.cwd))
+        await self.connection.new_session(SessionSetup(str(self.cwd)))
         return self.connection
 
     def observe(self, record: Record, line: str | None) -> None:

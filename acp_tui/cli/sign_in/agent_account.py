@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.cli.sign_in.dialogue import has_terminal
 from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.errors import SignInNeeded
+from acp_tui.connection.params import SessionSetup
 from acp_tui.controller.recorder import Recorder
 from acp_tui.errors import Refusal
 from acp_tui.session.error_codes import METHOD_NOT_FOUND
@@ -95,7 +96,7 @@ class AgentAccount:
         Some agents answer that a sign-in succeeded although it did not.
         """
         try:
-            await self._connection.new_session(self.cwd, timeout=OPEN_SECONDS)
+            await self._connection.new_session(SessionSetup(self.cwd), timeout=OPEN_SECONDS)
         except SignInNeeded:
             return False
         return True

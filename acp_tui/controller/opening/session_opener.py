@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import NotSupported, RequestFailed, SignInNeeded
+from acp_tui.connection.params import SessionSetup
 from acp_tui.controller.mcp.bridge_offer import is_signed_in
 from acp_tui.controller.mcp.token_headers import add_tokens
 from acp_tui.controller.opening.parameters import (
@@ -94,9 +95,9 @@ class SessionOpener:
         """Start a new session."""
         self._baseline.begin()
         reopened = bool(self._session.settings)
-        cwd, directories, servers = await self._parameters()
+        setup = await self._setup()
         async with self._wait_notices.during("to open a session"):
-            await self._connection().new_session(cwd, directories, servers, timeout=self._timeout)
+            await self._connection().new_session(setup, timeout=self._timeout)
         await self._opened(reopened)
 
     async def open_known(self, session_id: str) -> None:
@@ -107,11 +108,11 @@ class SessionOpener:
             raise CannotReopen(f"{self._launch.title} can neither resume nor load a session.")
         self._baseline.begin()
         reopened, has_prompts = bool(self._session.settings), bool(self._session.prompts)
-        cwd, directories, servers = await self._parameters()
+        setup = await self._setup()
         connection = self._connection()
         call = connection.resume_session if resume else connection.load_session
         async with self._wait_notices.during("to open the session again"):
-            await call(session_id, cwd, directories, servers, timeout=self._timeout)
+            await call(session_id, setup, timeout=self._timeout)
         await self._opened(reopened)
         if await self._late_history(PROMPT_MISSING_SECONDS if has_prompts else QUIET_SECONDS) and not resume:
             self._note(HistoryCompleted())
@@ -120,11 +121,9 @@ class SessionOpener:
         """Open a copy of a session of the agent, which keeps the original."""
         self._baseline.begin()
         reopened = bool(self._session.settings)
-        cwd, directories, servers = await self._parameters()
+        setup = await self._setup()
         async with self._wait_notices.during("to fork the session"):
-            await self._connection().fork_session(
-                session_id, cwd, directories, servers, timeout=self._timeout
-            )
+            await self._connection().fork_session(session_id, setup, timeout=self._timeout)
         await self._opened(reopened)
 
     async def open_again(self) -> None:
@@ -151,7 +150,7 @@ class SessionOpener:
             with suppress(UserError):
                 await self._connection().close_session(session.session_id, timeout=CLOSE_SECONDS)
 
-    async def _parameters(self) -> tuple[str, list[str], list[dict[str, Any]]]:
+    async def _setup(self) -> SessionSetup:
         """Return the folder, additional directories and MCP servers; warn about unsupported ones."""
         agent = self._session.agent
         assert agent is not None
@@ -166,7 +165,7 @@ class SessionOpener:
         for notice in await add_tokens(sent, self._servers):
             self._note(notice)
         servers = [*sent, *await self._own_servers(agent, sent)]
-        return str(self._roots.cwd), found.directories, servers
+        return SessionSetup(str(self._roots.cwd), found.directories, servers)
 
     async def _own_servers(self, agent: Agent, others: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return acp-tui's own MCP server if the agent gets it, in a list."""
