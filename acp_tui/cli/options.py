@@ -24,7 +24,7 @@ def add_action(actions: Actions, name: str, summary: str) -> argparse.ArgumentPa
 def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") -> None:
     """Add the options that select the agent, its workspace, MCP servers and permissions."""
     parser.add_argument(
-        "--command", dest="program", metavar="'PROG ARGS'", help="run this command as the agent"
+        "--command", dest="program", metavar="'PROG ARGS'", help="start the agent with this command"
     )
     parser.add_argument("--cwd", type=Path, metavar="DIR", help="workspace directory (default: current)")
     parser.add_argument(

@@ -66,7 +66,7 @@ _SECRETS: dict[str, tuple[str, ...]] = {
 }
 # Writing one of these makes something run later, without asking.
 _RUNNING: dict[str, tuple[str, ...]] = {
-    "runs when a shell or a session starts": (
+    "runs when a shell or a login session starts": (
         *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc"),
         *(".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login"),
         *(".logout", ".inputrc", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment"),

@@ -288,7 +288,7 @@ class Conversation:
         await self._connection.set_config_option(self._session_id, option, value)
 
     async def set_model(self, model: str) -> None:
-        """Change the model of an agent that does not offer models as an option."""
+        """Change the model of an agent that offers models apart from its other options."""
         await self._connection.set_model(self._session_id, model)
 
     def set_policy(self, policy: Policy) -> None:

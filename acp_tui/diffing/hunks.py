@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
     @property
     def is_line(self) -> bool:
-        """Whether this is a line of either text."""
+        """Whether this row is a line of the old or the new text, and not a gap or a note."""
         return self.kind in ("same", "removed", "added")
 
 

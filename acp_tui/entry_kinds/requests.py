@@ -86,11 +86,11 @@ def elicitation_lines(question: Elicitation, context: TextContext) -> Iterator[s
 
 
 def elicitation_progress(question: Elicitation) -> str | None:
-    """Return a line for `exec`, which declines every question; None if it was not declined."""
+    """Return what `acp-tui exec` prints about a question that was declined; None for other outcomes."""
     if question.outcome != "decline":
         return None
     asked = visible_excerpt(question.message, MAX_PROGRESS)
-    return f"declined to answer, because nobody is asked here: {asked}"
+    return f"question declined, because `acp-tui exec` cannot ask: {asked}"
 
 
 def elicitation_search_text(question: Elicitation, _session: Session) -> Iterable[str]:

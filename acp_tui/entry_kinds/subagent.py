@@ -28,7 +28,7 @@ LAST_LINE_CHARACTERS = 400
 
 
 class SubagentState(NamedTuple):
-    """What a subagent does: in words, and as the status of a tool call, which decides sign and colour."""
+    """What a subagent is doing: in words, and as a tool call status, which selects icon and colour."""
 
     words: str
     status: str

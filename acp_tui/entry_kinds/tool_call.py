@@ -143,7 +143,7 @@ def _changed_lines(call: ToolCall) -> tuple[int, int]:
 
 
 def _parts(call: ToolCall, context: TextContext) -> Iterator[Part]:
-    """Yield the parts of a call in an export. Raw input and output appear only without other content."""
+    """Yield the parts of a call in an export. Raw input and output appear only if there is nothing else."""
     if locations := other_locations(call, context.cwd):
         yield FileList([location_label(place, context.cwd) for place in locations])
     command = call_command(call) if call.kind == "execute" else ""

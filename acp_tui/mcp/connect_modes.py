@@ -21,7 +21,7 @@ SLOW_SECONDS = 5.0
 
 
 def connect_modes(server: ResolvedServer) -> list[ConnectMode]:
-    """Return the modes of the SDK in the order in which to try them."""
+    """Return the SDK's connect modes to try with this server, the first one first."""
     remembered = McpFacts(paths().state).read(server.name, server.digest).mode
     if server.transport == "http":
         return ["legacy", "auto"] if remembered == "legacy" else ["auto"]

@@ -216,7 +216,7 @@ class ToolCall(Entry):
 
     @property
     def began(self) -> float:
-        """The start time, moved forward by the time spent waiting for permission, to compute the duration."""
+        """The start time plus the time spent waiting for permission: durations exclude the waiting."""
         return self.at + self.waited
 
 

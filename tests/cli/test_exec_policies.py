@@ -253,8 +253,8 @@ def test_exec_does_not_offer_elicitation_and_declines_it(project: Path) -> None:
     assert "elicitation" not in initialize["clientCapabilities"]
     assert answer == {"action": "decline"}
     assert unknown["code"] == -32602
-    assert executed.err.count("declined to answer") == 1
-    assert 'nobody is asked here: "Which␛ colour?"' in executed.err
+    assert executed.err.count("question declined") == 1
+    assert '`acp-tui exec` cannot ask: "Which␛ colour?"' in executed.err
 
 
 def test_policy_deny_rejects_the_demos_requests(home: Path) -> None:

@@ -53,8 +53,8 @@ async def test_errors_come_in_many_shapes(demo: DemoClient) -> None:
         with pytest.raises(RpcError) as error:
             await demo.prompt(session, f"/error {shape}")
         codes[shape] = error.value.error
-    assert codes["message"]["message"].startswith("The demo failed on purpose")
-    assert "on purpose" in codes["details"]["data"]["details"]
+    assert codes["message"]["message"].startswith("A simulated error")
+    assert "data.details" in codes["details"]["data"]["details"]
     assert isinstance(codes["text"]["data"], str)
     assert codes["http"]["code"] == 429
     assert codes["auth"]["code"] == -32000

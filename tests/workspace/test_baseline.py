@@ -21,7 +21,7 @@ from tests.workspace.projects import changes, fill, git, repository, revert_all,
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-ANNOUNCED_ONLY = "Changes cannot be reverted, and only files the agent announces are listed"
+ANNOUNCED_ONLY = "Changes cannot be reverted, and only files that the agent reports are listed"
 SOON = 10.0
 """Seconds after which a git that hangs is given up: long for a busy machine, short for a test that fails."""
 

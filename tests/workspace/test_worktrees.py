@@ -194,7 +194,9 @@ def test_filters_of_an_untrusted_repository_are_named_instead_of_run(
 ) -> None:
     commit(project, ".gitattributes", "*.txt filter=loud\n")
     git(project, "config", "filter.loud.smudge", f"tee {tmp_path / 'ran'}")
-    with pytest.raises(UserError, match=r"convert files \(loud\). If you trust it, add --trust-folder"):
+    with pytest.raises(
+        UserError, match=r"filters that run programs \(loud\). If you trust it, add --trust-folder"
+    ):
         made(project, data)
     assert not (tmp_path / "ran").exists()
     worktree = made(project, data, trusted=True).worktree

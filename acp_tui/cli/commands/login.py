@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     parser.add_argument("agent", nargs="?", metavar="AGENT", help="name of the agent")
     parser.add_argument(
-        "--command", dest="program", metavar="'PROG ARGS'", help="run this command as the agent"
+        "--command", dest="program", metavar="'PROG ARGS'", help="start the agent with this command"
     )
     parser.add_argument("--method", metavar="ID", help="the sign-in method, by id or name (default: ask)")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")

@@ -114,7 +114,7 @@ def _note(method: AuthMethod) -> str:
     elif method.way == "suggested":
         parts.append("suggests a command, which is shown first")
     elif method.way == "unknown":
-        parts.append(f"of the type {method.kind}, which acp-tui cannot perform")
+        parts.append(f"of the type {method.kind}, which acp-tui does not support")
     return " · ".join(filter(None, parts))
 
 

@@ -16,7 +16,7 @@ _KEYS = ("enabled", "enabled_for", "disabled_for")
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """The saved result of `acp-tui mcp enable` and `disable` for the servers of one name."""
+    """What `acp-tui mcp enable` and `disable` have saved for all servers with the same name."""
 
     enabled: bool | None = None  # None: as in the definition
     enabled_for: tuple[str, ...] = ()  # agents that get the servers even if they are disabled

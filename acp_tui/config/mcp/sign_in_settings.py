@@ -1,4 +1,4 @@
-"""How to sign in at an http or sse server, as far as OAuth cannot discover it there."""
+"""The `sign_in` settings of an http or sse server: what OAuth discovery cannot find out."""
 
 from __future__ import annotations
 

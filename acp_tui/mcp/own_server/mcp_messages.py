@@ -106,7 +106,7 @@ class McpMessages:
 
     @contextlib.asynccontextmanager
     async def _progress(self, params: Mapping[str, Any], notify: Notify) -> AsyncIterator[None]:
-        """Report progress during a call if the client asked for it, since many then extend their timeout."""
+        """Report progress during a call if the client asked for it: many clients then wait longer."""
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         if not isinstance(token, str | int):

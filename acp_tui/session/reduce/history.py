@@ -242,10 +242,10 @@ def history_completed(session: Session, _event: ev.HistoryCompleted, at: float) 
     if not missing or replay.prompts >= len(replay.held):
         return []
     if missing == len(completed):
-        what = "it contains none of these prompts"
+        what = "all prompts"
     else:
-        what = "it lacks the last prompt" if missing == 1 else f"it lacks the last {missing:,} prompts"
-    text = f"The agent's history differs from this transcript: {what}"
+        what = "the last prompt" if missing == 1 else f"the last {missing:,} prompts"
+    text = f"The agent's history lacks {what} of this transcript"
     return add_notice(session, at, text, level="warning")
 
 

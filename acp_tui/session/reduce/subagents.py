@@ -57,14 +57,14 @@ _REQUEST_EVENTS = (
 
 
 def subagent_changed(root: Session, event: ev.SubagentChanged, at: float) -> list[Change]:
-    """Add a subagent of the agent itself, or update one."""
+    """Add or update a subagent that the main agent started, rather than another subagent."""
     return _announce(root, None, event, at) if event.session_id else []
 
 
 def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> list[Change]:
-    """Apply an event of another session: that of a subagent, or one that was not announced.
+    """Apply an event of a session other than the conversation's own: of a subagent, or never announced.
 
-    A parent call that it names is ignored: all subagents of such an agent have sessions.
+    If it is a subagent's, a parent call in it is ignored: all subagents of such an agent have sessions.
     """
     entry, inner = root.subagents.get(event.session_id), event.inner
     if type(inner) is ev.InSubagent:

@@ -125,7 +125,7 @@ class FilesPane(Pane):
         if not changed and not others:
             if self._finds_all:
                 return [text_item("No files touched yet.", self.palette.dim)]
-            text = "No files announced yet. Only files that the agent announces can be listed."
+            text = "No files reported yet. Only files that the agent reports can be listed."
             return [text_item(text, self.palette.dim)]
         items: list[PaneItem] = [
             heading_item("Changed", self.palette, f"{len(changed):,}" if changed else "", first=True)

@@ -120,7 +120,7 @@ class RuleEditor(Vertical, can_focus=True):
         yield BodyScroller(self._effect, id="effect")
 
     def on_mount(self) -> None:
-        """Keep the focus on this widget, which has the key bindings: its children cannot be focused."""
+        """Make the children unfocusable: the focus stays on this widget, which has the key bindings."""
         for page in self.query(BodyScroller):
             page.can_focus = False
         self.query_one(SelectList).can_focus = False

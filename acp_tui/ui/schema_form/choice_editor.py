@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_ROWS = 8
-"""The maximum height of a list of choices. A field that takes one of more choices opens a dialog instead."""
+"""The maximum height of a list of choices. A single-choice field with more choices opens a dialog instead."""
 MAX_TITLE_WIDTH = 200
 """The maximum width of the title of a choice, and of its description."""
 
@@ -126,7 +126,7 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
 
 
 class ChoicePicker(Widget, can_focus=True):
-    """A row with the chosen value. A key opens a dialog with all values and a filter."""
+    """A row with the chosen value. The key `form.choose` opens a dialog with all values and a filter."""
 
     BINDINGS: ClassVar = keys.bindings("form_choice")
 

@@ -107,7 +107,7 @@ class EntryLayout:
             self.append(entry)
 
     def resize(self, width: int, anchor: Anchor | None = None) -> Anchor | None:
-        """Set the width, which makes all heights estimates again. Return the anchor for the new layout."""
+        """Set the width. All heights become estimates again. Return `anchor`, adapted to the new layout."""
         before, self.width = self.width or width, width
         if anchor is not None:
             part = anchor.line / max(1, self.heights[anchor.index])

@@ -180,7 +180,7 @@ class Baseline:
         except (GitError, OSError) as error:
             self._git = None
             self._why_no_git = _reason(error)
-            what = "Changes cannot be reverted, and only files the agent announces are listed"
+            what = "Changes cannot be reverted, and only files that the agent reports are listed"
             self.notices.append(f"{what}: {self._why_no_git}.")
             self._complete = False
             return
@@ -197,7 +197,7 @@ class Baseline:
                     what = f"{root} is too large to snapshot ({error})"
                 else:
                     what = f"{root} could not be copied ({_reason(error)})"
-                self.notices.append(f"{what}; only files the agent announces can be reverted.")
+                self.notices.append(f"{what}; only files that the agent reports can be reverted.")
                 self._complete = False
 
     def _copy_root(

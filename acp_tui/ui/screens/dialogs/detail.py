@@ -59,7 +59,7 @@ class DetailScreen(Dialog[None]):
         self.call_after_refresh(self._show_position)
 
     def on_resize(self) -> None:
-        """Show the numbers of the visible lines again, because lines wrap at the new width."""
+        """Update the line range in the title: lines wrap differently at the new width."""
         self.call_after_refresh(self._show_position)
 
     def use_palette(self, palette: Palette) -> None:

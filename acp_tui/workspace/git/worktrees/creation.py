@@ -62,8 +62,8 @@ def create_worktree(
         raise UserError(f"A worktree would not contain {subfolder}/: it is not in the last commit.")
     if (filters := git.own_filters) and not trusted:
         raise UserError(
-            "No worktree was created: the configuration of this repository names programs that convert files"
-            f" ({visible_line(', '.join(filters))}). If you trust it, add --trust-folder."
+            "No worktree was created: the git configuration of this repository defines filters that run"
+            f" programs ({visible_line(', '.join(filters))}). If you trust it, add --trust-folder."
         )
     target = _current_branch(git)
     branch = _named_branch(git, name, base) if name is not None else _free_branch(git, agent, base)
@@ -81,8 +81,9 @@ def restore_worktree(worktree: Worktree) -> None:
     git = UserGit(worktree.repository, trusted=worktree.trusted)
     if (filters := git.own_filters) and not worktree.trusted:
         raise UserError(
-            "The worktree was not restored: the configuration of this repository names programs that convert"
-            f" files ({visible_line(', '.join(filters))}). If you trust it, run `git worktree add` yourself."
+            "The worktree was not restored: the git configuration of this repository defines filters that"
+            f" run programs ({visible_line(', '.join(filters))}). If you trust it, run"
+            " `git worktree add` yourself."
         )
     git.guarded("worktree", "prune")
     private_directory(worktree.path.parent)
