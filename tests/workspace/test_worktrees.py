@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import pytest
@@ -421,3 +422,17 @@ def test_a_worktree_in_use_is_not_removed(project: Path, data: Path) -> None:
     first.release()
     remove_worktree(worktree)
     assert not worktree.path.exists()
+
+
+def test_two_conversations_that_check_at_once_see_each_other(project: Path, data: Path) -> None:
+    worktree = worktree_of(project, data)
+    locks = WorktreeLock(worktree.path), WorktreeLock(worktree.path)
+
+    start = Barrier(2)
+
+    def count_shared(lock: WorktreeLock) -> int:
+        start.wait()
+        return sum(lock.is_shared() for _ in range(3000))
+
+    with ThreadPoolExecutor() as threads:
+        assert list(threads.map(count_shared, locks)) == [3000, 3000]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -19,28 +20,41 @@ class WorktreeLock:
 
     def __init__(self, path: Path) -> None:
         self._descriptor: int | None = None
-        with suppress(OSError):
-            self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._path = path
+        with suppress(OSError), _guard(path):
+            self._descriptor = _open_folder(path)
             fcntl.flock(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def is_shared(self) -> bool:
         """Return True if another conversation, of this or another acp-tui process, holds the lock as well."""
         if self._descriptor is None:
             return False
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            shared = True
-        except OSError:
-            return False
-        else:
-            shared = False
-        with suppress(OSError):  # an attempt to get the exclusive lock releases the shared one
-            fcntl.flock(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return shared
+        with suppress(OSError), _guard(self._path):
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            finally:  # an attempt to get the exclusive lock releases the shared one
+                fcntl.flock(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
 
     def release(self) -> None:
         """Release the lock, if it is held."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+@contextmanager
+def _guard(path: Path) -> Iterator[None]:
+    """Let only one process at a time take or test the lock of a worktree: a test releases it for a moment."""
+    descriptor = _open_folder(path.parent)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open_folder(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
