@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.cli.sign_in.dialogue import SignInDialogue
 from tests.support.cli import Run, agent, run, running
 from tests.support.terminal import Terminal
 from tests.support.waiting import wait_until
@@ -37,6 +38,15 @@ def test_a_sign_in_by_the_agent_is_checked_and_shows_what_the_agent_says(tmp_pat
     done = login(tmp_path, "--method", "By login", "--json")
     assert (done.code, done.result["method"], done.result["signed_in"]) == (0, "login", True)
     assert "Contacting the account server" in done.err
+
+
+def test_a_line_of_stderr_without_an_end_is_not_kept_forever(capsys: pytest.CaptureFixture[str]) -> None:
+    dialogue = SignInDialogue()
+    for _ in range(3):
+        dialogue.agent_stderr(b"x" * 40_000)
+    assert capsys.readouterr().err == f"  │ {'x' * 80_000}\n"
+    dialogue.agent_stderr(b"y\nbegun")
+    assert capsys.readouterr().err == f"  │ {'x' * 40_000}y\n"
 
 
 @pytest.mark.parametrize(

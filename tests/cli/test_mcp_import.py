@@ -23,7 +23,7 @@ FILES: dict[str, Any] = {
     },
     ".claude.json": {
         "mcpServers": {"shell": {"type": "stdio", "command": "sh"}},
-        "projects": {"/work/p": {"mcpServers": {"files": {"type": "http", "url": "https://p.org"}}}},
+        "projects": {"/srv/p": {"mcpServers": {"files": {"type": "http", "url": "https://p.org"}}}},
         "history": [{"mcpServers": {}}],
     },
     ".gemini/settings.json": {
@@ -69,7 +69,7 @@ def test_without_names_everything_found_is_listed(capsys: pytest.CaptureFixture[
         ("claude-desktop", "files", None),
         ("claude-desktop", "own", None),
         ("claude-code", "shell", None),
-        ("claude-code", "files", "/work/p"),
+        ("claude-code", "files", "/srv/p"),
         ("gemini", "web", None),
         ("gemini", "socket", None),
         ("cursor", "shell", None),
@@ -108,8 +108,8 @@ def test_all_are_imported_once_and_the_files_stay_as_they_are(
 
 def test_one_of_several_is_chosen_by_program_or_project(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mcp", "import", "files"]) == 2
-    assert "Choose one: --from claude-desktop; --from /work/p" in capsys.readouterr().err
-    assert main(["mcp", "import", "files", "--from", "/work/p", "--as", "remote", "--yes"]) == 0
+    assert "Choose one: --from claude-desktop; --from /srv/p" in capsys.readouterr().err
+    assert main(["mcp", "import", "files", "--from", "/srv/p", "--as", "remote", "--yes"]) == 0
     assert written() == {"remote": {"url": "https://p.org", "type": "http"}}
     assert "It belonged to one project;" in capsys.readouterr().out
 

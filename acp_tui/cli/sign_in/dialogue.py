@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod
 
 
+MAX_LINE_BYTES = 1 << 16
+"""The length at which a line of the agent's stderr is printed although it is not complete."""
+
+
 def has_terminal() -> bool:
     """Return whether questions can be asked, and programs run, on a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
@@ -42,8 +46,11 @@ class SignInDialogue:
         self._within_line = False  # the last line of the agent's text is not complete
 
     def agent_stderr(self, block: bytes) -> None:
-        """Print a block of the agent's stderr, when its lines are complete."""
+        """Print a block of the agent's stderr, when its lines are complete. Very long ones are broken."""
         *lines, self._unfinished = (self._unfinished + block).split(b"\n")
+        if len(self._unfinished) > MAX_LINE_BYTES:
+            lines.append(self._unfinished)
+            self._unfinished = b""
         for line in lines:
             self.say("")
             self.agent_text(line.decode("utf-8", "replace").rstrip() + "\n")
