@@ -228,7 +228,7 @@ class SessionsScreen(BaseScreen):
             lines.append(item.found.hit.line if isinstance(item, FoundLine) else session.title)
             state = "open · " if session.in_use else "only at the agent · " if session.only_at_agent else ""
             lines.append(f"{state}{session.agent_title} · {display_path(session.folder)}")
-        self.query_one("#about", Static).update("\n".join(lines))
+        self.query_one("#about", Static).update("\n".join(lines), layout=False)  # its height is fixed
         self.refresh_bindings()
 
     def use_palette(self, palette: Palette) -> None:
