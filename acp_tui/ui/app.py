@@ -323,7 +323,7 @@ class AcpTui(ResilientApp):
     def action_close_tab(self) -> None:
         """Close the current tab and end its agent."""
         if self.tabs.current is not None:
-            self.run_worker(self.tabs.close_tab(self.tabs.current), group="close tab", exclusive=True)
+            self.run_worker(self.tabs.close_tab(self.tabs.current))
 
     def action_rename_tab(self) -> None:
         """Let the user name the conversation in the current tab."""
@@ -386,6 +386,7 @@ class AcpTui(ResilientApp):
         """End any program that uses the terminal, then shut down the screens of all tabs."""
         from acp_tui.ui.terminal.suspend import end_programs
 
+        self._quit_guard.withdraw()  # the app may end while tabs are still asking
         try:
             await end_programs()
             await self.tabs.leave_all()

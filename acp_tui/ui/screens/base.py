@@ -146,6 +146,9 @@ class BaseScreen(Screen[None]):
         """
         return True
 
+    def stay_open(self) -> None:
+        """Forget what was decided in `may_close`: the screen is not closed after all."""
+
     def busy_reason(self) -> str | None:
         """Return why the screen should not be left now, in a sentence; None if it can be left."""
         return None

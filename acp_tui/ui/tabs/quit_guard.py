@@ -10,6 +10,7 @@ from acp_tui.ui import keys
 if TYPE_CHECKING:
     from textual.app import App
 
+    from acp_tui.ui.tabs.tab import Tab
     from acp_tui.ui.tabs.tabs import Tabs
 
 QUIT_CONFIRM_SECONDS = 3.0
@@ -23,9 +24,18 @@ class QuitGuard:
         self._app = app
         self._tabs = tabs
         self._requested_at = -QUIT_CONFIRM_SECONDS
+        self._agreed: list[Tab] = []  # to be closed, if the others may be closed as well
 
     def request(self) -> None:
-        """Quit. While the agent works, that takes two requests within `QUIT_CONFIRM_SECONDS`."""
+        """Quit. While the agent works, that takes two requests within `QUIT_CONFIRM_SECONDS`.
+
+        If a tab asks already whether it may be closed, show its question.
+        """
+        asking = [tab for tab in self._tabs if tab.is_closing and tab.screen.asks_before_close]
+        if asking:
+            self._tabs.show(asking[0])
+            return
+        self.withdraw()
         now, working = time.monotonic(), len(self._tabs.working())
         if not working or now - self._requested_at < QUIT_CONFIRM_SECONDS:
             if any(tab.screen.asks_before_close for tab in self._tabs):
@@ -44,6 +54,15 @@ class QuitGuard:
         """Quit, after the tabs have asked what they must. Stay if the user wants to."""
         for tab in [tab for tab in self._tabs if tab.screen.asks_before_close]:
             self._tabs.show(tab)
-            if not await tab.screen.may_close():
+            if not await self._tabs.may_close(tab):
+                self.withdraw()
                 return
+            self._agreed.append(tab)
+        self._agreed.clear()
         self._app.exit()
+
+    def withdraw(self) -> None:
+        """Forget what was decided in the tabs that have asked, unless all have: then the app quits."""
+        for tab in self._agreed:
+            tab.screen.stay_open()
+        self._agreed.clear()

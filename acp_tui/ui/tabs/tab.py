@@ -25,6 +25,8 @@ class Tab:
         """When a turn ended that the user has not seen yet; None if there is none."""
         self.asked_at: float | None = None
         """Since when the agent has been waiting for an answer; None if it is not."""
+        self.is_closing = False
+        """Whether the user is being asked what must be decided before the tab is closed."""
         self._state = screen.tab_state
         self._seen_entries = 0
 

@@ -267,9 +267,22 @@ class Tabs:
 
     async def close_tab(self, tab: Tab) -> None:
         """Close a tab and end its agent; while the agent works, only if the user confirms."""
-        idle = tab.screen.busy_reason() is None
-        if (idle or await self._confirm_close(tab)) and await tab.screen.may_close():
+        if await self.may_close(tab, confirm=True):
             await self.remove(tab)
+
+    async def may_close(self, tab: Tab, *, confirm: bool = False) -> bool:
+        """Ask what must be decided before a tab is closed. Return False to keep it open.
+
+        `confirm`: ask before an agent that is working is stopped. If the tab is asking already, return False.
+        """
+        if tab.is_closing:
+            return False
+        tab.is_closing = True
+        try:
+            idle = tab.screen.busy_reason() is None
+            return (idle or not confirm or await self._confirm_close(tab)) and await tab.screen.may_close()
+        finally:
+            tab.is_closing = False
 
     async def _confirm_close(self, tab: Tab) -> bool:
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen

@@ -387,6 +387,10 @@ class ConversationScreen(SessionScreen):
         """Ask whether to keep, merge or discard the worktree."""
         return await self._worktree.may_close()
 
+    def stay_open(self) -> None:
+        """Forget what was decided about the worktree."""
+        self._worktree.forget_decision()
+
     async def leave(self, *, close_session: bool = False) -> None:
         """Save the draft and close the conversation."""
         try:

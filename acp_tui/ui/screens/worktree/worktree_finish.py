@@ -90,7 +90,7 @@ class WorktreeFinish:
             return True
         if prepared.worktree_passed_on or _is_shared(prepared):
             return True
-        self._decided, self._to_remove = False, None
+        self.forget_decision()
         if self._context.session.working:
             self._runner.stop_turn()
         try:
@@ -98,6 +98,10 @@ class WorktreeFinish:
         except UserError as error:  # the worktree is kept
             self._screen.notify_error(error)
             return True
+
+    def forget_decision(self) -> None:
+        """Keep the worktree, unless it is unchanged, until the user is asked again."""
+        self._decided, self._to_remove = False, None
 
     async def _ask(self, worktree: Worktree, status: WorktreeStatus) -> bool:
         from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
