@@ -154,6 +154,8 @@ class LauncherScreen(BaseScreen):
     def _head(self) -> tuple[Spans, Spans]:
         palette = self.palette
         name = [Segment("acp-tui ", palette.strong), Segment(__version__, palette.dim)]
+        if self._over is not None:
+            name = [Segment("New tab", palette.strong)]
         where: Spans = [Segment(" in a new worktree of", palette.accent)] if self._in_worktree else []
         return name, [*where, Segment(f" {display_path(str(self._folder))}", palette.dim)]
 

@@ -39,6 +39,7 @@ async def test_the_launcher_opens_a_conversation_in_a_new_tab(open_ui: Open) -> 
         assert strip(ui) == ""
         await ui.press("ctrl+t")
         await ui.until(lambda: isinstance(ui.app.screen, LauncherScreen) and ui.app.screen._shown)
+        assert ui.lines()[0].startswith(" New tab  ")
         await ui.press(*"demo", "enter")
         await ui.until(lambda: len(ui.app.tabs) == 2 and ui.session.phase == "idle")
         await ui.until(lambda: strip(ui) == " 1 scripted  2 Demo agent")
