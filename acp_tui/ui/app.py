@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from acp_tui.store.open_tabs import OpenTabsFile
     from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.tabs.tab import Tab
+    from acp_tui.ui.tabs.tab_strip import TabStrip
     from acp_tui.ui.theme.palette import Palette
 
     MakeTabs = Callable[[Palette], tuple[Sequence[BaseScreen], Sequence[BaseScreen]]]
@@ -305,6 +306,14 @@ class AcpTui(ResilientApp):
     def action_show_tab(self, number: int) -> None:
         """Show the tab with this number, counted from 1."""
         self.tabs.show_index(number - 1)
+
+    def on_tab_strip_tab_clicked(self, event: TabStrip.TabClicked) -> None:
+        """Show the clicked tab."""
+        self.tabs.show_index(event.index)
+
+    def on_status_line_asking_tabs_clicked(self) -> None:
+        """Show the tab that has waited longest, as the key does."""
+        self.action_show_waiting()
 
     def action_show_waiting(self) -> None:
         """Show the tab that waits for the user, and open its question."""

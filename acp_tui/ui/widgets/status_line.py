@@ -46,7 +46,10 @@ class StatusLine(Widget):
     class UsageClicked(Message):
         """The context or the cost was clicked: show what the session used."""
 
-    _CLICKABLE: ClassVar = ("mode", "policy", "model", "context", "cost", "phase")
+    class AskingTabsClicked(Message):
+        """The number of tabs that ask was clicked: show the one that has waited longest."""
+
+    _CLICKABLE: ClassVar = ("mode", "policy", "model", "context", "cost", "tabs", "phase")
 
     def __init__(
         self,
@@ -120,9 +123,14 @@ class StatusLine(Widget):
 
     def _message(self, part: str) -> Message:
         """Return the message for a click on a part."""
-        if part == "phase":
-            return self.PhaseClicked()
-        return self.UsageClicked() if part in ("context", "cost") else self.SettingClicked(part)
+        match part:
+            case "phase":
+                return self.PhaseClicked()
+            case "tabs":
+                return self.AskingTabsClicked()
+            case "context" | "cost":
+                return self.UsageClicked()
+        return self.SettingClicked(part)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Underline the part under the mouse if it can be clicked."""

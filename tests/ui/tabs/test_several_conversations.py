@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.tabs.tab_strip import TabStrip
 from acp_tui.ui.terminal.window_title import RESTORE_TITLE, WindowTitle
+from acp_tui.ui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
@@ -39,6 +41,25 @@ async def test_a_question_waits_until_its_conversation_is_in_front(open_ui: Open
         await ui.asked()
         await ui.press("a")
         await ui.until(lambda: first.session.phase == "idle")
+
+
+async def test_a_click_on_the_number_of_asking_tabs_opens_the_question(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        first = ui.screen
+        await open_second(ui)
+        first.runner.prompts.submit('[["permission", {"title": "Run the tests"}]]')
+        await ui.until(lambda: "? 1 tab asks" in ui.status())
+        await ui.pilot.click(StatusLine, offset=(ui.status().index("1 tab asks"), 0))
+        await ui.asked()
+        assert ui.screen is first
+
+
+async def test_a_click_on_a_tab_shows_it(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        first = ui.screen
+        await open_second(ui)
+        await ui.pilot.click(TabStrip, offset=(3, 0))
+        await ui.until(lambda: ui.screen is first)
 
 
 async def test_a_dialog_withdrawn_in_the_background_closes_on_return(open_ui: Open) -> None:

@@ -193,15 +193,18 @@ class ClickRecorder(Show):
     def on_status_line_usage_clicked(self) -> None:
         self.clicked.append("usage")
 
+    def on_status_line_asking_tabs_clicked(self) -> None:
+        self.clicked.append("tabs")
 
-async def test_mode_model_usage_and_phase_can_be_clicked() -> None:
-    app = ClickRecorder(FACTS)
-    async with app.run_test(size=(110, 5)) as pilot:
-        line = line_text(FACTS, 110)
-        for text in ("Claude", "Ask", "ctx", "Sonnet", "working"):
+
+async def test_what_opens_something_can_be_clicked() -> None:
+    app = ClickRecorder(replace(FACTS, tabs_asking=1))
+    async with app.run_test(size=(130, 5)) as pilot:
+        line = line_text(app.facts, 130)
+        for text in ("Claude", "Ask", "ctx", "Sonnet", "1 tab", "working"):
             await pilot.click(StatusLine, offset=(line.index(text), 0))
         await pilot.pause()
-    assert app.clicked == ["mode", "usage", "model", "phase"]
+    assert app.clicked == ["mode", "usage", "model", "tabs", "phase"]
 
 
 async def test_the_line_ticks_only_in_phases_with_a_duration() -> None:
