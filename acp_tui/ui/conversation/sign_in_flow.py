@@ -49,10 +49,14 @@ class SignInFlow:
         self._cancelled: str | None = None  # the name of the method that the user cancelled
 
     def required(self, need: SignInNeeded, repeat: Callable[[], None] | None = None) -> None:
-        """Let the user choose a method. `repeat` repeats the refused request after the sign-in."""
+        """Let the user choose a method, unless the agent already performs a sign-in.
+
+        `repeat` repeats the refused request after the sign-in.
+        """
         if repeat is not None:
             self._refused.append(repeat)
-        self._view.sign_in_required(need.methods, self._reason(need))
+        if self._login is None:
+            self._view.sign_in_required(need.methods, self._reason(need))
 
     def _reason(self, need: SignInNeeded) -> str:
         conversation = self._conversation()

@@ -138,6 +138,23 @@ async def test_an_agent_may_ask_with_a_form_while_it_signs_in(open_ui: Open) -> 
         assert ui.app.screen is ui.screen
 
 
+async def test_what_is_refused_during_a_sign_in_waits_for_it(open_ui: Open) -> None:
+    async with opened(open_ui, "asks", more=("--open",)) as ui:
+        await ui.ready()
+        ui.screen.runner.set_mode("b")
+        await ui.sees(LIST)
+        await ui.press("enter")
+        await ui.until(lambda: "Enter the code" in ui.text() and "keys work once" not in ui.text())
+        ui.screen.runner.prompts.submit("hello")
+        await ui.until(lambda: ui.queue == ["hello"] and not ui.session.working)
+        await ui.press("7", "enter")
+        await ui.until(lambda: "Send this to" in ui.text() and "keys work once" not in ui.text())
+        await ui.press("enter")
+        await ui.until(lambda: ui.session.mode == "b" and ui.said() == ["Answer to hello"])
+        assert len(sent(ui, "authenticate")) == 1
+        assert ui.app.screen is ui.screen
+
+
 async def test_the_progress_of_a_conversation_in_the_background_is_closed_when_it_is_shown_again(
     open_ui: Open,
 ) -> None:
@@ -176,12 +193,28 @@ def suggested(tmp_path: Path) -> tuple[dict[str, Any], Path]:
     return {"id": "login", "name": "Log in", "_meta": {"terminal-auth": command}}, file
 
 
+async def test_a_request_refused_during_the_question_about_a_command_asks_nothing_else(
+    open_ui: Open, suggested: tuple[dict[str, Any], Path]
+) -> None:
+    async with opened(open_ui, suggested[0], "login", more=("--open",)) as ui:
+        await ui.ready()
+        ui.screen.runner.set_mode("b")
+        await ui.sees(LIST)
+        await ui.press("enter")
+        await ui.until(lambda: "WHO=me" in ui.text() and "keys work once" not in ui.text())
+        ui.screen.runner.prompts.submit("hello")
+        await ui.until(lambda: ui.queue == ["hello"] and not ui.session.working)
+        assert LIST not in ui.text()
+        await ui.press("escape")
+        await ui.until(lambda: ui.app.screen is ui.screen)
+
+
 async def test_a_suggested_command_is_shown_whole_and_asked_about(
     open_ui: Open, suggested: tuple[dict[str, Any], Path]
 ) -> None:
     method, file = suggested
     async with opened(open_ui, method) as ui:
-        await ui.sees("Log in", "suggests to run")
+        await ui.sees("Log in", "suggests running")
         await ui.press("enter")
         await ui.until(lambda: "WHO=me" in ui.text() and "keys work once" not in ui.text())
         assert sys.executable in ui.text()

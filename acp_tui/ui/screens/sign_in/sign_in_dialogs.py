@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
@@ -13,7 +14,8 @@ from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.keys.palette_command import PaletteCommand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from typing import TypeAlias
 
     from acp_tui.controller import Conversation
     from acp_tui.session.change import Change
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.context import SessionContext
     from acp_tui.ui.screens.session.session_screen import SessionScreen
     from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
+
+    Proceed: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class SignInDialogs:
@@ -39,17 +43,18 @@ class SignInDialogs:
         self._runner = runner
         self._context = context
         self._readiness = readiness
-        self._is_choosing = False
+        self._is_asking = False
+        """True until the user has chosen a method, and its program, if any, has ended."""
         self._progress: SignInProgress | None = None
 
     def offer(self, methods: Sequence[AuthMethod], reason: str = "") -> None:
         """Let the user choose one of these methods, and sign in with it.
 
-        `reason` is shown above them. Does nothing if the user is already choosing.
+        `reason` is shown above them. Does nothing if the user is already signing in.
         """
-        if methods and not self._is_choosing:
-            self._is_choosing = True
-            self._screen.run_worker(self._choose(list(methods), reason), group="sign in")
+        if methods and not self._is_asking:
+            self._is_asking = True
+            self._screen.run_worker(self._sign_in(list(methods), reason), group="sign in")
 
     def commands(self) -> Iterator[PaletteCommand]:
         """Return the commands that are available now, for the command palette."""
@@ -63,7 +68,7 @@ class SignInDialogs:
 
     def _open(self) -> None:
         agent = self._context.session.agent
-        if not self._is_busy() and agent is not None:
+        if not self._is_busy() and agent is not None and not self._runner.sign_in.waiting:
             self.offer(agent.auth_methods)
 
     def _sign_out(self) -> None:
@@ -86,33 +91,40 @@ class SignInDialogs:
 
     # ------------------------------------------------------------------------- signing in
 
-    async def _choose(self, methods: list[AuthMethod], reason: str) -> None:
+    async def _sign_in(self, methods: list[AuthMethod], reason: str) -> None:
+        try:
+            proceed = await self._choose(methods, reason)
+        finally:
+            self._is_asking = False
+        await proceed()
+
+    async def _choose(self, methods: list[AuthMethod], reason: str) -> Proceed:
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
         from acp_tui.ui.screens.sign_in.method_list import method_choices
 
         choices, palette = method_choices(methods), self._context.palette
         dialog = ChooseScreen("Choose a sign-in method", choices, palette, note=visible_line(reason))
-        try:
-            chosen = await self._screen.ask(dialog)
-        finally:
-            self._is_choosing = False
-        if chosen is None:
-            self._runner.sign_in.abandon()
-        else:
-            await self._use(methods[int(chosen)])
+        chosen = await self._screen.ask(dialog)
+        return self._abandon if chosen is None else await self._prepare(methods[int(chosen)])
 
-    async def _use(self, method: AuthMethod) -> None:
+    async def _prepare(self, method: AuthMethod) -> Proceed:
+        """Do what a method needs before the agent is called, and return how to go on."""
         from acp_tui.controller import unusable_method_sentence
 
         if method.way == "unknown":
             self._screen.notify(unusable_method_sentence(method), timeout=10, markup=False)
-            self._runner.sign_in.abandon()
-        elif method.way == "terminal":
-            await self._run_program(method)
-        elif method.way == "suggested":
-            await self._ask_about_command(method)
-        else:
-            await self._by_agent(method)
+            return self._abandon
+        if method.way == "terminal":
+            return await self._run_program(method)
+        if method.way == "suggested":
+            return await self._ask_about_command(method)
+        return partial(self._by_agent, method)
+
+    async def _abandon(self) -> None:
+        self._runner.sign_in.abandon()
+
+    async def _failed(self, reason: str) -> None:
+        self._runner.sign_in.failed(reason)
 
     async def _by_agent(self, method: AuthMethod) -> None:
         from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
@@ -129,7 +141,7 @@ class SignInDialogs:
             self._progress = None
             dialog.finish()
 
-    async def _ask_about_command(self, method: AuthMethod) -> None:
+    async def _ask_about_command(self, method: AuthMethod) -> Proceed:
         from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
         from acp_tui.ui.screens.sign_in.command_question import AUTHENTICATE, RUN, command_question
 
@@ -138,14 +150,11 @@ class SignInDialogs:
         index = await self._screen.ask(GuardedQuestionScreen(question, self._context.palette))
         answer = question.answers[index or 0]
         if answer is RUN:
-            await self._run_program(method)
-        elif answer is AUTHENTICATE:
-            await self._by_agent(method)
-        else:
-            self._runner.sign_in.abandon()
+            return await self._run_program(method)
+        return partial(self._by_agent, method) if answer is AUTHENTICATE else self._abandon
 
-    async def _run_program(self, method: AuthMethod) -> None:
-        """Run the program of a method in the terminal, and continue if it succeeds."""
+    async def _run_program(self, method: AuthMethod) -> Proceed:
+        """Run the program of a method in the terminal."""
         from acp_tui.controller import failed_program_sentence, sign_in_command
         from acp_tui.ui.terminal.suspend import release_terminal, run_program
 
@@ -157,16 +166,14 @@ class SignInDialogs:
                 print(f"Signing in to {conversation.launch.title}: {line}", flush=True)
                 code = await run_program(command, {**os.environ, **environment}, cwd=str(conversation.cwd))
         except SuspendNotSupported:
-            self._runner.sign_in.failed("This terminal cannot be handed to another program.")
+            return partial(self._failed, "This terminal cannot be handed to another program.")
         except OSError as error:
-            self._runner.sign_in.failed(f"{visible_line(command[0])}: {error.strerror or error}")
-        else:
-            if app_of(self._screen).exit_signal is not None:
-                return  # acp-tui ends, and has ended the program
-            if code == 0:
-                await self._runner.sign_in.by_program(method)
-            else:
-                self._runner.sign_in.failed(failed_program_sentence(method, code))
+            return partial(self._failed, f"{visible_line(command[0])}: {error.strerror or error}")
+        if app_of(self._screen).exit_signal is not None:
+            return self._abandon  # acp-tui ends, and has ended the program
+        if code == 0:
+            return partial(self._runner.sign_in.by_program, method)
+        return partial(self._failed, failed_program_sentence(method, code))
 
     @property
     def _conversation(self) -> Conversation:
