@@ -25,7 +25,7 @@ def _description(method: AuthMethod) -> str | None:
         parts.append("in this terminal")
     elif method.way == "suggested" and method.suggested is not None:
         command = shlex.join([method.suggested.command, *method.suggested.args])
-        parts.append(f"suggests to run: {visible_line(command)}")
+        parts.append(f"suggests running {visible_line(command)}")
     elif method.way == "unknown":
         parts.append(_why_unusable(method))
     return " · ".join(filter(None, parts)) or None
