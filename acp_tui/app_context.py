@@ -77,7 +77,7 @@ class AppContext:
         return context
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
-        """Return the `Launch` of an agent by its command line, else by its name, else of the default."""
+        """Return the `Launch` for the command line `program`, else for this agent, else for the default."""
         if program is not None:
             return launch_from_command(program)
         name = agent or self.settings.agent

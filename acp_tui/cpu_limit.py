@@ -23,10 +23,7 @@ class CpuLimitError(Exception):
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Raise `CpuLimitError` in the block once this process has used so much CPU time.
-
-    Call this in the main thread and not within itself. Regular expressions check for signals while they
-    search, so this also ends one that would take years.
+    """Raise `CpuLimitError` in the block once the process has spent this many seconds of CPU time in it.
     """
     active = True
 

@@ -114,7 +114,7 @@ def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
 
 
 def _cut_command_line(words: list[str]) -> tuple[list[str], list[str]]:
-    """Split off the command after `--` in `mcp add NAME -- COMMAND`, whose options are not ours."""
+    """Split off the command after `--` in `mcp add NAME -- COMMAND`, so that its options are not parsed."""
     if words[:2] == ["mcp", "add"] and "--" in words:
         position = words.index("--")
         return words[:position], words[position + 1 :]

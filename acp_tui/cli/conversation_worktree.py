@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def wants_worktree(args: argparse.Namespace) -> bool:
-    """Return True if the command line asks for a new worktree. Not all commands have the options."""
+    """Return True if the command line asks for a new worktree. Some commands lack these options."""
     return bool(getattr(args, "worktree", False) or getattr(args, "worktree_name", None))
 
 
@@ -54,7 +54,7 @@ def conversation_worktree(
 
 
 def _is_in(folder: Path | None, worktree: Worktree) -> bool:
-    """Return True unless the user wants to resume the session in another folder than before."""
+    """Return True if a folder is one in which the worktree's session may be resumed, or is not given."""
     places = (worktree.folder.resolve(), worktree.project_folder.resolve())
     return folder is None or folder.resolve() in places
 

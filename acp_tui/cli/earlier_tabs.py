@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def earlier_tabs(folder: Path) -> list[SavedTab]:
-    """Return the tabs of the run in a folder that ended last, without sessions that cannot be reopened."""
+    """Return the tabs of the latest run that ended in a folder, except those that cannot be reopened."""
     sessions = sessions_directory(paths().data)
     return [tab for tab in take_open_tabs(paths().state, folder) if _can_open(sessions / tab.session)]
 

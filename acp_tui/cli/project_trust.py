@@ -71,8 +71,8 @@ class ProjectTrust:
             own_servers: The servers from the user's settings and --mcp-config.
             states: Which servers the user has turned on or off, by name.
             chose_agent: Whether `launch` was chosen by the settings of the folder.
-            trusted_as: The folder that the user's answers are about, if it is another one: in a worktree,
-                the same folder of the user's checkout.
+            trusted_as: The folder whose saved answers apply, if not `cwd`: for a worktree, the
+                corresponding folder of the user's checkout.
         """
         self._answers_for = cwd if trusted_as is None else trusted_as
         self._cwd = cwd

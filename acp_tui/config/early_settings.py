@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 AUTO_THEME = "auto"
-"""The name that stands for a dark or a light theme, as the terminal's background is."""
+"""The theme name that selects a dark or a light theme to match the terminal's background."""
 
 
 @dataclass(frozen=True, slots=True)

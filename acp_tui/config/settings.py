@@ -216,7 +216,7 @@ def _read_config(settings: Settings, config: toml_document.TomlDocument) -> None
 
 
 def _read_mcp_file(settings: Settings, document: toml_document.TomlDocument) -> None:
-    """Add the servers of `mcp.toml`. One in `config.toml` of the same name is later in the list and wins."""
+    """Add the servers of `mcp.toml`, before those of `config.toml`, which win if names are equal."""
     for name in document.data:
         if name not in ("mcp_servers", "mcp_state"):
             document.report_unknown_key((name,), ("mcp_servers", "mcp_state"))

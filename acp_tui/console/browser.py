@@ -1,6 +1,6 @@
 """Opens pages in the user's browser, which gets no access to the terminal.
 
-Why not `webbrowser`: it lets browsers write to the terminal, and starts those that take it over.
+`webbrowser` is not used, because it lets browsers write to the terminal, and also starts text browsers.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ def open_page(url: str) -> bool:
 def _command(url: str) -> list[str]:
     """Return the command that opens a page; empty if there is none.
 
-    `$BROWSER` is read as by other programs: a command in which `%s` stands for the address, or to which the
-    address is added.
+    As in other programs, `%s` in `$BROWSER` stands for the address. Without `%s`, the address is appended.
     """
     try:
         words = shlex.split(os.environ.get("BROWSER", "").partition(os.pathsep)[0])

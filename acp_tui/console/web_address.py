@@ -1,4 +1,4 @@
-"""The check of web addresses that others ask the user to open, with warnings about their hosts."""
+"""Checks web addresses that agents or servers ask the user to open, and warns about their hosts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_web_address(url: str) -> WebAddress:
 
 
 def is_safe_scheme(url: str) -> bool:
-    """Return whether requests to a URL cannot be read by others: it is https, or on this machine."""
+    """Return True if others cannot read requests to a URL, because it is https or on this machine."""
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or ""))
 

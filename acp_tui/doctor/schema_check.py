@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 UNSTABLE_UPDATES = frozenset({"subagent_update", "state_update", "session_message", "session_message_chunk"})
-"""Kinds of updates of the unstable schema, about subagents. They are not compared with it."""
+"""Kinds of updates about subagents, from the unstable schema. They are not checked."""
 UNSTABLE_FIELDS = frozenset({"update.name", "toolCall.name"})
 """Fields of the unstable schema that are not reported: agents use them, and acp-tui understands them."""
 
@@ -167,7 +167,7 @@ _SENTENCE_ENDS = {
     "greater_than_equal": "is too small",
     "less_than_equal": "is too large",
 }
-"""How the sentence about a wrong value ends, by pydantic's error type. Other types have a general end."""
+"""The end of the sentence about a wrong value, by pydantic's error type. Other types get a generic one."""
 
 
 def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:

@@ -82,8 +82,8 @@ def decide(
 ) -> Decision:
     """Allow or reject a request, or return "ask" if the user has to decide.
 
-    Saved `rules` that reject apply under every policy, those that allow only under the policies ask,
-    accept-edits and yolo. `run_rules` (`--allow`, `--reject`) apply under every policy. If `interactive` is
+    Of the saved `rules`, those that reject apply under every policy; those that allow apply only under the
+    policies ask, accept-edits and yolo. `run_rules` (`--allow`, `--reject`) always apply. If `interactive` is
     false, requests are rejected instead of returning "ask".
     """
     remembered = [rule for rule in rules if policy in _REMEMBERING or rule.decision == "reject"]

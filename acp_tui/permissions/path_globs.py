@@ -59,10 +59,10 @@ def escape(path: str) -> str:
 
 
 def unescape(pattern: str) -> str:
-    """Return the path of which `escape` made this pattern."""
+    """Return the path from which `escape` made this pattern."""
     return re.sub(r"\[([*?\[])\]", r"\1", pattern)
 
 
 def fold_case(path: str) -> str:
-    """Normalise a path as some file systems do: `Secrets` is `secrets`, and both encodings of `é` are one."""
+    """Normalise a path as some file systems do, which ignore case and the encoding of `é`."""
     return unicodedata.normalize("NFC", path).casefold()

@@ -111,7 +111,7 @@ def _command(source: UserAgent | UserTool) -> str:
 def _origin(origin: Origin | UserAgent | UserTool | Server) -> str:
     """Return where a value comes from, such as `config.toml:3` or `built in`.
 
-    Of the usual settings files only the name is shown, because `_show` prints their paths above the table.
+    The usual settings files are shown by name only, because `_show` prints their paths above the table.
     """
     if origin.file is None:
         return str(origin)

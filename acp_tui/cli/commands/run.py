@@ -156,7 +156,7 @@ def _stored_conversation(
     session: str,
     palette: Palette,
 ) -> BaseScreen:
-    """Return the screen of a recorded session, with the command line's options. It keeps its own folder."""
+    """Return the screen of a recorded session, in its own folder but with the command line's options."""
     changes: dict[str, Any] = {"program": None, "resume": session, "cwd": None, "add_dir": []}
     changes |= {"worktree": False, "worktree_name": None}
     given = argparse.Namespace(**(vars(args) | changes))
@@ -279,7 +279,7 @@ def _launcher(
     def start(palette: Palette, agent: str | None, session: str | None, in_worktree: bool) -> BaseScreen:
         """Return the screen for the chosen agent or session, with the command line's options.
 
-        A resumed session keeps its own folder. A name for a worktree is used only once.
+        A resumed session keeps its own folder. `--worktree-name` applies only to the first new session.
         """
         if session is not None:
             return _stored_conversation(args, on_created, session, palette)

@@ -59,7 +59,7 @@ class ServersHere:
 
 
 def servers_here(mcp_config_files: Sequence[Path] = (), folder: Path | None = None) -> ServersHere:
-    """Return the servers of a folder, by default the current one. Only saved answers count."""
+    """Return the servers of a folder, by default the current one. The user is not asked about any."""
     cwd = folder or Path.cwd()
     settings = config.load(cwd)
     found = [server for file in mcp_config_files for server in mcp.from_json_file(file)]

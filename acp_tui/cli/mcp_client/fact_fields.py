@@ -1,4 +1,4 @@
-"""What happened to a server: tested, given to an agent, used. For `acp-tui mcp list`."""
+"""When a server was last tested, given to an agent, and used, for `acp-tui mcp list`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def fact_fields(server: Server) -> Iterator[Field]:
-    """Yield what happened, with the time and the evidence. What never happened is left out."""
+    """Yield a field for each event, with its time and details. Events that never happened are left out."""
     facts = _facts(server)
     if facts.tested is not None:
         yield Field("tested", f"{_moment(facts.tested.at)}: {_outcome(facts.tested)}")
@@ -31,7 +31,7 @@ def fact_fields(server: Server) -> Iterator[Field]:
 
 
 def facts_json(server: Server) -> dict[str, Any]:
-    """Return what happened as JSON values; null if it never happened."""
+    """Return the events as JSON values; null for those that never happened."""
     facts = _facts(server)
     return {
         "tested": asdict(facts.tested) if facts.tested is not None else None,

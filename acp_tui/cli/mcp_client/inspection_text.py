@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.inspection import Inspection, ToolInfo
 
 MAX_NAMES = 12
-"""The names of a kind that are printed in the short form."""
+"""The maximum number of names of each kind to print in the short form."""
 MAX_DESCRIPTION = 200
 
 

@@ -8,11 +8,11 @@ import sys
 
 MAX_LINE_BYTES = 65_536
 END_OF_INPUT = b"\x04"
-"""Ctrl+D, as it is read while the terminal does not edit lines."""
+"""Ctrl+D, as it is read while the terminal's line editing is turned off."""
 
 
 class LineReader:
-    """Reads the lines of stdin, also of a terminal that does not edit lines."""
+    """Reads the lines of stdin, even from a terminal whose line editing is turned off."""
 
     def __init__(self) -> None:
         self._rest = b""  # what was read after the last line

@@ -28,7 +28,7 @@ def print_offers(
     Args:
         args: The arguments of the action, whose name is `args.action`.
         document: Returns what is printed with `--json`.
-        rows: Returns what is printed otherwise: a usage and a description.
+        rows: Returns the rows that are printed otherwise, each a usage and a description.
     """
     import asyncio
 

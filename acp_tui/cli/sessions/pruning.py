@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Remove the sessions beyond the limits, after a question, and return the exit code."""
+    """Remove the sessions beyond the limits if the user confirms, and return the exit code."""
     limits = config.load(Path.cwd()).log
     keep = limits.keep_sessions if args.keep is None else args.keep
     max_bytes = limits.keep_bytes if args.max_size is None else args.max_size

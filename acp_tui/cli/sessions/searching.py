@@ -1,4 +1,4 @@
-"""`acp-tui sessions search`: prints the lines of all sessions that match."""
+"""`acp-tui sessions search`: prints the matching lines of all sessions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _stored(hit: SessionHit) -> StoredSession:
 
 
 def _lines(hits: list[SessionHit]) -> list[str]:
-    """Return the hits below their sessions, the sessions in the order of their best hits."""
+    """Return the lines to print: each session, followed by its hits. Sessions with better hits come first."""
     width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
     by_session: dict[str, list[SessionHit]] = {}
     for hit in hits:

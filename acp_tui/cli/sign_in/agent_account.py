@@ -33,7 +33,7 @@ DECLINED: dict[str, dict[str, Any]] = {
     "session/request_permission": {"outcome": {"outcome": "cancelled"}},
     "elicitation/create": {"action": "decline"},
 }
-"""The answers to questions, although acp-tui offered none. All other requests are refused."""
+"""The results that decline questions an agent asks although it must not. All other requests are refused."""
 
 
 class AgentAccount:
@@ -49,7 +49,7 @@ class AgentAccount:
 
     @property
     def session(self) -> Session:
-        """What the agent has said."""
+        """The state reported by the agent so far, such as its sign-in methods."""
         return self._recorder.session
 
     @property

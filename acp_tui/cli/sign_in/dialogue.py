@@ -65,7 +65,7 @@ class SignInDialogue:
                 self.say("")
 
     def say(self, sentence: str) -> None:
-        """Print a sentence of acp-tui, or only end the agent's line if it is empty."""
+        """End the agent's unfinished line, if any, then print the sentence unless it is empty."""
         if self._within_line:
             _print("")
         self._within_line = False
@@ -89,7 +89,7 @@ class SignInDialogue:
     async def may_run(self, method: AuthMethod, cwd: str) -> bool:
         """Show the command that the agent suggests in full, and ask whether to run it.
 
-        Return False if the agent shall sign in by itself. Raises `UserError` if the user wants neither.
+        Return False if the agent should sign in by itself. Raises `UserError` if the user wants neither.
         """
         assert method.suggested is not None
         suggested = method.suggested

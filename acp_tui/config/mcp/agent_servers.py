@@ -40,7 +40,7 @@ class UnsentServer(NamedTuple):
 
 
 class _NotWantedError(CannotSendError):
-    """A server that is disabled, replaced, or meant for other agents, as the user configured it."""
+    """A server that the user's configuration disables, replaces, or limits to other agents."""
 
 
 def servers_for_agent(

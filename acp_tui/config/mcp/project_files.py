@@ -21,7 +21,7 @@ PROJECT_FILES = {
     ".vscode/mcp.json": "servers",
     ".gemini/settings.json": "mcpServers",
 }
-"""The files, each with the key that contains the servers. Of servers with one name, the first is used."""
+"""The files, each with the key that contains the servers. If a name occurs twice, the first is used."""
 MAX_SERVERS = 20
 """The maximum number of servers in a folder. The user is asked about each one."""
 MAX_DEFINITION_CHARACTERS = 4_000

@@ -161,7 +161,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "connection": _connection,
 }
 _JSON_CHECKS = _CHECKS | {"timeout": _milliseconds, "oauth": oauth_settings}
-"""In JSON files, as in Gemini CLI and Claude Code, `timeout` is in milliseconds and `oauth` is a key."""
+"""The checks for JSON files, where `timeout` is in milliseconds and `oauth` is also accepted."""
 
 
 def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool = False) -> Server:

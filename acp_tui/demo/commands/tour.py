@@ -80,7 +80,7 @@ def _summary(job: Job, read: bool, edited: bool, ended: CommandResult | None) ->
 
 
 def _next(turn: Turn) -> str:
-    """Return a text that suggests commands to try next, as far as the client supports them."""
+    """Return a text that suggests commands to try next, among those that the client supports."""
     questions = "`/permission` and `/elicit`" if turn.capabilities.elicitation else "`/permission`"
     return _NEXT.format(questions=questions)
 

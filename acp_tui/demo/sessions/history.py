@@ -49,7 +49,7 @@ class History:
             )
 
     def add_raw(self, params: dict[str, Any]) -> None:
-        """Append the parameters of a `session/update`, which may be one of a subagent's session."""
+        """Append the parameters of a `session/update`, which may belong to a subagent's session."""
         self.updates.append({"sessionUpdate": RAW, "params": params})
 
     def _merge_target(self, update: Update) -> Update | None:

@@ -34,7 +34,7 @@ class OpenSession:
             self.turn_task.cancel()
 
     def run_subagent(self, session_id: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run the work of a subagent, which `cancel_subagent` cancels, and return its task."""
+        """Run the work of a subagent in a task that `cancel_subagent` can cancel, and return the task."""
         task = self._subagents[session_id] = asyncio.create_task(work)
         task.add_done_callback(lambda _: self._subagents.pop(session_id, None))
         return task

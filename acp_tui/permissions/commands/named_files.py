@@ -136,7 +136,7 @@ def _words(step: Step) -> Iterator[tuple[str, bool]]:
 def _counts(path: str, step: Step, *, writes: bool) -> bool:
     """Return whether a path must be checked for being sensitive.
 
-    A `.git` that is only read is usually an excluded path, and a `HEAD` a revision: these need not be.
+    A `.git` that is only read is usually an excluded path, and `HEAD` a revision; neither is checked.
     """
     if writes:
         return True

@@ -103,7 +103,7 @@ def runs_others(name: str) -> bool:
 
 
 def prefix_lengths(words: tuple[str, ...]) -> list[int]:
-    """Return how many leading words of a command a rule may consist of: the possible numbers, largest first.
+    """Return the numbers of leading words of a command that a rule may consist of, largest first.
 
     The list is empty if such rules would allow any program.
     """
@@ -134,7 +134,7 @@ Words = tuple[tuple[str, bool], ...]
 class Wrapped:
     """What a wrapper runs: a script for the shell, or some of the wrapper's own words.
 
-    These are the words from index `start` to before `stop`, or to the last one if `stop` is None.
+    The words are those from index `start` up to but excluding `stop`; to the end if `stop` is None.
     """
 
     start: int = 0

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _found(source: str | None) -> list[FoundServer]:
-    """Return the servers that `--from` means. Raises `UserError` if there are none."""
+    """Return the servers that `--from` selects. Raises `UserError` if there are none."""
     if source is None:
         return found_servers(print_message)
     known = [one for one in found_servers(print_message) if one.matches(source)]

@@ -1,4 +1,4 @@
-"""The MCP servers in the user's files of other programs, which are only read."""
+"""The MCP servers that the user has defined for other programs. Their files are never changed."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class FoundServer:
 
     @property
     def place(self) -> str:
-        """Where it was found, for the user."""
+        """Where the server was found, as shown to the user."""
         return f"{self.client.title}, for {self.project}" if self.project else self.client.title
 
     def matches(self, source: str) -> bool:
-        """Return whether `--from SOURCE` means the place of this server."""
+        """Return whether `--from SOURCE` selects this server."""
         return source in (self.client.name, str(self.server.file), self.project)
 
     def entry(self) -> dict[str, Any]:

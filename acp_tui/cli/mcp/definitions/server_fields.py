@@ -54,7 +54,7 @@ def definition_fields(server: Server) -> Iterator[Field]:
 
 
 def option_fields(server: Server) -> Iterator[Field]:
-    """Yield the options that are set and that no agent can be told."""
+    """Yield the options that are set and that ACP cannot pass to an agent."""
     if server.cwd:
         yield Field("folder", server.cwd, "cwd")
     if server.sign_in is not None:
@@ -125,7 +125,7 @@ def masked(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def _masked_words(words: Sequence[str]) -> list[str]:
-    """Return arguments with secrets masked, also those that only the word before shows to be one."""
+    """Return arguments with secrets masked, even those that only the preceding word marks as secret."""
     try:
         return shlex.split(redact_text(shlex.join(words)))
     except ValueError:  # a quotation mark was masked

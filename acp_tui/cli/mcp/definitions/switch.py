@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Save the answer in `mcp.toml` and print what it means."""
+    """Save the new state in `mcp.toml` and print its effect."""
     from acp_tui.store.own_mcp_servers import switch_server
 
     here = servers_here()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 SIGN_IN_COMMAND = "signin"
-"""The agent refuses a prompt with this command until the user has signed in."""
+"""The command whose prompt the agent refuses until the user has signed in."""
 
 
 @slash_command(SIGN_IN_COMMAND, "Refused until you have signed in; your client then sends it again")

@@ -51,7 +51,7 @@ async def change_commands(turn: Turn) -> None:
 
 @slash_command("forget", "Forget this session, as some agents do when they are restarted")
 async def forget(turn: Turn) -> None:
-    """Let the agent refuse to open the session again."""
+    """Forget the session: from now on, the agent refuses to reopen it."""
     turn.stored.forgotten = True
     await turn.say(
         "I will not remember this session. Restart me with `F5`, or quit and run `acp-tui demo --continue`. "

@@ -51,7 +51,7 @@ _ERRORS: dict[str, Any] = {
 
 @slash_command("error", "Answer the prompt with an error", "[" + "|".join(_ERRORS) + "]")
 async def error(turn: Turn) -> None:
-    """Answer the prompt with the one of `_ERRORS` that the argument names.
+    """Answer the prompt with the error from `_ERRORS` that the argument names.
 
     Agents send errors in all these forms. The last two violate JSON-RPC.
     """
@@ -72,7 +72,7 @@ _REASONS: tuple[StopReason, ...] = get_args(StopReason)
 async def stop(turn: Turn) -> StopReason:
     """End the turn with the stop reason that the argument names.
 
-    For `unknown` it is one that the protocol does not contain.
+    `unknown` stands for a stop reason that the protocol does not define.
     """
     await turn.say("This sentence is cut off in the mid")
     if turn.argument == "unknown":

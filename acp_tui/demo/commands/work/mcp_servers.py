@@ -28,7 +28,7 @@ USAGE = "Call a tool with its name and a JSON object: `/mcp call TOOL {…}`."
     "mcp", "The MCP servers that the client sent, and their tools; or call one", "[call TOOL JSON]"
 )
 async def mcp(turn: Turn) -> None:
-    """Connect to the MCP servers, which other agents do when a session starts. List or call their tools."""
+    """Connect to the MCP servers and list or call their tools. Other agents connect when a session starts."""
     if not turn.session.mcp_servers:
         await turn.say("Your client sent no MCP servers.")
         return
