@@ -23,8 +23,7 @@ class CpuLimitError(Exception):
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Raise `CpuLimitError` in the block once the process has spent this many seconds of CPU time in it.
-    """
+    """Raise `CpuLimitError` in the block once the process has spent this much CPU time in it."""
     active = True
 
     def stop(*_: object) -> None:

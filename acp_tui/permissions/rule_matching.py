@@ -76,7 +76,7 @@ def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Matc
 
 
 def strongest(rules: Iterable[Rule]) -> Rule | None:
-    """Return the one of the matching rules that decides, see the module's docstring; None without rules."""
+    """Return the rule that decides if all of these match (see the module's docstring); None without rules."""
     return max(rules, key=lambda rule: (rule.decision == "reject", *rule.narrowness), default=None)
 
 
@@ -133,10 +133,7 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
 
 
 def _needs_files(subject: Subject) -> bool:
-    """Return True if such a request is allowed only when all its files are known.
-
-    An unknown one could be outside the workspace.
-    """
+    """Return True if requests of this kind are allowed only when all their files are known.
     return subject.kind in PATH_KINDS
 
 
@@ -189,7 +186,7 @@ def _is_tool(rule: Rule, subject: Subject) -> bool:
 
 
 def _may_be_tool(rule: Rule, subject: Subject) -> bool:
-    """Return whether a call may be for a rejected tool: agents write some characters differently."""
+    """Return whether a call may be for a rejected tool. Agents change some characters of tools' names."""
     pairs = ((rule.server, subject.server), (rule.tool, subject.tool))
     return subject.server is not None and all(
         rejected is None or fold_mcp_name(rejected) == fold_mcp_name(used or "") for rejected, used in pairs

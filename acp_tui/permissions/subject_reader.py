@@ -56,7 +56,7 @@ def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
 
 
 def subject_of_mcp_call(server: str, tool: str, arguments: Any, context: PathContext) -> Subject:
-    """Return the subject of a call of an MCP tool that acp-tui carries: server and tool are certain.
+    """Return the subject of an MCP call that acp-tui itself forwards: server and tool are certain.
 
     As with other requests, arguments that contain a command make it an `execute`.
     """
@@ -315,7 +315,7 @@ def _about_files(kind: str, targets: tuple[Target, ...], context: PathContext) -
 
 
 def _mcp_tool(call: ToolCall, tool: FoundTool) -> Subject | None:
-    """Return the use of an MCP tool; None if the call is none. One that only the title names is uncertain."""
+    """Return the subject if the call uses an MCP tool, else None. A tool named only in the title is uncertain."""
     titled = call.mcp_tool
     if tool.doubt:
         return Subject(kind="mcp", description=reveal_line(_use(call)))

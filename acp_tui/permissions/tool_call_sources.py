@@ -166,7 +166,7 @@ _UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's nam
 
 
 def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
-    """Return the tool that names without `mcp__` refer to: `named`, if all of them agree with it."""
+    """Return the tool `named`, unless one of the `names`, which lack `mcp__`, is of another tool."""
     if named is None:
         return FoundTool()
     if not all(name.endswith(named.name) for name in names):

@@ -46,7 +46,7 @@ class Comment:
 
 
 def _places(wanted: Sequence[str], lines: Sequence[str]) -> list[int]:
-    """Return the indexes in `lines` at which the wanted lines begin, without other lines in between."""
+    """Return the indexes in `lines` at which the wanted lines occur as an uninterrupted sequence."""
     if not wanted:
         return []
     count = len(wanted)

@@ -152,6 +152,6 @@ def _decided(file: ChangedFile, verb: Verb, parts: Sequence[Part] | None) -> Cha
 
 
 def _rebase(before: ChangedFile, current: ChangedFile, verb: Verb) -> ChangedFile:
-    """Return a file without the effect of a decision, although the file was changed after the decision."""
+    """Return a file with a decision undone, keeping what has changed in the file since."""
     old, now = (before.old, current.now) if verb == "accept" else (current.old, before.now)
     return ChangedFile.between(before.path, old, now, authors=current.authors, obstacle=current.obstacle)

@@ -34,7 +34,7 @@ class FieldChoice:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits for the value of a field. For a list, the limits of texts and numbers are for its items."""
+    """The limits for the value of a field. For a list, those for texts and numbers apply to each item."""
 
     min_length: int = 0
     max_length: int | None = None

@@ -1,4 +1,4 @@
-"""Resolves references inside one schema, and merges a schema with its `allOf` of one part."""
+"""Resolves references inside one schema, and merges an `allOf` that has only one part into its schema."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _enter_lock(stack: ExitStack, path: Path) -> None:
-    """Take the lock that one update holds. Another process's update is waited for, and not repeated then."""
+    """Take the lock for updates. If another process is updating the index, wait until it has finished."""
     while True:
         try:
             stack.enter_context(file_lock(path, timeout=0))

@@ -17,7 +17,7 @@ FORMAT = 2
 BUSY_SECONDS = 10.0
 """Seconds to wait while another process writes."""
 POSITION_BITS = 24
-"""In an entry's number, these lower bits are its position in the session. The others number the session."""
+"""The number of lower bits of an entry's number that hold its position. The others number the session."""
 
 _TABLES = """
 CREATE TABLE sessions (

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
 
 COMMIT_SECONDS = 1.0
-"""Seconds between two commits. Until then, searches do not find the sessions indexed since."""
+"""Seconds between two commits. Searches find indexed sessions only after the next commit."""
 
 
 @dataclass(frozen=True, slots=True)

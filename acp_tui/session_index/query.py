@@ -16,7 +16,7 @@ MAX_WORDS = 12
 MAX_LINE_CHARACTERS = 160
 """Longer matching lines are shortened around the match."""
 MAX_LINES = 40
-"""The number of matches of each word in an entry whose lines are compared."""
+"""For each word, only the lines of its first matches in an entry are compared: at most this many."""
 TYPICAL_CHARACTERS = 600
 """The length of a usual entry. In longer ones, a match counts less."""
 MAX_COUNT = 20
@@ -46,11 +46,11 @@ class Query:
         return cls(" ".join(typed.split()), tuple(dict.fromkeys(words_of(typed)))[:MAX_WORDS])
 
     def match_expression(self) -> str:
-        """Return the query for FTS5. The words hold no character that has a meaning there."""
+        """Return the query for FTS5. Nothing is escaped: words contain only letters and digits."""
         return " AND ".join(f'"{word}"*' for word in self.words)
 
     def relevance(self, text: str) -> float:
-        """Return how well a text matches: BM25 without the rarity of the words, more for the typed phrase."""
+        """Return how well a text matches: BM25 without word rarity, plus a bonus for the typed phrase."""
         compared = plain(text)
         length = 0.25 + 0.75 * len(compared) / TYPICAL_CHARACTERS
         counts = (min(compared.count(word), MAX_COUNT) for word in self.words)
@@ -58,7 +58,7 @@ class Query:
         return score + (len(self.words) if self.phrase in compared else 0.0)
 
     def hit(self, text: str) -> Hit:
-        """Return the line of a text with the phrase, else the first one with the most of the words."""
+        """Return the line of a text that has the phrase, else the first of those with the most words."""
         compared = plain(text)
         if len(compared) != len(text):  # some characters become two
             text = compared

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_CANDIDATES = 120
-"""The number of matching entries, the newest first, that are ranked."""
+"""The maximum number of matching entries to rank. If there are more, the newest are ranked."""
 MAX_SCANNED = 50_000
-"""The number of matching entries among which those of certain sessions are looked for."""
+"""The maximum number of matching entries to go through for those of certain sessions."""
 MAX_HITS = 50
 MAX_HITS_PER_SESSION = 3
 HALF_LIFE_SECONDS = 30 * 86_400.0

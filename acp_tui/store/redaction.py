@@ -131,7 +131,7 @@ class Redactor:
         return frame | {"params": params | {key: call | parts}}
 
     def _content(self, item: Any) -> Any:
-        """Mask an item of a tool call's content, unless it is the diff of another, harmless file."""
+        """Mask an item of a tool call's content, unless it is the diff of a file that is not sensitive."""
         if isinstance(item, dict) and item.get("type") == "diff" and not self._names_sensitive(item):
             return item
         return _masked(item, _HARMLESS_KEYS)

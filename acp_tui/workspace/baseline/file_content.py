@@ -52,7 +52,7 @@ def _read(path: bytes, max_size: int) -> FileContent:
 
 
 def signature(path: bytes) -> tuple[int, ...] | None:
-    """Return a value that changes whenever the file does. The file is not read. None if there is none."""
+    """Return a value that changes whenever the file does, without reading it; None if there is no file."""
     try:
         status = os.lstat(path)
     except OSError:

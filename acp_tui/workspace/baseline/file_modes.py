@@ -13,7 +13,7 @@ class FileModes:
         self._unusual: dict[bytes, int] = {}
 
     def remember(self, name: bytes, mode: int) -> None:
-        """Remember the mode of a file, as in `st_mode`."""
+        """Remember the `st_mode` of a file."""
         if stat.S_ISREG(mode) and self._usual.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
             self._unusual[name] = mode
 
@@ -25,7 +25,7 @@ class FileModes:
 
 
 def git_mode(mode: int) -> int:
-    """Return the mode that git stores for a mode as in `st_mode`."""
+    """Return the mode that git stores for a file with this `st_mode`."""
     if stat.S_ISLNK(mode):
         return 0o120000
     return 0o100755 if mode & stat.S_IXUSR else 0o100644

@@ -36,7 +36,8 @@ class OpenFolder:
     def working_directory(self) -> Iterator[str]:
         """Yield a path of this folder that is valid within the block, also in a child process.
 
-        macOS has no such path. There the real path is used. Raises `Refusal` if that leads elsewhere by now.
+        On macOS, which has no such path, this is the real path. Raises `Refusal` if the real path no longer
+        leads to this folder.
         """
         with self._descriptor.borrow() as number:
             if _HAS_FD_DIRECTORY:

@@ -190,7 +190,7 @@ class PrivateGit:
         return self.directory / "objects" / blob[:2] / blob[2:]
 
     def present(self, names: Sequence[str]) -> set[str]:
-        """Return those of these names under which a content is stored."""
+        """Return the names, out of these, whose content is stored."""
         return {name.decode() for name in self.blob_sizes([name.encode() for name in names])}
 
     def blob_sizes(self, names: Sequence[bytes]) -> dict[bytes, int]:

@@ -60,7 +60,7 @@ class Row:
         """Whether the next row continues the same line."""
 
     def put(self, column: int, text: str, style: Style, width: int) -> None:
-        """Write text at a column: narrow characters, or one character of another width, but not 0."""
+        """Write text at a column: a run of narrow characters, or one other character whose width is not 0."""
         if column >= self.width or (column == 0 and width >= self.width):
             if column < self.width:
                 self._parts.clear()
@@ -76,7 +76,7 @@ class Row:
         self.width = len(cells)
 
     def mark(self, column: int, character: str) -> bool:
-        """Add a combining mark to the character before a column. Return False if it cannot take one."""
+        """Add a combining mark to the character before a column. Return False if that cannot take a mark."""
         cells = self._as_cells()
         at = min(column, len(cells)) - 1
         while at > 0 and not cells[at][0]:

@@ -82,7 +82,7 @@ class ScreenBuffer:
         )
 
     def _append_to_scrollback(self, parts: list[Part]) -> list[Part]:
-        """Add the text that would scroll off at once to the scrollback, and return the other parts."""
+        """Add the text that would immediately scroll off to the scrollback, and return the other parts."""
         assert self._scrollback is not None
         left: list[Part] = []
         lines = self.height
@@ -145,7 +145,7 @@ class ScreenBuffer:
         self.column += width
 
     def _tab(self) -> None:
-        """Move to the next tab stop. After a row's text, store a tab, so that copied text contains it."""
+        """Move to the next tab stop. Past the end of a row's text, store a tab, so that copied text contains it."""
         if self.column >= self.width and self.autowrap:
             self._wrap()
         row = self.rows[self.line]

@@ -22,7 +22,7 @@ PAGE_CHARACTERS = 8192
 
 
 class _Page:
-    """A few thousand characters, counted, so that a reader can skip the page without reading its text."""
+    """A few thousand characters with their counts, so that a reader can skip the page without reading it."""
 
     __slots__ = ("characters", "newlines", "parts")
 
@@ -131,7 +131,7 @@ class Scrollback:
                 yield text, style
 
     def since(self, line: int) -> tuple[int, Iterator[Part]]:
-        """Return the text from the page in which `line` begins, and before it the number of its first line.
+        """Return the number of the first line, then the text, starting at the page in which `line` begins.
 
         If that page was dropped, the text begins with the first page after it. The head is included only if
         nothing was dropped.

@@ -178,7 +178,7 @@ def _require_descendant(git: UserGit, target: str) -> None:
 
 
 def _checkout_of(git: UserGit, branch: str) -> Path | None:
-    """Return the folder in which a branch is checked out; None if it is not."""
+    """Return the folder in which a branch is checked out; None if there is no such folder."""
     folder = None
     for line in git.guarded("worktree", "list", "--porcelain").splitlines():
         if line.startswith(b"worktree "):
