@@ -23,7 +23,11 @@ class CpuLimitError(Exception):
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Raise `CpuLimitError` in the block once the process has spent this much CPU time in it."""
+    """Raise `CpuLimitError` in the block once the process has spent this much CPU time in it.
+
+    Use this in the main thread only, and do not nest it. Regular expressions check for signals while they
+    search, so even one that would take years is ended.
+    """
     active = True
 
     def stop(*_: object) -> None:

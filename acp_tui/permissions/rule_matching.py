@@ -134,6 +134,9 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
 
 def _needs_files(subject: Subject) -> bool:
     """Return True if requests of this kind are allowed only when all their files are known.
+
+    An unknown file could be outside the workspace.
+    """
     return subject.kind in PATH_KINDS
 
 

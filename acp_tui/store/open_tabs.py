@@ -81,7 +81,7 @@ class OpenTabsFile:
 
 
 def take_open_tabs(state_dir: Path, folder: Path | str) -> list[SavedTab]:
-    """Return the tabs of the latest run that ended in a folder, and remove its file. Empty if there is none."""
+    """Return the tabs of the latest run that ended in a folder, and remove its file; else an empty list."""
     wanted = os.path.realpath(folder)
     for path in _newest_first(_directory(state_dir)):
         content = _read(path)

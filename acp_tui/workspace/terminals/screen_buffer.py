@@ -145,7 +145,7 @@ class ScreenBuffer:
         self.column += width
 
     def _tab(self) -> None:
-        """Move to the next tab stop. Past the end of a row's text, store a tab, so that copied text contains it."""
+        """Move to the next tab stop. After a row's text, store a tab, so that copying the text includes it."""
         if self.column >= self.width and self.autowrap:
             self._wrap()
         row = self.rows[self.line]

@@ -191,7 +191,7 @@ def _new_folder(parent: Path, stem: str) -> Path:
 
 
 def _folder_of_repository(data_dir: Path, top: Path) -> Path:
-    """Return the folder for the worktrees of a repository. It is unique to the repository's path."""
+    """Return the folder for the worktrees of a repository. Its name has a hash of the repository's path."""
     digest = hashlib.sha256(os.fsencode(top)).hexdigest()[:6]
     return worktrees_directory(data_dir) / f"{_slug(top.name) or 'repository'}-{digest}"
 
