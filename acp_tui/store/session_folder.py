@@ -115,7 +115,7 @@ class SessionFolder:
             self._notify("Recording resumed; messages sent in between are missing")
 
     def _on_file_error(self, what: str, error: OSError) -> None:
-        """Report once that a file cannot be saved, but not while the wire log fails, which has its own notice."""
+        """Report once that a file cannot be saved. While the wire log fails, only its failure is reported."""
         if what not in self._reported and not self._log_fails:
             self._reported.add(what)
             self._notify(f"{what} could not be saved: {_reason(error)}")

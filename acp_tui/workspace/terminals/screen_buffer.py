@@ -145,7 +145,7 @@ class ScreenBuffer:
         self.column += width
 
     def _tab(self) -> None:
-        """Move to the next tab stop. After a row's text, store a tab, so that copying the text includes it."""
+        """Move to the next tab stop. After the text of a row, store a tab, so that it is copied too."""
         if self.column >= self.width and self.autowrap:
             self._wrap()
         row = self.rows[self.line]
