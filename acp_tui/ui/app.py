@@ -83,10 +83,10 @@ class AcpTui(ResilientApp):
             theme: The theme to use instead of the one in the settings.
             settings: The settings that the first frame needs.
             launcher: Makes the launcher; None if there is none, as in a replay.
-            sessions: Makes the screen with the recorded sessions, likewise.
+            sessions: Makes the screen with the recorded sessions; None if there is none.
             open_tabs: Where the open tabs are saved; None if they are not.
-            restored_tabs: Makes the screens of an earlier run's tabs, those before the first screen and
-                those after it.
+            restored_tabs: Makes the screens of an earlier run's tabs: a list of those to the left of the
+                first screen, and a list of those to its right.
         """
         self._settings = settings
         self._problems: list[str] = []
@@ -158,7 +158,7 @@ class AcpTui(ResilientApp):
             await super().on_event(event)
 
     def take_early_text(self) -> str:
-        """Remove and return the text typed before the first frame. Stop at a key that is no character."""
+        """Remove and return the text typed before the first frame, up to the first key that types nothing."""
         text = ""
         while self._early_keys and self._early_keys[0].is_printable:
             text += self._early_keys.pop(0).character or ""
@@ -282,7 +282,7 @@ class AcpTui(ResilientApp):
         return self._make_launcher is not None and not is_launcher_open
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether an action is available now. The footer omits the keys of others."""
+        """Return whether an action is available now. If not, the footer omits its keys."""
         match action:
             case "sessions":
                 return self._make_sessions is not None and self._may_open_sessions
@@ -321,7 +321,7 @@ class AcpTui(ResilientApp):
             self.notify("No agent is waiting for you.", timeout=3)
 
     def action_overview(self) -> None:
-        """Show all open conversations and what they are doing, or close that screen."""
+        """Open or close the screen that shows all open conversations and what they are doing."""
         from acp_tui.ui.screens.overview.overview_screen import OverviewScreen
 
         if isinstance(self.screen, OverviewScreen):
@@ -340,7 +340,7 @@ class AcpTui(ResilientApp):
 
     @property
     def _may_open_sessions(self) -> bool:
-        """False below a dialog, whose keys would be lost, and if the screen is open already."""
+        """False while a dialog is open, because its keys would be lost, or while the sessions are shown."""
         return isinstance(self.screen, BaseScreen) and not self.screen.lists_sessions
 
     def rename_session(self, session: str, name: str) -> bool:
@@ -377,11 +377,11 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- the end
 
     async def action_quit(self) -> None:
-        """Quit. While the agent works, that takes two requests shortly after each other."""
+        """Quit. While an agent works, quit only if the user asks twice in quick succession."""
         self._quit_guard.request()
 
     def shut_down(self, signal_number: int) -> None:
-        """Exit because of a signal. A program on the terminal, such as an editor, ends first."""
+        """End any program on the terminal, such as an editor, and then exit because of a signal."""
         self.exit_signal = self.exit_signal or signal_number
         self._ending = asyncio.create_task(self._end_programs_and_exit())
 

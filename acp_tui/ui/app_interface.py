@@ -1,4 +1,7 @@
-"""What other modules use of the app, besides Textual's own methods. The app imports them, not vice versa."""
+"""What other modules may use of the app, besides Textual's own methods.
+
+They cannot import the app, because the app imports them.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ class AppInterface(Protocol):
         """Return the conversations of this app."""
 
     def take_early_text(self) -> str:
-        """Remove and return the text typed before the first frame. Stop at a key that is no character."""
+        """Remove and return the text typed before the first frame, up to the first key that types nothing."""
 
     async def deliver_early_keys(self) -> None:
         """Process the keys held back until the first screen was mounted."""

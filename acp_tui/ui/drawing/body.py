@@ -62,7 +62,7 @@ class LongBody(Body, Protocol):
     """
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines exact. The number of line `first` stays; later ones may change."""
+        """Make the heights of these lines exact. Line `first` keeps its number; later lines may move."""
 
     def position_at(self, line: int) -> Any:
         """Return the position of a line, which stays valid when heights above it change."""

@@ -39,7 +39,7 @@ def hanging_lines(first: Spans, spans: Spans, width: int, indent: int = INDENT) 
 
 
 def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> list[Strip]:
-    """Wrap text like `hanging_lines`, but keep only a few lines, and a marker with the key that shows all."""
+    """Wrap text like `hanging_lines`. Keep a few lines, and add a marker with the key that shows all."""
     lines = hanging_lines(first, spans, context.width)
     missing = len(lines) - MAX_LINES_SHORT
     if context.full or missing <= 1:

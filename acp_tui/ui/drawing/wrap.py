@@ -1,4 +1,4 @@
-"""Wrapping of styled text to a width in cells, with regard to wide, combining and joined characters.
+"""Wrapping of styled text to a width in cells, aware of wide, combining and joined characters.
 
 Tabs become spaces, because a terminal does not erase the cells that a tab skips.
 """

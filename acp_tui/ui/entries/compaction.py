@@ -60,7 +60,7 @@ class CompactionBody:
         return "\n".join(filter(None, (compaction_words(entry), entry.error, entry.text)))
 
     def update(self) -> bool:
-        """Draw the new text. Return False if more than the summary's end changed."""
+        """Draw text appended to the summary. Return False if anything else changed."""
         entry = self._entry
         same = self._shown == (compaction_words(entry), entry.error) and self._parts is entry.parts
         return same and self._summary is not None and self._summary.update()

@@ -31,7 +31,7 @@ class KeySequencer:
     """Holds back a program key until earlier input was handled, and later input until the screen is ready.
 
     A program key, such as Alt+1, acts as soon as the app sees it, while characters wait in the message queue
-    of a widget. Without this, keys that arrive together act on the wrong tab.
+    of a widget. Without the sequencer, keys that arrive together act on the wrong tab.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class KeySequencer:
         self._app.run_worker(release, group="keys")
 
     async def _release(self, changing: Widget | None = None) -> None:
-        """Dispatch what is held back. `changing`: received a key that changes the screen."""
+        """Dispatch what is held back, after the widget `changing` has handled a key that changes screens."""
         try:
             if changing is not None:
                 await self._screen_ready(changing)
@@ -117,7 +117,7 @@ class KeySequencer:
                 return
 
     async def _handled(self, widget: Widget) -> None:
-        """Wait until a widget and its parents, which get the keys it does not use, have handled them."""
+        """Wait until a widget has handled its keys, and its parents those that it does not use."""
         for node in [*(node for node in widget.ancestors_with_self if node is not self._app), self._app]:
             handled = asyncio.Event()
             if node.call_later(handled.set):

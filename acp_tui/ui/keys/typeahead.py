@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 def forward_typeahead(widget: Widget, event: Key) -> bool:
     """Pass a key to the widget that has the focus now. Return False if `widget` itself should handle the key.
 
-    Textual queues a key with the widget that has the focus when it is pressed. By the time it is handled, an
-    earlier key may have moved the focus. If nothing has the focus (a dialog came up), `widget` keeps the key.
-    It also keeps it if the user went to another tab after typing: the key was meant for this one.
+    When a key is pressed, Textual queues it with the widget that has the focus. By the time the key is
+    handled, an earlier one may have moved the focus. `widget` keeps the key if nothing has the focus (a
+    dialog came up), and if the user has switched to another tab: the key was meant for the tab of `widget`.
     """
     app = widget.app
     if app.focused in (widget, None) or widget.screen not in app.screen_stack:

@@ -1,7 +1,7 @@
 """Checks the user's own keys, from `[keys]` in the settings.
 
-A key that the user binds is taken from the action that had it in the same scope, and a problem reports that.
-In scopes where text is typed, letters cannot be bound.
+If another action in the same scope has a key that the user binds, it loses that key, and that is reported as
+a problem. In scopes where text is typed, letters cannot be bound.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Keymap:
 
 
 def check_keys(wanted: Mapping[str, str]) -> Keymap:
-    """Check the user's keys by action id, separated by commas. A wrong key rejects only its own action."""
+    """Check `wanted`: for each action id, keys separated by commas. Drop actions with a wrong key."""
     keymap = Keymap()
     for name, wanted_keys in wanted.items():
         if name not in KEYS:

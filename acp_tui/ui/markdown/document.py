@@ -174,8 +174,8 @@ class Document:
         """Return the line that a section continues, if its paragraph started in an earlier section.
 
         For the exact line, the paragraph must be laid out from its start. If that is more than
-        `MAX_LOOKBEHIND` sections away, the line is estimated, and `settle` corrects it once the sections
-        before are drawn.
+        `MAX_LOOKBEHIND` sections away, the line is estimated, and `settle` corrects it once those
+        sections are drawn.
         """
         if not self._continues_paragraph(index):
             return None
@@ -233,7 +233,7 @@ class Document:
                 reset = self._reset_paragraph(index)
 
     def _reset_paragraph(self, index: int) -> int:
-        """Drop the lines of a section and those that continue its paragraph. Return the last one's index."""
+        """Drop the lines of a section and of all that continue its paragraph. Return the last one's index."""
         while True:
             layout = self._layouts[index]
             if isinstance(layout, TextLayout):
@@ -247,7 +247,7 @@ class Document:
 
 
 def _growing_block(tail: list[Section]) -> int | None:
-    """Return the `Section.block` of the code that is open at the end of the text; None if none is."""
+    """Return the `Section.block` of the code that is open at the end of the text; None if there is none."""
     section = tail[-1] if tail else None
     return section.block if section and section.fence and not section.fence.closed else None
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class LineReader:
-    """Joins chunks of text into lines. Long lines are cut at the same places whatever the chunks are."""
+    """Joins chunks of text into lines. Where long lines are cut does not depend on the chunks."""
 
     def __init__(self, partial: list[str] | None = None) -> None:
         self._partial = partial or []
@@ -29,8 +29,8 @@ class LineReader:
     def read(self, text: str, cut_position: Callable[[str], int]) -> Iterator[tuple[str, bool]]:
         """Read more text. Return complete lines and parts of long lines, and whether each ends a line.
 
-        `cut_position` returns the length of the first part of a long line. It is called only after the caller
-        has processed the parts before, on which the result may depend.
+        `cut_position` returns the length of the first part of a long line. Its result may depend on earlier
+        parts, so it is called only after the caller has processed them.
         """
         for number, line in enumerate(text.split("\n")):
             if number:

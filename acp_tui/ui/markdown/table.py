@@ -161,7 +161,7 @@ def _share(wanted: list[int], room: int) -> list[int]:
 
 
 def _grow(least: list[int], wanted: list[int], room: int) -> list[int]:
-    """Widen the columns from `least` to fill `room`, each in proportion to what it lacks of `wanted`."""
+    """Widen the columns from `least` to fill `room`, each in proportion to how far it is below `wanted`."""
     missing = [want - have for want, have in zip(wanted, least, strict=True)]
     spare, total = room - sum(least), sum(missing)
     return [have + spare * more // total for have, more in zip(least, missing, strict=True)]

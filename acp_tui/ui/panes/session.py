@@ -29,7 +29,7 @@ SHOWN_FACTS = frozenset(
 
 
 SERVER_KEY = "mcp server: "
-"""What the keys of MCP servers begin with. Those of options are the options' ids."""
+"""The prefix of the item keys of MCP servers. The item keys of options are the options' ids."""
 
 
 class SessionPane(Pane):

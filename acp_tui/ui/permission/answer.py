@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PermissionAnswer:
-    """The option the user chose, the rules to save, and the reason of a rejection."""
+    """The option the user chose, the rules to save, and the reason for a rejection."""
 
     option: PermissionOption
     rules: tuple[Rule, ...] = ()

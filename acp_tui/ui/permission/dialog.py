@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 CHROME_ROWS = 5
 """The rows that are neither content nor options: borders, heading, a blank row, key hints."""
 ROOMY_HEIGHT = 30
-"""The minimum screen height at which there is another blank row and a quarter is left to the conversation."""
+"""The minimum screen height for another blank row, and for leaving a quarter to the conversation."""
 MIN_REQUEST_ROWS = 4
 """The minimum number of rows for the request while the rule editor is open."""
 MAX_SESSION_WIDTH = 24
@@ -354,7 +354,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         return [option for option in self._options if option.kind == "reject_once"]
 
     def action_reason(self) -> None:
-        """Open the input for the reason of a rejection. If several options reject, use the selected one."""
+        """Let the user write why they reject. If several options reject, use the selected one."""
         found = self._rejections
         if not found:
             self.app.bell()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ReasonLine(Horizontal):
-    """A label and an input for the reason of a rejection. The screen handles Enter."""
+    """A labelled input for the reason for a rejection. The screen handles Enter."""
 
     DEFAULT_CSS = """
     ReasonLine { height: 1; }

@@ -85,8 +85,8 @@ class RuleEditor(Vertical, can_focus=True):
         Args:
             ladders: For each rule to be made, its variants from exact to wide. The first is preselected.
             palette: The colours of the current theme.
-            agent: The agent that a rule may be restricted to; None if it can only be for any agent.
-            project: The folder that a rule may be restricted to; None if it cannot.
+            agent: The agent that a rule may be restricted to; None if rules can only apply to all agents.
+            project: The folder that a rule may be restricted to; None if rules cannot be restricted.
             scopes: The scopes to choose from.
             id: The id of the widget.
         """

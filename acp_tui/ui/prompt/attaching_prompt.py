@@ -53,16 +53,16 @@ class AttachingPrompt(Vertical):
         return not self._files.images_refused
 
     def set_resources(self, resources: Mapping[str, tuple[str, str]]) -> None:
-        """Set the resources of MCP servers that can be mentioned: by `SERVER:URI`, the server and the URI."""
+        """Set the MCP resources that can be mentioned: `SERVER:URI` mapped to the server and the URI."""
         self._attachments.resources = resources
         self._editor.refresh()
 
     def add_image(self, data: bytes, mime: str) -> str:
-        """Keep an image, and return the token that attaches it to a text with that token."""
+        """Store an image and return its token. A prompt that contains the token has the image attached."""
         return self._attachments.add_image(data, mime)
 
     def add_text(self, uri: str, text: str, mime: str) -> str:
-        """Keep a text with an address, and return the token that attaches it to a text with that token."""
+        """Store a text with its URI and return its token, which works like that of an image."""
         return self._attachments.add_text(uri, text, mime)
 
     def refuse_images(self, reason: str) -> None:

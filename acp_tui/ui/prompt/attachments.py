@@ -53,7 +53,7 @@ class Attachments:
         self._picked: dict[str, str] = {}  # paths of chosen files, by token
         self._existing: dict[str, bool] = {}
         self.resources: Mapping[str, tuple[str, str]] = {}
-        """The known resources of MCP servers: by `SERVER:URI`, the server and the URI."""
+        """The known resources of MCP servers: `SERVER:URI` mapped to the server and the URI."""
 
     @property
     def folder(self) -> str:
@@ -137,7 +137,7 @@ class Attachments:
         return self._keep(CommandOutput("", command, text))
 
     def add_text(self, uri: str, text: str, mime: str) -> str:
-        """Store a text with an address and return its token."""
+        """Store a text with its URI and return its token."""
         return self._keep(EmbeddedText("", uri, text, mime))
 
     def _keep(self, attachment: CommandOutput | EmbeddedText | EarlierConversation) -> str:
@@ -238,5 +238,5 @@ def _name(attachment: CommandOutput | EmbeddedText | EarlierConversation) -> str
 
 
 def _one_word(uri: str) -> str:
-    """Return an address for a token, which ends at the first bracket."""
+    """Return a URI without brackets and spaces, as it can stand in a token."""
     return re.sub(r"[\[\]\s]+", "_", visible_line(uri))

@@ -34,7 +34,7 @@ class Recall:
     def move(self, step: int, current: str) -> str | None:
         """Return the previous (-1) or next (1) prompt; None if there is none.
 
-        `current` is the text in the editor. It is kept in place of the prompt shown now.
+        `current` is the text in the editor. It is kept as the edited version of the prompt shown now.
         """
         if not self._texts:
             self._texts = [*self._get_entries(), current]

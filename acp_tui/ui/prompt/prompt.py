@@ -97,7 +97,7 @@ class Prompt(AttachingPrompt):
             self.line = line
 
     class ServerPrompt(Request):
-        """The user chose the prompt of an MCP server; the receiver calls `load` with its text."""
+        """The user chose a prompt of an MCP server; the receiver calls `load` with its text."""
 
         def __init__(self, name: str, argument: str) -> None:
             super().__init__()

@@ -86,7 +86,7 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
         self.action_choose()
 
     def move_rows(self, step: int) -> bool:
-        """Move to the previous (-1) or next (1) row. Return False at that end."""
+        """Move to the previous (-1) or next (1) row. Return False if there is none."""
         target = self._cursor + step
         if not 0 <= target < len(self._field.choices):
             return False

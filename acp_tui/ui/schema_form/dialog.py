@@ -101,8 +101,8 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             message: A text above the fields. May come from a server.
             values: Initial values by name of the field. Other fields start with the default of the schema.
             validate: Returns what is wrong with a whole object, the most important fault first.
-            allow_decline: Whether the recipient distinguishes declining from closing the form. The user did
-                not ask for such a form, so fields that seem to ask for a secret are marked.
+            allow_decline: Whether the recipient distinguishes declining from closing the form. If so, the
+                user did not ask for the form, and fields that seem to ask for a secret are marked.
             interrupts: Whether the dialog opens without an action of the user. Keys are then ignored until
                 typing pauses.
             clock: Returns the time in seconds.
@@ -229,7 +229,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         return [*first, *rest, (key("json"), "as JSON"), schema]
 
     def _hints_after_pause(self) -> list[Hint]:
-        """Return the hints, but none until a field has the focus: keys would be lost."""
+        """Return the hints; none before a field has the focus, because keys would be lost until then."""
         return [] if self._interrupts else self._hints()
 
     def _update_hints(self) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FormPages:
-    """Shows the page with the fields or, instead of it, the one with JSON, and keeps their values equal."""
+    """Shows either the fields or the JSON, and carries the values over when the user switches."""
 
     def __init__(
         self,

@@ -68,7 +68,7 @@ class TextEditor(TextArea, inherit_bindings=False):
         self.replace(self._allowed(text), *self.selection, maintain_selection_offset=False)
 
     def move_rows(self, step: int) -> bool:
-        """Move the cursor a row up (-1) or down (1). Return False if it is at that end already."""
+        """Move the cursor a row up (-1) or down (1). Return False if there is no such row."""
         location = self.cursor_location
         at_end = self.navigator.is_first_wrapped_line if step < 0 else self.navigator.is_last_wrapped_line
         if at_end(location):

@@ -222,7 +222,7 @@ class TerminalDriver(LinuxDriver):
         self.resume_application_mode()
 
     def _stop_in_background(self) -> None:
-        """Stop again if acp-tui is still in the background, as the system stops a job that draws there."""
+        """Suspend acp-tui again if it is still in the background, like any job that draws from there."""
         if self._writer.discards_blocked_output:
             return
         if not self._in_foreground():

@@ -67,8 +67,8 @@ class ResilientApp(App[int]):
     def report(self, error: BaseException | None, doing: str = "on the screen") -> None:
         """Log an unexpected error, and show it with the path of the log.
 
-        `doing` says when it happened, in words that follow "Unexpected error". It is the whole message if
-        `error` is None.
+        `doing` says when it happened, in words that follow "Unexpected error". If `error` is None,
+        `doing` is the whole message.
         """
         from acp_tui.console.log_file import log_to_file
 

@@ -34,7 +34,7 @@ class StartedTimer(Protocol):
 
 
 class TabProgress:
-    """Shows one progress for all conversations: paused if any of them asks, else working, else failed."""
+    """Shows one state for all conversations: paused if any waits for the user, else working, else failed."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class TabProgress:
         self._update()
 
     def show(self, owner: object, activity: Activity | None, share: float | None = None) -> None:
-        """Show what the conversation `owner` is doing, if anything. `share`: the done part of its plan."""
+        """Show what conversation `owner` does, if anything. `share` is the part of its plan that is done."""
         if activity is None:
             self._activities.pop(owner, None)
         else:

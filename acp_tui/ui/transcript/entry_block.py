@@ -32,7 +32,7 @@ class EntryBlock:
 
 
 def gap_between(before: Entry | None, entry: Entry) -> int:
-    """Return the number of blank lines below `before` and above `entry`. The user's folding has no effect."""
+    """Return the number of blank lines between two entries. It stays the same when the user folds them."""
     if before is None:
         return 1
     above, below = kind_of(before).spacing, kind_of(entry).spacing

@@ -82,9 +82,9 @@ class TranscriptSearch:
         self._view.refresh()
 
     def _candidate(self, step: int) -> tuple[int, int]:
-        """Return the id of an entry, and the index in it of the match to move to.
+        """Return the entry to move to, by id, and the index of a match among those in that entry.
 
-        The index is just out of range if that match is in the neighbouring entry.
+        If the index is out of range, the match to move to is in the neighbouring entry.
         """
         if self._current is not None and self._current[0] in self._counts:
             entry, match = self._current

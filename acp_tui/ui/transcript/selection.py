@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LINE_NUMBER_BITS = 20
 """The number of bits of the line number in a selection row: `entry id << LINE_NUMBER_BITS | line`.
 
-Selections in the transcript use these numbers as rows, because they do not change when it scrolls.
+Selections in the transcript use such rows, because they stay the same when the transcript scrolls.
 """
 MAX_ENTRY_LINES = 1 << LINE_NUMBER_BITS
 """An upper bound of the number of lines of an entry."""

@@ -183,7 +183,7 @@ class Transcript(TranscriptView):
     # ------------------------------------------------------------------------- folding
 
     def action_fold(self) -> None:
-        """Fold or unfold the current entry. Open the transcript of an entry that stands for one."""
+        """Fold or unfold the current entry; if it stands for a subagent, open the subagent's transcript."""
         entry = self.current_entry
         if entry is not None and kind_of(entry).opens_transcript:
             self.post_message(self.ActionRequested("transcript", entry))

@@ -24,7 +24,7 @@ PAIRED_KEYS = {
     "review.file_after": "review.file_before",
     "mcp.tab_after": "mcp.tab_before",
 }
-"""Ids of the keys that are shown together with an opposite key (the value), such as ↑↓."""
+"""Keys that are shown as a pair, such as ↑↓: the id of one key mapped to that of the opposite key."""
 
 
 @runtime_checkable
@@ -94,7 +94,7 @@ class KeyBar(Widget):
         return [found[name] for name in sorted(found, key=lambda name: KEYS[name].rank)]
 
     def _layout_items(self) -> list[tuple[int, _Item]]:
-        """Return the items that fit, each after the column at which it begins."""
+        """Return the items that fit, as pairs of the column where an item begins and the item."""
         placed = []
         at = 0
         for item in self._items:

@@ -46,7 +46,7 @@ class NumberedText:
         return self._heights.total
 
     def row_of(self, line: int) -> int:
-        """Return the row in which a line begins; the last line for a number past the end."""
+        """Return the row in which a line begins. A number past the end stands for the last line."""
         return self._heights.top(max(0, min(line, len(self._source)) - 1))
 
     def line(self, number: int) -> Strip:

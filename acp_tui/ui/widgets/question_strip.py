@@ -29,7 +29,7 @@ class QuestionStrip(Bar):
         super().__init__([])
 
     def show_question(self, question: str, key: str, position: str, palette: Palette) -> None:
-        """Show a question and the key to answer it. `position` is such as "1 of 3", or empty."""
+        """Show a question and the key to answer it. `position` may be empty, or for example "1 of 3"."""
         self.show(
             [Segment("? ", palette.warning), Segment(question, palette.warning)],
             [

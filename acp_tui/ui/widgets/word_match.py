@@ -1,6 +1,7 @@
 """Filters texts by typed words: whole words rank before prefixes, and prefixes before other substrings.
 
-Every typed word must occur in a text. If no text has them all, those with the typed letters in order match.
+A text matches if it contains all typed words. If none does, texts that contain the typed
+letters in order match.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Rank = tuple[int, int]
 
 
 def word_rank(query: str, *fields: str) -> Rank | None:
-    """Return the rank of the word of `query` that matches worst; None if any word is in none of the fields.
+    """Return the rank of the worst match among the words of `query`; None if a word occurs in no field.
 
     The most important field must come first.
     """

@@ -18,7 +18,7 @@ LEAD_LINES = 24
 MAX_LINE_LENGTH = 2_000
 """Lines with more characters, such as minified code, are not coloured."""
 MAX_CACHED_CHUNKS = 128
-"""The number of coloured chunks to cache, because accepting or reverting a hunk redraws the whole diff."""
+"""The number of coloured chunks to cache. Accepting or reverting a hunk redraws the whole diff."""
 
 _cache: dict[tuple[str, str, int], tuple[Palette, list[list[Segment]]]] = {}
 
@@ -46,7 +46,7 @@ class SyntaxColours:
         self._chunks: dict[int, dict[int, list[Segment]]] = {}
 
     def spans(self, number: int, text: str) -> list[Segment]:
-        """Return the coloured line with this number; `text` without colours if it is not that line's text."""
+        """Return the coloured line with this number, or `text` without colours if the line's text differs."""
         if not self._palette.syntax or len(text) > MAX_LINE_LENGTH:
             return [Segment(text)]
         chunk = (number - 1) // CHUNK_LINES

@@ -23,7 +23,7 @@ MIN_TITLE_WIDTH = 10
 MAX_STATUS_WIDTH = 12
 """The maximum width, in cells, of a status that is shown by its name because it has no symbol."""
 NOT_BOLD = Style(bold=False)
-"""Added to the style of errors for the number of removed lines, which must not be bold."""
+"""Removes bold when added to a style, such as that of errors, which the number of removed lines uses."""
 
 StyledText = tuple[str, "Style"]
 
@@ -82,7 +82,7 @@ def _fit(title: Sequence[StyledText], room: int) -> list[Segment]:
 
 
 def shorten_title(title: str, room: int) -> str:
-    """Shorten a title to `room` cells: if it ends in a path, cut the beginning of that, otherwise the end."""
+    """Shorten a title to `room` cells. If it ends in a path, cut the start of the path, else the end."""
     if cell_len(title) <= room:
         return title
     words, _, path = title.rpartition(" ")

@@ -26,7 +26,7 @@ INDENT = 4
 FILE_KINDS = ("read", "search", "fetch")
 """Kinds of calls whose text comes from a file or a page. It is drawn as Markdown only if it is fenced."""
 FAILURE_MESSAGE = "message"
-"""A value for `kind` that marks a text as the reason of a failure. It is drawn as prose, even if fenced."""
+"""A value for `kind` that marks a text as the reason for a failure. It is drawn as prose, even if fenced."""
 MAX_LINES = 20
 """The maximum number of lines of a text in the transcript."""
 MAX_LINES_FULL = 5_000

@@ -147,7 +147,7 @@ class ToolCallBody:
     def update(self) -> bool:
         """Draw the pieces that have changed.
 
-        Return False if the call must now be folded or unfolded, as after a failure. It needs a new body then.
+        Return False if a new body is needed because the call must be folded or unfolded, as after a failure.
         """
         if starts_folded(self._call) != self._started_folded:
             return False
