@@ -77,7 +77,7 @@ class AgentConnection(RpcConnection):
         )
 
     async def authenticate(self, method_id: str) -> None:
-        """Sign in by one of the agent's methods. There is no timeout: the user may have to use a browser."""
+        """Sign in with one of the agent's methods. There is no timeout: the user may need the browser."""
         from acp import schema
 
         method = next((method for method in self._agent.auth_methods if method.id == method_id), None)
@@ -240,7 +240,7 @@ class AgentConnection(RpcConnection):
     async def set_config_option(
         self, session_id: str, option_id: str, value: str | bool, *, timeout: float | None = None
     ) -> None:
-        """Set an option of the agent: a select option to a string, any other to a boolean."""
+        """Set an option of the agent. `value` is a string for a select option, otherwise a boolean."""
         from acp import schema
 
         option = next((option for option in self.session.config_options if option.id == option_id), None)
@@ -263,7 +263,7 @@ class AgentConnection(RpcConnection):
         await self.call("session/set_config_option", params, timeout=timeout)
 
     async def set_model(self, session_id: str, model: str, *, timeout: float | None = None) -> None:
-        """Set the model of an agent that offers `models`, which config options replace in newer agents."""
+        """Set the model, for agents that offer `models`. Newer agents have a config option instead."""
         known = [offered.value for offered in self.session.models]
         if model not in known:
             raise self._unavailable(f'Model "{model}"', known)

@@ -12,7 +12,7 @@ A key press takes several passes of the loop until it shows.
 
 
 class LoopShare:
-    """Counts how many connections are busy in one pass of the event loop, and shares the next one."""
+    """Counts the connections that are busy in a pass of the event loop, which share the next pass."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -34,4 +34,4 @@ class LoopShare:
 
 
 LOOP_SHARE = LoopShare()
-"""The share of all connections of the process."""
+"""The instance that all connections of this process share."""

@@ -222,7 +222,7 @@ class RpcConnection:
         self._incoming.withdraw_all()
 
     async def _wait_unless_gone(self, awaited: Coroutine[Any, Any, Any]) -> None:
-        """Wait for what only a running agent can cause. Raises `AgentGone` if the agent exits first."""
+        """Wait for something that the agent has to do. Raises `AgentGone` if the agent exits first."""
         task = asyncio.create_task(awaited)
         gone = asyncio.create_task(self._gone.wait())
         try:

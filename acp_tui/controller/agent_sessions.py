@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
 
 MAX_PAGES = 100
-"""An agent that never stops sending pages is not asked for more."""
+"""The maximum number of pages to request: a faulty agent might never send a last one."""
 MAX_SESSIONS = 5_000
 MAX_TITLE_CHARACTERS = 200
 

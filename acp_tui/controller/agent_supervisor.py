@@ -1,4 +1,4 @@
-"""The agent's process during a conversation: started, started again after it has ended, and ended."""
+"""Starts, restarts and ends the agent's process during a conversation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class AgentSupervisor:
         self._clock = clock
         self._agent: AgentConnection | None = None
         self.is_end_expected = False
-        """True once the conversation is being closed: the exit of the agent is no failure then."""
+        """True once the conversation is being closed, so that the agent's exit is not a failure."""
 
     @property
     def was_started(self) -> bool:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 HYSTERESIS = 0.05
-"""How far below the threshold the share must fall before the user is warned again."""
+"""How far usage must fall below the threshold, as a share of the window, to rearm the warning."""
 
 
 class ContextWarning:
     """Adds a notice each time the usage of the context window rises to the threshold."""
 
     def __init__(self, session: Session, percent: int, note: Callable[[Event], None]) -> None:
-        """`percent` of the context window is the threshold; 0 means that there is no warning."""
+        """The threshold is `percent` of the context window; 0 turns the warning off."""
         self._session = session
         self._threshold = percent / 100
         self._note = note

@@ -193,7 +193,7 @@ class Conversation:
 
     @property
     def project_folder(self) -> Path:
-        """The folder to which rules, trust and history belong: of the user's checkout, not of a worktree."""
+        """The folder to which rules, trust and history belong: in a worktree, that of the user's checkout."""
         worktree = self.options.worktree
         return worktree.project_folder if worktree is not None else self.cwd
 
@@ -256,7 +256,7 @@ class Conversation:
 
     @property
     def mcp_servers(self) -> list[McpServerStatus]:
-        """The MCP servers of the settings, and for each whether it was sent to the agent."""
+        """The MCP servers in the settings, each with whether it was sent to the agent."""
         return self._opener.mcp_servers
 
     async def reconnect(self) -> None:
@@ -270,7 +270,7 @@ class Conversation:
         await self.start()
 
     async def sign_in(self, method_id: str) -> None:
-        """Sign in by one of the agent's methods. There is no timeout: the user may have to use a browser."""
+        """Sign in with one of the agent's methods. There is no timeout: the user may need the browser."""
         await self._connection.authenticate(method_id)
 
     async def sign_out(self) -> None:

@@ -35,7 +35,7 @@ class Player:
         self._records = records
         self._due: list[float] = []  # when to play each record: seconds from the start, with shortened pauses
         self.skipped_seconds = 0.0
-        """The number of seconds by which all pauses together are shortened."""
+        """The total time in seconds by which pauses are shortened."""
         self._plan()
         self.rewind()
 

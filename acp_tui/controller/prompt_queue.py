@@ -101,7 +101,7 @@ class PromptQueue:
     def resend_refused(self) -> None:
         """Send the prompt that was refused because of a missing sign-in, unless it was removed since.
 
-        The queue continues after it, as it would have without the refusal.
+        Afterwards, the queue continues as it would have without the refusal.
         """
         refused, self._refused = self._refused, None
         if refused is None:

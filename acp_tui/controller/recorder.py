@@ -84,7 +84,7 @@ class Recorder:
     def _continue(self, past: Iterable[Record]) -> None:
         """Apply the records of an earlier run, and record the end of what was open when acp-tui was killed.
 
-        Queued prompts wait for the user: those of another day are not sent by themselves.
+        The queue is paused, because prompts from another day must not be sent unasked.
         """
         at = 0.0
         for record in past:

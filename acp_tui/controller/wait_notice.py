@@ -18,9 +18,9 @@ WAIT_NOTICE_SECONDS = 3.0
 
 
 class WaitNotices:
-    """Shows a notice while a step of the agent is slow, with its last line on stderr.
+    """Shows a notice, with the agent's last line on stderr, while a step of the agent is slow.
 
-    Afterwards the notice says how long the step took.
+    Another notice afterwards says how long the step took.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class WaitNotices:
 
     @asynccontextmanager
     async def during(self, step: str) -> AsyncIterator[None]:
-        """Show a notice if the `with` block is slow. `step` says what is awaited: "to open a session"."""
+        """Show a notice if the `with` block is slow. `step` is an infinitive: "to open a session"."""
         began, title = self._clock(), self._title()
         shown = False
 

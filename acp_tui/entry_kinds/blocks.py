@@ -1,4 +1,4 @@
-"""The blocks that make up a Markdown or HTML export. Its writers need not know the kinds of entries."""
+"""The blocks of Markdown and HTML exports, which the exporters render without knowing kinds of entries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class MarkdownText(NamedTuple):
 
 
 class ContentBlock(NamedTuple):
-    """An image, a file, a link or a text. If `verbatim` is true, the text is output rather than prose."""
+    """An image, a file, a link or a text. `verbatim` marks a tool's output, not prose."""
 
     content: Content
     verbatim: bool = False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Compaction, Session
 
 MAX_OPEN_CHARACTERS, MAX_OPEN_LINES = 300, 4
-"""A finished summary that is longer than one of these starts folded."""
+"""A finished summary that exceeds either of these limits starts folded."""
 
 
 def starts_folded(compaction: Compaction) -> bool:

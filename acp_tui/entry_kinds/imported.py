@@ -1,4 +1,4 @@
-"""Functions that the table of kinds names and that are imported when they are first called."""
+"""Functions that the table of kinds refers to by name, and that are imported at their first call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Imported:
-    """A function of a package above this one. It is imported when it is first called."""
+    """A function of a package that may import this one. It is imported at its first call."""
 
     def __init__(self, name: str) -> None:
         """Set the function's name, in the form `module:function`."""

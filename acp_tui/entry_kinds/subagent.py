@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 ICON = "◈"
 LAST_ENTRIES = 5
-"""The number of entries among which the last line of a transcript is looked for."""
+"""The number of entries at the end of a transcript that are searched for its last line."""
 LAST_LINE_CHARACTERS = 400
-"""The number of characters at the end of a message among which its last line is looked for."""
+"""The number of characters at the end of a message that are searched for its last line."""
 
 
 class SubagentState(NamedTuple):

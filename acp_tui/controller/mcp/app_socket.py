@@ -1,7 +1,8 @@
 """The socket through which bridges and acp-tui's own MCP server reach a conversation.
 
 The protocol is JSON-RPC in lines of JSON. Each message names the session's key, so that the processes of an
-earlier agent are refused. The methods, with their parameters besides `session`:
+earlier agent are refused. Each line below gives a method, its parameters besides `session`, its meaning, and
+its result, if that is an object:
 
     server   {name}                             an MCP server's definition {server, roots, environ, forms}
     call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
@@ -91,7 +92,7 @@ class AppSocket:
         await self._end_connections()
 
     async def close(self) -> None:
-        """Close the socket and all connections, and delete it."""
+        """Close the socket and all connections, and delete the socket's file."""
         if self._server is not None:
             self._server.close()
             self._server = None

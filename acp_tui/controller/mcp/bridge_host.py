@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 
 ASK_SECONDS = 50.0
-"""How long the user can be asked: agents give up on a tool after a time, often a minute."""
+"""How long a question waits for the user: agents give up on a tool call, often after a minute."""
 ASK_MARGIN_SECONDS = 10.0
 """How much earlier than a server's own timeout the question ends."""
 MAX_SECONDS = 1e9
-"""Longer calls are not believed: the number comes from another process."""
+"""The longest plausible duration of a call. The number comes from another process."""
 TURN_STOPPED = "The user stopped the turn."
 
 
@@ -68,7 +68,7 @@ class BridgeHost:
         }
 
     async def offer(self, servers: Iterable[ResolvedServer], socket: AppSocket) -> list[dict[str, Any]]:
-        """Return bridges to the given servers as objects of ACP, and accept their requests from now on.
+        """Return bridges to the given servers as ACP objects, and accept the bridges' requests from now on.
 
         Opens the socket if there is any server. Raises `UserError`.
         """
@@ -92,14 +92,14 @@ class BridgeHost:
     # ----------------------------------------------------------------- requests of a bridge
 
     async def _server(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return the definition of a server, with acp-tui's environment, of which agents pass on little."""
+        """Return the definition of a server, and acp-tui's environment: agents pass on little of it."""
         server = self._named(params)
         roots = [str(root) for root in self._roots]
         forms = self.fill_form is not None
         return {"server": server.to_json(), "roots": roots, "environ": dict(os.environ), "forms": forms}
 
     async def _call(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return whether a tool may be called, and why not."""
+        """Return whether a tool may be called, and if not, why."""
         server, tool, arguments = self._named(params), _text(params, "tool"), params.get("arguments")
         digest = params.get("digest") if isinstance(params.get("digest"), str) else None
         records = self._records[server.name]
@@ -202,7 +202,7 @@ def _text(params: dict[str, Any], name: str) -> str:
 
 
 def _seconds_to_ask(server: ResolvedServer) -> float:
-    """Return how long the user can be asked about a call of this server."""
+    """Return how many seconds a question about this server waits for the user."""
     if server.timeout is None:
         return ASK_SECONDS
     return max(server.timeout - ASK_MARGIN_SECONDS, server.timeout / 2)

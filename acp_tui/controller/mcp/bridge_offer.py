@@ -1,4 +1,4 @@
-"""The MCP servers that ACP sends to an agent: the servers themselves, or bridges to them.
+"""The MCP servers that an agent is sent over ACP: the servers themselves, or bridges to them.
 
 `config.mcp.agent_servers.bridge_reason` decides which of the two.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BridgeOffer:
-    """The conversion of servers to objects of ACP, with bridges where they are needed."""
+    """Converts servers to ACP objects, with bridges where they are needed."""
 
     def __init__(self, host: BridgeHost, socket: AppSocket, note: Callable[[Event], None]) -> None:
         self._host = host
@@ -28,7 +28,7 @@ class BridgeOffer:
         self._note = note
 
     async def objects(self, servers: Sequence[SentServer]) -> list[dict[str, Any]]:
-        """Return the servers as objects of ACP, in the given order.
+        """Return the servers as ACP objects, in the given order.
 
         If the socket cannot be opened, servers that need a bridge are left out, and a notice says so.
         """

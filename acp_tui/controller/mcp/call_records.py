@@ -1,4 +1,4 @@
-"""The records of calls through a bridge, in the session and in the server's log, and of agreed tools."""
+"""Records the calls through a bridge, in the session and the server's log, and the tools agreed to."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 async def add_tokens(sent: list[dict[str, Any]], servers: Iterable[Server]) -> list[Noticed]:
     """Add the token to each server with `send_token`. Return a notice about each of these servers.
 
-    `sent` contains the servers as objects of ACP, `servers` their definitions.
+    `sent` contains the servers as ACP objects, `servers` their definitions.
     """
     definitions = {server.name: server for server in servers if server.sign_in and server.sign_in.send_token}
     targets = [target for target in sent if target["name"] in definitions and "url" in target]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
 
 EVIDENCE = {"name": "the agent's name of the tool", "title": "the agent's title of the call"}
-"""How the server and the tool of a tool call are known."""
+"""Where the names of a call's server and tool were found."""
 
 
 class UsageFacts:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 0.3
 """A replayed history counts as complete when nothing has arrived for this long."""
 PROMPT_MISSING_SECONDS = 1.0
-"""The same while the replay lacks the last known prompt, which may only be late."""
+"""Used instead of `QUIET_SECONDS` while the replay lacks the last known prompt, which may be late."""
 CLOSE_SECONDS = 2.0
 """Seconds to wait for the answer to `session/close`. The agent's process is ended anyway."""
 LATE_HISTORY_SECONDS = 10.0
@@ -71,7 +71,7 @@ class SessionOpener:
         clock: Callable[[], float],
     ) -> None:
         self.mcp_servers: list[McpServerStatus] = []
-        """The MCP servers of the settings, and for each whether it was sent to the agent."""
+        """The MCP servers in the settings, each with whether it was sent to the agent."""
         self._launch = launch
         self._connection = connection
         self._recorder = recorder
@@ -118,7 +118,7 @@ class SessionOpener:
             self._note(HistoryCompleted())
 
     async def open_fork(self, session_id: str) -> None:
-        """Open a copy of a session of the agent, which keeps the original."""
+        """Open a copy of one of the agent's sessions. The agent keeps the original."""
         self._baseline.begin()
         reopened = bool(self._session.settings)
         setup = await self._setup()
@@ -168,7 +168,7 @@ class SessionOpener:
         return SessionSetup(str(self._roots.cwd), found.directories, servers)
 
     async def _own_servers(self, agent: Agent, others: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return acp-tui's own MCP server if the agent gets it, in a list."""
+        """Return a list with acp-tui's own MCP server; an empty list if the agent does not get the server."""
         try:
             server = await self._own_server.server(agent)
         except UserError as error:
@@ -199,7 +199,7 @@ class SessionOpener:
         """Wait for a history that the agent sends only after its answer to `session/load`.
 
         It is complete when it contains the last known prompt, or nothing has arrived for `quiet_seconds`.
-        No prompt may be sent before. Return False if it was not complete within `LATE_HISTORY_SECONDS`.
+        No prompt may be sent until then. Return False if it was not complete within `LATE_HISTORY_SECONDS`.
         """
         deadline = self._clock() + LATE_HISTORY_SECONDS
         while not self._session.history_complete and self._clock() < deadline:

@@ -34,6 +34,6 @@ def unusable_method_sentence(method: AuthMethod) -> str:
 
 
 def failed_program_sentence(method: AuthMethod, code: int) -> str:
-    """Return why the program of a method has not signed in. A negative exit code is that of a signal."""
+    """Return why a method's program did not sign in. A negative `code` is a negated signal number."""
     how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
     return f'Sign-in method "{method.name}" failed ({how}).'

@@ -61,7 +61,7 @@ class OwnServer:
         self._built_in.interface = interface
 
     async def tools(self) -> list[dict[str, Any]]:
-        """Return the tools as objects of MCP."""
+        """Return the tools as MCP objects."""
         own = [
             {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
             for tool in self._user_tools.tools.values()
@@ -83,7 +83,7 @@ class OwnServer:
         return {"tools": tools, "tool": tool}
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call a tool, record the call, and return a `CallToolResult` of MCP."""
+        """Call a tool, record the call, and return an MCP `CallToolResult`."""
         task = asyncio.create_task(self._call(name, arguments))
         self._running.add(task)
         task.add_done_callback(self._running.discard)

@@ -17,7 +17,7 @@ class ToolResult:
     """The text for the transcript if `text` must not be shown and stored there; otherwise None."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the `CallToolResult` of MCP."""
+        """Return the result as an MCP `CallToolResult`."""
         result: dict[str, Any] = {
             "content": [{"type": "text", "text": self.text}],
             "isError": self.failed,

@@ -12,7 +12,7 @@ class UserInterface(Protocol):
     """The screen of a conversation."""
 
     def show(self, call_id: str, text: str | None) -> bool:
-        """Open the file of a call, whose content is `text`; with None, open the diff of the call.
+        """Open the file that a call shows. `text` is its content; if it is None, open the call's diff.
 
         Return False if the user is busy with something else.
         """

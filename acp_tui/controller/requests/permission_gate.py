@@ -61,8 +61,8 @@ class Verdict:
 class PermissionGate:
     """Answers the questions of one conversation by its rules and policy, or else asks the user.
 
-    In a worktree, `folder` is not the `project` that rules are saved for, but has the same files. There,
-    the paths in a project's rules start at `folder`.
+    Rules are saved for `project`. In a worktree, the project's files are in another folder, `folder`, and
+    relative paths in its rules start there.
     """
 
     policy: Policy
@@ -138,7 +138,7 @@ class PermissionGate:
         return "you", await self._ask(self.question_handler, question)
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
-        """Return "policy", as the source of the verdict, and a rejection: there is no user to ask."""
+        """Return a rejection, with "policy" as its source: there is no user to ask."""
         option = choose_option(question.options, allow=False)
         return "policy", Verdict(False if option else None, option, question.why)
 
@@ -181,9 +181,9 @@ class PermissionGate:
         return self.folder or self.project
 
     def _located(self, rules: Iterable[Rule]) -> Iterator[Rule]:
-        """Yield the rules, those of the project as rules of `folder`.
+        """Yield the rules, with `folder` in place of `project`.
 
-        What is rejected in the project is rejected in both folders.
+        Rules that reject relative paths are also yielded for those paths in `project`.
         """
         for rule in rules:
             if rule.project != self.project or self._folder == self.project:

@@ -281,7 +281,7 @@ def _before_write(request_id: RequestId, old: str | None, content: str, *, exist
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """Finish the work even if the request is cancelled meanwhile: a write cannot be undone halfway."""
+    """Finish the work even if the request is cancelled meanwhile: a half-done write cannot be undone."""
     task = asyncio.create_task(work)
     while not task.done():
         with suppress(asyncio.CancelledError):

@@ -24,8 +24,8 @@ def offer_rules(
     """Add to a question the parts of its command, the rules that "always" can save, and "always" options.
 
     An "always" option is added only if the agent does not offer one itself, and offers exactly one matching
-    "once" option, because that option is then sent to the agent. The rules are for `project`, whose files are
-    in `folder`; only in a worktree are these two folders.
+    "once" option, because that option is then sent to the agent. The rules are for `project`. Its files are
+    in `folder`, which differs from `project` only in a worktree.
     """
     ladders: dict[str, list[tuple[Rule, ...]]] = {}
     offered = {option.kind for option in question.options}

@@ -33,7 +33,7 @@ class RuleOffer:
 class Question:
     """A permission request of the agent, or acp-tui's question before it does something for the agent.
 
-    "tool" is a call of acp-tui's own MCP server. "mcp" is a call of another server through the bridge.
+    The kind "tool" is a call of acp-tui's own MCP server, "mcp" a call of another server through a bridge.
     """
 
     request_id: RequestId
@@ -70,7 +70,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class FormRequest:
-    """A form of the agent, or of an MCP server behind the bridge, for the user to fill in."""
+    """A form from the agent, or from an MCP server behind a bridge, for the user to fill in."""
 
     message: str  # the question
     schema: object  # the JSON schema of the answer, as it was received
@@ -78,13 +78,13 @@ class FormRequest:
 
 
 class QuestionHandler(Protocol):
-    """Asks the user for permission, or what the agent wants to know."""
+    """Asks the user for permission, or for the information that an agent requests."""
 
     async def ask(self, question: Question) -> Answer:
         """Ask the user a question and return the answer."""
 
     async def elicit(self, elicitation: Elicitation) -> FormAnswer:
-        """Show a form of the agent, or the address of a page to visit, and return the user's answer."""
+        """Show a form from the agent, or the address of a page to visit, and return the user's answer."""
 
 
 def choose_option(options: Sequence[PermissionOption], allow: bool) -> PermissionOption | None:
