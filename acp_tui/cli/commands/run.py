@@ -6,7 +6,7 @@ import argparse
 import shlex
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from acp_tui.cli.earlier_tabs import active_index, earlier_tabs
 from acp_tui.cli.options import (
@@ -130,11 +130,15 @@ def app_for(
     start = conversation if has_agent else sessions if args.pick else launcher
 
     def restored_tabs(palette: Palette) -> tuple[list[BaseScreen], list[BaseScreen]]:
+        if not tabs:
+            return [], []
+        from acp_tui.ui.screens.sessions.opening import SessionToOpen
         from acp_tui.ui.tabs.restored_screen import RestoredScreen
 
         at = active_index(tabs)
+        open_session = partial(_stored_conversation, args, on_created)
         screens: list[BaseScreen] = [
-            RestoredScreen(palette, tab, partial(_stored_conversation, args, on_created, tab.session))
+            RestoredScreen(palette, tab, partial(open_session, wanted=SessionToOpen(tab.session)))
             for tab in tabs
         ]
         return screens[:at], screens[at + 1 :]
@@ -150,17 +154,28 @@ def app_for(
     )
 
 
+def _changed(args: argparse.Namespace, **changes: object) -> argparse.Namespace:
+    return argparse.Namespace(**(vars(args) | changes))
+
+
 def _stored_conversation(
     args: argparse.Namespace,
     on_created: Callable[[ConversationSetup], None],
-    session: str,
     palette: Palette,
+    wanted: SessionToOpen,
 ) -> BaseScreen:
-    """Return the screen of a recorded session, in its own folder but with the command line's options."""
-    changes: dict[str, Any] = {"program": None, "resume": session, "cwd": None, "add_dir": []}
-    changes |= {"worktree": False, "worktree_name": None}
-    given = argparse.Namespace(**(vars(args) | changes))
-    return _conversation(given, on_created, None, None, palette)
+    """Return the screen of a session, with the command line's options. A recorded one keeps its folder."""
+    folder = Path(wanted.folder) if wanted.folder is not None else None
+    given = _changed(
+        args,
+        program=wanted.program,
+        resume=wanted.session,
+        cwd=folder,
+        add_dir=[],
+        worktree=False,
+        worktree_name=None,
+    )
+    return _conversation(given, on_created, wanted.agent, None, palette, place=wanted.place, fork=wanted.fork)
 
 
 def sessions_app(
@@ -234,19 +249,16 @@ def _conversation(
 
     def new_session(palette: Palette, draft: PromptDraft | None) -> BaseScreen:
         """Return the screen of a new session with the agent and the folder of this conversation."""
-        changes: dict[str, Any] = {"resume": None}
-        name = agent
+        given, name = _changed(args, resume=None), agent
         if setups:
-            launch = setups[-1].conversation.launch
-            changes["cwd"] = str(setups[-1].conversation.cwd)
-            worktree = setups[-1].conversation.options.worktree
+            conversation = setups[-1].conversation
             setups[-1].worktree_passed_on = True
-            changes |= {"worktree": False, "worktree_name": None, "inherited_worktree": worktree}
-            if args.program is None and launch.ad_hoc:
-                changes["program"] = shlex.join(launch.command)
+            given.cwd, given.inherited_worktree = conversation.cwd, conversation.options.worktree
+            given.worktree, given.worktree_name = False, None
+            if args.program is None and conversation.launch.ad_hoc:
+                given.program = shlex.join(conversation.launch.command)
             elif args.program is None:
-                name = launch.name
-        given = argparse.Namespace(**(vars(args) | changes))
+                name = conversation.launch.name
         return _conversation(given, on_created, name, None, palette, draft=draft)
 
     program = (args.program or "").split()
@@ -281,13 +293,13 @@ def _launcher(
 
         A resumed session keeps its own folder. `--worktree-name` applies only to the first new session.
         """
+        from acp_tui.ui.screens.sessions.opening import SessionToOpen
+
         if session is not None:
-            return _stored_conversation(args, on_created, session, palette)
-        name = args.worktree_name if in_worktree else None
-        changes = {"program": None, "resume": None, "worktree": in_worktree, "worktree_name": name}
-        if name is not None:
-            args.worktree_name = None
-        given = argparse.Namespace(**(vars(args) | changes))
+            return _stored_conversation(args, on_created, palette, SessionToOpen(session))
+        given = _changed(args, program=None, resume=None, worktree=in_worktree, worktree_name=None)
+        if in_worktree:
+            given.worktree_name, args.worktree_name = args.worktree_name, None
         return _conversation(given, on_created, agent, None, palette)
 
     def read_servers() -> tuple[list[Server], list[UnsentServer]]:
@@ -310,22 +322,8 @@ def _sessions(
     """Return the screen that lists recorded sessions. `over` is the screen beneath it, if any."""
     from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 
-    def open_session(palette: Palette, wanted: SessionToOpen) -> BaseScreen:
-        """Return the screen of the session, with the command line's options."""
-        changes: dict[str, Any] = {
-            "program": wanted.program,
-            "resume": wanted.session,
-            "cwd": wanted.folder,
-            "add_dir": [],
-            "worktree": False,
-            "worktree_name": None,
-        }
-        given = argparse.Namespace(**(vars(args) | changes))
-        return _conversation(
-            given, on_created, wanted.agent, None, palette, place=wanted.place, fork=wanted.fork
-        )
-
     folder = (over.folder if over is not None else "") or args.cwd or "."
+    open_session = partial(_stored_conversation, args, on_created)
     return SessionsScreen(palette, Path(folder).absolute(), open_session, over=over)
 
 
