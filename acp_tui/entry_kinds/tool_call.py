@@ -219,7 +219,7 @@ def title_names(call: ToolCall, path: str, cwd: str) -> bool:
 
 
 def location_label(location: Location, cwd: str) -> str:
-    """Return the path of a file, relative to `cwd` if it is below that, and the line number if known."""
+    """Return the path of a file, relative to `cwd` if it is inside, and the line number if known."""
     line = f":{location.line}" if location.line is not None else ""
     return f"{relative_path(location.path, cwd)}{line}"
 

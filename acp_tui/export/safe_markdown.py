@@ -1,8 +1,8 @@
 """Embeds untrusted Markdown in a document so that it cannot affect the text around it.
 
 HTML is disabled, because a `</details>` from an agent would close an element of the document. An open code
-fence is closed. The text is parsed to find its code. Everywhere else `<` becomes `&lt;`, so that a renderer
-that allows HTML finds none.
+fence is closed. The text is parsed to find its code; outside code, `<` becomes `&lt;`, so that even a
+renderer that allows HTML finds none.
 """
 
 from __future__ import annotations

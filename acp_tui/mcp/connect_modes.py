@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ConnectMode = Literal["legacy", "auto"]
 SLOW_SECONDS = 5.0
-"""Connecting to an http server in `auto` mode takes longer only if it ignores `server/discover`."""
+"""If connecting to an http server in `auto` mode takes longer, the server ignores `server/discover`."""
 
 
 def connect_modes(server: ResolvedServer) -> list[ConnectMode]:

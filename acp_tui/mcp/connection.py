@@ -260,7 +260,7 @@ class McpConnection:
         return failure.cause in (FailureCause.HANDSHAKE, FailureCause.HTTP_STATUS)
 
     async def close(self) -> BaseException | None:
-        """Close the connection, and return the error by which it had ended before, if any.
+        """Close the connection, and return the error that had already ended it, if any.
 
         Also ends the server's process.
         """
@@ -305,7 +305,7 @@ class McpConnection:
             self._handlers.on_list_changed(kind)
 
     async def _follow_lists(self, client: Client, stack: AsyncExitStack) -> None:
-        """Ask a server of revision 2026-07-28 to report changes. They arrive at `_handle_message`."""
+        """Ask a server of revision 2026-07-28 to report changes. `_handle_message` receives the reports."""
         offered = client.server_capabilities
         tools = bool(offered.tools and offered.tools.list_changed)
         prompts = bool(offered.prompts and offered.prompts.list_changed)

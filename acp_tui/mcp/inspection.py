@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.connection import McpConnection
 
 MAX_ITEMS = 2000
-"""The items of a list that are taken. All of them are shown, and the digests of all tools are saved."""
+"""The maximum number of items read from a list: all are shown, and the digests of all tools saved."""
 MAX_PAGES = 50
 """The maximum number of pages that are read of one list. A server with more is broken or hostile."""
 MAX_TEXT = 20_000
@@ -300,7 +300,7 @@ def tool_digest(tool: dict[str, Any]) -> str:
 
 
 def combined_digest(digests: Collection[str]) -> str:
-    """Return the digest of a tool that is listed several times, which is that of none of its definitions."""
+    """Return a digest for a tool that is listed several times. None of its definitions has this digest."""
     one, *others = sorted(digests)
     return hashlib.sha256(" ".join([one, *others]).encode()).hexdigest() if others else one
 

@@ -23,7 +23,7 @@ def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False
     Args:
         digest: The digest of the server's definition.
         inspection: The result of the test.
-        accept: Save the tools of this test as agreed. The returned differences are those from before.
+        accept: Save the tools of this test as agreed. This does not affect the returned differences.
     """
     facts = McpFacts(paths().state)
     test = ServerTest(

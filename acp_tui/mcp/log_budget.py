@@ -1,4 +1,4 @@
-"""Limits how much of a server's output is logged, so that a flood fills no memory and displaces no calls."""
+"""Limits how much of a server's output is logged, so that a flood cannot push calls out of the log."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BURST_LINES = 1000
-"""The lines that may be logged at once: a stack trace or the output of a build."""
+"""The number of lines that may be logged at once: enough for a stack trace or a build."""
 LINES_PER_SECOND = 20.0
 MAX_LINE_CHARACTERS = 2000
 MAX_BLOCK_CHARACTERS = 1 << 20
-"""The characters of one block of output that are looked at."""
+"""The number of characters read from one block of output; the rest is dropped."""
 
 
 class LogBudget:
@@ -26,7 +26,7 @@ class LogBudget:
         self._dropped = 0
 
     def pass_lines(self, text: str) -> list[str]:
-        """Return the lines of a text that may be logged, without empty ones.
+        """Return those lines of a text that may be logged. Empty lines are left out.
 
         The first line after a gap says how many are missing.
         """

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
 
 MIN_SECRET_CHARACTERS = 6
-"""Shorter values occur in ordinary words."""
+"""Shorter values are not masked, because they occur in ordinary words."""
 
 
 def secret_values(server: ResolvedServer) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ class LineRing:
         self._width = width
         self._incomplete = b""
         self.count = 0
-        """The number of lines that have ended so far, also those that are no longer in the buffer."""
+        """The number of complete lines so far, including those that are no longer in the buffer."""
 
     def add(self, block: bytes) -> None:
         """Append a block of the stream."""

@@ -1,4 +1,4 @@
-"""A program that talks over stdin and stdout: start, streams, exit, and end with all its child processes."""
+"""A program that talks over stdin and stdout: start, streams, exit, and shutdown with all its children."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PipedProcess:
         self.pid = 0
         """The id of the program's process, which is also the id of its process group and session."""
         self.returncode: int | None = None
-        """The exit code, or the negated signal number; None while it runs, and with `watcher_lost`."""
+        """The exit code, or the negated signal number; None while it runs, or if `watcher_lost` is true."""
         self.watcher_lost = False
         """Whether the program was ended because its watcher process was killed by somebody else."""
         self._stderr_task = asyncio.create_task(self._drain_stderr())
@@ -238,7 +238,7 @@ class PipedProcess:
         self._stderr_task.cancel()  # still runs if an unrelated process holds the pipe
 
     async def _discard_output(self) -> None:
-        """Read the rest of stdout: asyncio does not report the exit while more than its limit is unread."""
+        """Read the rest of stdout: asyncio does not report the exit while its read buffer is full."""
         with contextlib.suppress(RuntimeError):  # somebody else is reading it
             while await self.read():
                 pass

@@ -23,8 +23,8 @@ class WatchedProcess:
     """A running program whose descendants do not outlive acp-tui, not even when acp-tui gets SIGKILL.
 
     On Linux that includes daemons that left the process group and the session, because the watcher is a
-    subreaper. Elsewhere only the program's process group is ended. Background processes that the program
-    leaves running live until `close`.
+    subreaper. Elsewhere only the program's process group is ended. Background processes that outlive the
+    program are ended by `close`.
     """
 
     def __init__(

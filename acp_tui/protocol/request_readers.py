@@ -78,7 +78,7 @@ def permission_events(
 
 
 def _in_subagent(call: ev.ToolCallChanged, source: dict[str, Any]) -> ev.Event:
-    """Return the event of a tool call. It is one of a subagent if the agent says so."""
+    """Return the event for a tool call, marked as a subagent's if the agent says so."""
     parent = parent_call_id(source)
     return call if parent is None else ev.InSubagent(parent, call)
 

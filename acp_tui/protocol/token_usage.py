@@ -58,7 +58,7 @@ def model_tokens(answer: dict[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def _quota(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return the object in which Gemini reports tokens, despite its name."""
+    """Return `_meta.quota`, in which Gemini reports tokens despite the name."""
     return values.obj(values.obj(answer.get("_meta")).get("quota"))
 
 

@@ -247,8 +247,8 @@ def _notice(update: dict[str, Any]) -> list[ev.Event] | None:
 def parent_call_id(update: dict[str, Any]) -> str | None:
     """Return the id of the tool call that started the subagent from which an update comes.
 
-    Agents that give subagents no sessions name it in `_meta`, at the top or in an object of their own:
-    `_meta.claudeCode.parentToolUseId`.
+    If the subagent has no session, agents put this id into `_meta`, or into an object of their own there, as
+    in `_meta.claudeCode.parentToolUseId`.
     """
     meta = values.obj(update.get("_meta"))
     for source in (update, meta, *meta.values()):
@@ -295,7 +295,7 @@ def _read_state(event: ev.SubagentChanged, value: Any) -> None:
 
 
 def _clearable(source: dict[str, Any], name: str) -> str | None:
-    """Return a text to display; an empty one for null, None if it is missing."""
+    """Return the text of a field, safe to display: empty if the field is null, None if it is missing."""
     return (values.line(source, name) or "") if name in source else None
 
 

@@ -52,7 +52,7 @@ def _may_be_of(hunk: Hunk, diff: Diff) -> bool:
 def _line_by(hunk: Hunk, old: str) -> int | None:
     """Return the line at which the old text starts in its file according to the hunk; None if unclear.
 
-    Either the hunk has to contain the old text exactly once, or the old text the hunk.
+    The hunk must contain the old text exactly once, or the other way round.
     """
     longer, part = (hunk.old + "\n", old) if len(old) <= len(hunk.old) + 1 else (old, hunk.old)
     if longer.count(part) != 1:

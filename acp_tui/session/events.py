@@ -116,7 +116,7 @@ class SessionOpened(Event):
 
 @dataclass(slots=True)
 class HistoryCompleted(Event):
-    """Client: the history that `session/load` replays is complete, as far as is known."""
+    """Client: the history that `session/load` replays is complete, as far as acp-tui can tell."""
 
 
 @dataclass(slots=True)
@@ -408,7 +408,7 @@ class SubagentChanged(Event):
 
 @dataclass(slots=True)
 class InSubagent(Event):
-    """An event of a subagent without a session of its own. It names the tool call that started it."""
+    """An event of a subagent without its own session, named by the tool call that started the subagent."""
 
     call_id: str
     inner: Event
@@ -593,7 +593,7 @@ class Noticed(Event):
 
 @dataclass(slots=True)
 class McpCalled(Event):
-    """Client: a call of an MCP tool that acp-tui carried has ended, or was refused.
+    """Client: a call of an MCP tool that went through acp-tui has ended, or was refused.
 
     The record comes at the end of the call. Long values are shortened before they are recorded.
     """

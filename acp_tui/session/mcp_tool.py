@@ -59,7 +59,7 @@ def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence
 
 
 def fold_mcp_name(name: str) -> str:
-    """Return the name of a server or tool in the form that stays the same when agents rewrite it."""
+    """Return the name of a server or tool in a form that is the same however an agent rewrites the name."""
     return _UNSAFE.sub("_", unicodedata.normalize("NFC", name)).casefold()
 
 
@@ -75,7 +75,7 @@ def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
 def _splits(name: str, servers: Sequence[str], separators: Sequence[str]) -> list[tuple[str, str]]:
     """Return the servers and tools that a name may mean, such as `mcp__server__tool` or `server/tool`.
 
-    Longer names of servers come first; of equally long ones, the one that is written exactly so.
+    Longer server names come first; of equally long ones, the one that `name` contains unchanged.
     """
     if not name or any(character.isspace() for character in name):
         return []

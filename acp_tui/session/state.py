@@ -394,7 +394,7 @@ class Subagent(Entry):
 
     @property
     def name(self) -> str:
-        """Its title; without one, something else to call it by."""
+        """The title; without one, the title of its tool call, its description, or "Subagent"."""
         return self.title or (self.call.title if self.call else "") or self.description or "Subagent"
 
 
@@ -423,7 +423,7 @@ class RpcError:
 
 @dataclass(slots=True)
 class SuggestedCommand:
-    """A command that signs in, as an agent suggests it in `_meta["terminal-auth"]`: an older extension."""
+    """A command for signing in that an agent suggests in `_meta["terminal-auth"]`, an older extension."""
 
     command: str
     args: list[str] = field(default_factory=list)
@@ -446,9 +446,9 @@ class AuthMethod:
 
     @property
     def way(self) -> Literal["agent", "terminal", "suggested", "unknown"]:
-        """How to sign in: the agent does it, its own program on a terminal, a suggested command, or unknown.
+        """How to sign in: by request to the agent, with its program or a suggested command on a terminal.
 
-        Only methods of the type "agent" may be sent to `authenticate`: "agent" and "suggested".
+        Of these, only "agent" and "suggested" may be sent to `authenticate`.
         """
         if self.kind == "terminal":
             return "terminal"
@@ -587,7 +587,7 @@ class Quota:
 
 @dataclass(slots=True)
 class McpCall:
-    """A finished call of an MCP tool that acp-tui carried. The arguments and the result are as sent."""
+    """A finished call of an MCP tool that went through acp-tui. The arguments and the result are as sent."""
 
     at: float  # when it ended
     server: str

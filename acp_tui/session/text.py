@@ -136,7 +136,7 @@ class GrowingText:
         self._large = 0  # the number of parts made of many chunks, at the beginning of `_parts`
         self._carry = ""
         self.length = 0
-        """The number of characters, except one held back. Pass it to `since` later to get what was added."""
+        """The number of characters, except one held back. `since` takes it to return what was added later."""
         if text:
             self.append(text)
 

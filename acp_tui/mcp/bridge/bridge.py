@@ -133,12 +133,12 @@ class Bridge:
 
     @property
     def _offered(self) -> dict[str, Any]:
-        """The capabilities that the server is told: the agent's, and what the bridge can do in its place."""
+        """The client capabilities announced to the server: the agent's, and those that the bridge adds."""
         forms: dict[str, Any] = {"elicitation": {"form": {}}} if self._guard.forms else {}
         return {"roots": {}, **forms, **self._capabilities}
 
     def _with_own_capabilities(self, params: Any) -> Any:
-        """Replace the capabilities by those that the server is told."""
+        """Replace the agent's capabilities with those announced to the server."""
         return {**params, "capabilities": self._offered} if isinstance(params, dict) else params
 
     # ----------------------------------------------------------------- tools

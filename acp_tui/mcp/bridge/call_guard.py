@@ -23,7 +23,7 @@ NO_APP = "not connected to acp-tui; calls are allowed without asking and are not
 
 
 class CallGuard(Protocol):
-    """The permission and the record of the calls of one server, and its questions to the user."""
+    """Allows and records the calls to one server, and passes the server's questions to the user."""
 
     forms: bool
     """Whether `form` can ask the user."""

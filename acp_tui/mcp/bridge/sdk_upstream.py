@@ -1,4 +1,4 @@
-"""A server behind a bridge that needs the SDK: over HTTP or SSE, or of a revision that the agent lacks.
+"""A server that a bridge reaches through the SDK: over HTTP or SSE, or of a revision unknown to the agent.
 
 The SDK adds the HTTP headers of 2026-07-28 and the tokens of a sign-in. Servers of 2026-07-28 do not support
 `initialize`, with which older agents begin, so the bridge answers it with the SDK's data about the server.

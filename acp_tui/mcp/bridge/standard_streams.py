@@ -11,7 +11,7 @@ from acp_tui.mcp.json_rpc_peer import SocketStream
 
 
 async def open_standard_streams() -> SocketStream:
-    """Take stdin and stdout over for messages. Afterwards, `print` writes to stderr, and stdin is empty.
+    """Take over stdin and stdout for messages. Afterwards, `print` writes to stderr, and stdin is empty.
 
     Raises `UserError` if stdin or stdout is neither a pipe nor a socket nor a terminal.
     """

@@ -31,7 +31,7 @@ class ToolDigests:
         self._listed |= {tool["name"]: tool_digest(tool) for tool in tools}
 
     def forget(self) -> None:
-        """Note that the server has reported a change."""
+        """Treat all definitions as outdated, because the server has reported a change."""
         self._listed, self._is_stale = {}, True
 
     def is_known(self, name: str) -> bool:

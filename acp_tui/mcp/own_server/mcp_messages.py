@@ -42,10 +42,10 @@ class ToolSource(Protocol):
     """The tools of a server."""
 
     async def tools(self) -> list[dict[str, Any]]:
-        """Return the tools as objects of the protocol."""
+        """Return the tools as MCP objects."""
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call a tool and return a `CallToolResult` of the protocol, even if the tool fails."""
+        """Call a tool and return an MCP `CallToolResult`, even if the tool fails."""
 
 
 class McpMessages:

@@ -23,7 +23,7 @@ class AppTools:
         self._link = link
 
     async def tools(self) -> list[dict[str, Any]]:
-        """Return the tools as objects of the protocol."""
+        """Return the tools as MCP objects."""
         found: list[dict[str, Any]] = await self._link.request("tools")
         return found
 

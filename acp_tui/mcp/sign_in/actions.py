@@ -34,7 +34,7 @@ def provider_for(
 async def sign_in(server: ResolvedServer, interaction: SignInInteraction) -> SignInState | None:
     """Connect to a server, and sign in if the server asks for it and no stored sign-in works.
 
-    Returns the stored sign-in; None if the server works without. Raises `SignInError` and `ServerFailure`.
+    Returns the stored sign-in; None if the server needs none. Raises `SignInError` and `ServerFailure`.
     """
     provider = provider_for(server, interaction)
     if provider is None:

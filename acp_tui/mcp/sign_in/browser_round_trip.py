@@ -126,7 +126,7 @@ class BrowserRoundTrip:
         return answer
 
     def _accept(self, answer: RedirectAnswer) -> str:
-        """Take the browser's answer, and return the sentence for its page."""
+        """Take the browser's answer, and return the sentence that the browser shows."""
         if not self._belongs(answer):
             self._interaction.report("Ignored an answer from the browser that belongs to another sign-in.")
             raise ValueError("This answer belongs to another sign-in. It was ignored.")

@@ -1,4 +1,4 @@
-"""The errors for refusals of an authorization server. Their sentences never quote a token."""
+"""Errors for requests that an authorization server refuses. Their sentences never quote a token."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class StdioProcess:
                     self._handlers.on_stderr(self._display(line))
 
     def _display(self, line: bytes) -> str:
-        """Return a line as text, with control characters escaped, secrets masked, and shortened."""
+        """Return a line as text, shortened, with control characters escaped and secrets masked."""
         text = visible_line(line[: MAX_LINE_CHARACTERS * 4].decode("utf-8", "replace").rstrip())
         text = mask_secrets(text, self._secrets)
         return text if len(text) <= MAX_LINE_CHARACTERS else text[: MAX_LINE_CHARACTERS - 1] + "…"

@@ -287,7 +287,7 @@ def in_subagent(root: Session, event: ev.InSubagent, at: float, apply: Apply) ->
 
 
 def owned_call_changed(root: Session, event: ev.ToolCallChanged, at: float, apply: Apply) -> list[Change]:
-    """Update a tool call of the agent, or one that a subagent made, even if the update does not say so."""
+    """Update a tool call of the agent or of a subagent, even if the update does not name the subagent."""
     entry = root.reducer_state.call_owners.get(event.call_id)
     if entry is not None:
         return apply_to(root, entry, event, at, apply)
@@ -326,7 +326,7 @@ def _message_changed(
 
 
 def end_loading(root: Session) -> None:
-    """Make the subagents idle whose history has been replayed."""
+    """Set the subagents whose history has been replayed to idle."""
     for entry in root.subagents.values():
         if entry.session.phase == "loading":
             entry.session.phase = "idle"

@@ -34,7 +34,7 @@ def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Chang
 
 
 def begin_work(session: Session, at: float) -> None:
-    """Start the work of a subagent, unless it works already. It has no prompt."""
+    """Start the turn of a subagent, which has no prompt, unless the subagent is already working."""
     if not session.reducer_state.prompts:
         begin_turn(session, at)
         session.reducer_state.prompts = 1
