@@ -88,8 +88,8 @@ class AppContext:
     def launch_for_resume(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
         """Return the `Launch` for resuming a recorded session.
 
-        `agent` and `program` are what the user named, if anything. Raises `UserError` if that is not the
-        session's agent.
+        `agent` and `program` are what the user named, if anything. Raises `UserError` if they mean another
+        agent than the session's.
         """
         recorded_agent = stored.text("agent")
         command = stored.meta.get("command")
@@ -159,8 +159,8 @@ class AppContext:
     ) -> Conversation:
         """Create a conversation.
 
-        Unless recording is off, it is recorded in the folder of the `resumed` session, or in a new folder.
-        With `fork`, it continues in a new folder with a copy of the log.
+        Unless recording is off, the conversation is recorded in the folder of the `resumed` session, or else
+        in a new folder. With `fork`, the new folder begins with a copy of the `resumed` session's log.
         """
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
         folder = (

@@ -88,7 +88,7 @@ def load_choices(cwd: Path) -> LauncherChoices:
 
 
 def _sort_key(agent: AgentChoice, last_used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:
-    """Return a sort key: the agents used last first, then installed, downloadable and missing ones.
+    """Return a sort key: the most recently used agents first, then installed, downloadable and missing ones.
 
     Missing agents come last even if they were used. The demo is the last of its group, but the first of all
     until the user has a session, because it needs no setup.

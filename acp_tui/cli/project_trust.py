@@ -43,7 +43,7 @@ def mcp_servers_named(names: Sequence[str]) -> str:
 
 
 def read_by_agent(agent: str, file: str) -> str:
-    """Return the reason for which an agent is not given a server that it knows already, as a clause."""
+    """Return a clause that says why a server is not given to an agent: the agent reads its file itself."""
     return f"{agent} reads {file} by itself"
 
 
@@ -118,7 +118,7 @@ class ProjectTrust:
         return list(usable.values())
 
     def _read_by_agent(self, server: Server) -> str | None:
-        """Return the reason if the agent reads the file of a server by itself, so that it has it already."""
+        """Return why the agent is not given a server whose file it reads itself; None for other servers."""
         if (agent := self._launch) is None:
             return None
         names = (name for name in agent.project_mcp if server.file == self._cwd / name)

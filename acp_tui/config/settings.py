@@ -72,7 +72,7 @@ class OwnServer:
         return self.chosen.get(agent, configured)
 
     def toggle(self, agent: str) -> bool:
-        """Change for this run whether the agent gets the server, and return whether it does now."""
+        """Turn the server on or off for the agent, for this run only. Return True if it is on now."""
         self.chosen[agent] = not self.is_for(agent)
         return self.chosen[agent]
 

@@ -154,7 +154,7 @@ def _allows_file(pattern: str, target: Target, base: str) -> bool:
 
 
 def _is_exactly(pattern: str, path: str, base: str) -> bool:
-    """Return True if the pattern, which may be relative, is this path without any wildcards."""
+    """Return True if the pattern names exactly this path, without wildcards. It may be relative to `base`."""
     return posixpath.join(base, unescape(pattern)) == path
 
 

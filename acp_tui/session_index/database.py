@@ -41,7 +41,7 @@ class SearchUnavailableError(UserError):
 
 
 class IndexDamagedError(Exception):
-    """The index cannot be read and has to be made again."""
+    """The index cannot be read and has to be rebuilt."""
 
 
 def index_file(cache: Path) -> Path:
@@ -117,6 +117,6 @@ def _files(path: Path) -> list[Path]:
 
 
 def remove_from_segments(connection: sqlite3.Connection) -> None:
-    """Make deletions remove words from the index at once, where SQLite can (3.42 and later)."""
+    """Make SQLite remove deleted words from the index at once, if it supports that (since 3.42)."""
     with suppress(sqlite3.DatabaseError):
         connection.execute("INSERT INTO words(words, rank) VALUES ('secure-delete', 1)")

@@ -43,7 +43,7 @@ class LogState:
 def update_index(cache: Path, data_dir: Path, on_progress: Callable[[int, int], None]) -> None:
     """Index new and changed sessions, the newest first, and remove deleted ones.
 
-    A damaged index is made again. Only one process may call this at a time.
+    A damaged index is rebuilt. Only one process may call this at a time.
 
     Args:
         cache: The cache directory, which holds the index.

@@ -67,7 +67,7 @@ class SessionSearch:
         entries of other sessions are returned.
 
         Raises:
-            IndexDamagedError: The index has to be made again.
+            IndexDamagedError: The index has to be rebuilt.
             SearchUnavailableError: SQLite has no FTS5.
             InterruptedError: `interrupt` was called.
         """

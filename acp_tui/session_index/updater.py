@@ -57,7 +57,7 @@ class IndexUpdater:
         self._again = False  # something has changed since the update began
 
     def start(self, *, rebuild: bool = False) -> None:
-        """Update the index, or make it again. While that runs, only one more update can be added."""
+        """Update or rebuild the index. While that runs, only one more update can be added."""
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._update(rebuild=rebuild))
         elif not rebuild:

@@ -1,1 +1,1 @@
-"""The actions of `acp-tui mcp`, one module each. Nothing here may import the MCP SDK at the top."""
+"""The actions of `acp-tui mcp`, one module each. They must not import the MCP SDK at module level."""

@@ -1,4 +1,4 @@
 """What the actions of `acp-tui mcp` that connect to servers share: connecting, asking, printing.
 
-Imports `acp_tui.cli.mcp.server_selection` and below. Nothing here may import the MCP SDK at the top.
+Imports `acp_tui.cli.mcp.server_selection` and below. No module here may import the MCP SDK at module level.
 """

@@ -41,7 +41,7 @@ _MAX_REPOSITORIES = 200
 
 @dataclass(frozen=True, slots=True)
 class _AnnouncedFile:
-    """A file outside the snapshot, as it was when the agent announced that it will change the file."""
+    """A file outside the snapshot, as it was when the agent announced a change of the file."""
 
     original: FileState
     signature: tuple[int, ...] | None  # at that time

@@ -40,7 +40,7 @@ class Addition:
 
 
 def addition(name: str, entry: dict[str, Any], facts: Sequence[Field] = ()) -> Addition:
-    """Return the addition of a definition, shown with `facts`. Raises `UserError` if it is not valid."""
+    """Return the `Addition` for a definition. Raises `UserError` if the definition is not valid."""
     if not name.strip() or reveal(name) != name or any(not char.isprintable() for char in name):
         raise UserError(f"{visible_line(name)!r} is not a name: it is empty or contains control characters.")
     if len(name) > MAX_NAME_CHARACTERS:

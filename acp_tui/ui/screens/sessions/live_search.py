@@ -32,7 +32,7 @@ class LiveSearch:
             search: Reads the index.
             on_found: Called with the matches for the newest text.
             on_failed: Called with a sentence if full texts cannot be searched.
-            on_damaged: Called if the index has to be made again.
+            on_damaged: Called if the index has to be rebuilt.
         """
         self._search = search
         self._on_found = on_found
