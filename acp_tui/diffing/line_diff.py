@@ -19,7 +19,7 @@ ANCHOR_WINDOWS = (1, 3, 8, 24)
 """The numbers of consecutive lines to try as anchors: if no single line is unique, a group may be."""
 
 MAX_PAIRS = 200_000
-"""The maximum number of pairs of equal lines that difflib may have to consider when two texts are compared."""
+"""The maximum number of pairs of equal lines that difflib may consider when it compares two texts."""
 
 
 class Block(NamedTuple):

@@ -101,7 +101,8 @@ def index_error(error: sqlite3.DatabaseError) -> Exception:
     message = str(error)
     if "no such module" in message:
         return SearchUnavailableError(
-            "Full-text search is not available: this Python's SQLite has no FTS5. Titles can be searched."
+            "Full-text search is not available: this Python's SQLite has no FTS5. "
+            "Only titles can be searched."
         )
     if isinstance(error, sqlite3.OperationalError) and "no such" not in message:
         return UserError(f"The index of sessions cannot be used: {message}.")

@@ -107,7 +107,7 @@ def test_without_a_name_the_well_known_servers_are_listed(capsys: pytest.Capture
             ["x", "--url", "wss://y"],
             "x cannot be added: url: MCP has no WebSocket transport",
         ),
-        (["x", "y", "--", "sh"], "What is 'y'? Write the command after --."),
+        (["x", "y", "--", "sh"], "Unexpected argument 'y'. Write the command after --."),
         (["a\x1b[31mb", "--", "sh"], "is not a name"),
         (["x", "--", "sh", "\udcff"], "x cannot be added: it contains an invalid character"),
         (["x", "--agent", "codx", "--", "sh"], 'Unknown agent "codx"; did you mean codex?'),
@@ -150,7 +150,7 @@ def test_a_name_is_not_used_twice(capsys: pytest.CaptureFixture[str]) -> None:
     add("x", "--yes", "--replace", "--", "cat")
     config_file().write_text('[mcp_servers.mine]\ncommand = "sh"\n')
     assert main(["mcp", "add", "mine", "--yes", "--", "cat"]) == 1
-    assert f"{config_file()}:1 defines mine and would win" in capsys.readouterr().err
+    assert f"{config_file()}:1 defines mine and takes precedence" in capsys.readouterr().err
     assert written()["mcp_servers"] == {"x": {"command": "cat"}}
 
 

@@ -98,7 +98,7 @@ class SignInDialogue:
         _print(f"  folder       {reveal_line(cwd)}")
         for name, value in suggested.env.items():
             _print(f"  environment  {reveal_line(f'{name}={value}')}")
-        prompt = "Run it in this terminal? [y/N], or a to let the agent sign in by itself: "
+        prompt = 'Run it in this terminal? [y/N], or "a" to let the agent sign in by itself: '
         answer = (await self._ask(prompt)).lower()
         if answer not in ("y", "yes", "a"):
             raise UserError("Not run. You are not signed in.")

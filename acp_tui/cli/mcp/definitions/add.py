@@ -93,7 +93,7 @@ def _addition(args: argparse.Namespace) -> Addition:
     env, headers = dict(args.env), dict(args.header)
     if command or args.url:
         if arguments:
-            raise UserError(f"What is {arguments[0]!r}? Write the command after --.", exit_code=2)
+            raise UserError(f"Unexpected argument {arguments[0]!r}. Write the command after --.", exit_code=2)
         program = _program(command) if command else {"url": args.url}
         entry = program | {"type": args.type, "env": env, "headers": headers}
         return addition(args.new_name or name, entry | options)

@@ -106,7 +106,8 @@ def _check(additions: Sequence[Addition], *, replace: bool) -> None:
         _require_free(one, own, replace=replace)
         if (other := others.get(one.server.name)) is not None:
             raise UserError(
-                f"{other.origin} defines {other.name} and would win. Choose another name with --as NAME."
+                f"{other.origin} defines {other.name} and takes precedence. "
+                "Choose another name with --as NAME."
             )
 
 
