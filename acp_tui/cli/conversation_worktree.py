@@ -54,7 +54,7 @@ def conversation_worktree(
 
 
 def _is_in(folder: Path | None, worktree: Worktree) -> bool:
-    """Return True if a folder is one in which the worktree's session may be resumed, or is not given."""
+    """Return True if no folder is given, or if it is the worktree's folder or the project folder."""
     places = (worktree.folder.resolve(), worktree.project_folder.resolve())
     return folder is None or folder.resolve() in places
 
