@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 INTERRUPTED = "acp-tui ended during this turn. What the agent did afterwards is not recorded."
 """Why a turn has no end in the log."""
 
+TITLE_SECONDS = 1.0
+"""The shortest time after which another title of an agent is saved."""
+
 
 class Recorder:
     """Writes the records of one conversation to its log, and applies them to its state."""
@@ -40,6 +43,7 @@ class Recorder:
         self._fold = Fold()
         self._listeners: list[Listener] = []
         self._saved_title: str | None = None
+        self._title_saved_at = 0.0
         folder.on_notice = lambda sentence: self.note(Noticed("warning", sentence))
         self._continue(past)
         self._saved_title = self.session.title
@@ -106,7 +110,15 @@ class Recorder:
     def _apply(self, record: Record) -> None:
         changes = self._fold.apply(record)
         if self.session.title != self._saved_title:
-            self._saved_title = self.session.title
-            self._folder.update_meta(title=self._saved_title)
+            self._save_title(record)
         for listener in self._listeners:
             listener(record, self._fold.events, changes)
+
+    def _save_title(self, record: Record) -> None:
+        """Save the title in the metadata file, but not each of many titles within a second.
+
+        The last one is saved with any record of the client, such as that of the agent's exit.
+        """
+        if record.direction == "client" or record.at - self._title_saved_at >= TITLE_SECONDS:
+            self._saved_title, self._title_saved_at = self.session.title, record.at
+            self._folder.update_meta(title=self._saved_title)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.recorder import INTERRUPTED, Recorder
 from acp_tui.session.events import AgentStarted, Queued
@@ -56,3 +57,21 @@ def test_the_title_is_saved_whenever_it_changes() -> None:
         recorder.observe(talk.records[-1])
         saved.append(folder.meta["title"])
     assert saved == ["Fix the login", "Fix the login", None]
+
+
+def test_many_titles_in_one_second_are_not_all_saved() -> None:
+    saved: list[str] = []
+
+    class Folder(NullFolder):
+        def update_meta(self, **fields: Any) -> None:
+            saved.append(fields["title"])
+
+    talk = Talk().opened()
+    recorder = Recorder(Folder())
+    for number in range(5):
+        talk.update("session_info_update", title=f"title {number}")
+    for record in talk.records:
+        recorder.observe(replace(record, at=9.0))
+    assert saved == ["title 0"]
+    recorder.note(AgentStarted(["agent"], "/w"))
+    assert saved == ["title 0", "title 4"]
