@@ -108,10 +108,10 @@ class AcpTui(ResilientApp):
         """The open conversations."""
         self._quit_guard = QuitGuard(self, self.tabs)
         self._used_launcher = False
-        self._early_keys: list[events.Key] | None = []  # None once the first screen handles keys
-        self._key_sequencer = KeySequencer(
+        self.key_sequencer = KeySequencer(
             self, super().on_event, lambda screen: not getattr(screen, "is_placeholder", False)
         )
+        """Dispatches keys and pastes."""
         self._clipboard_text = ""
         self._theme = AppTheme(self, choice, background, self._problems, self.tabs.update_strip)
         self._theme.use(loaded)
@@ -147,28 +147,10 @@ class AcpTui(ResilientApp):
 
     async def on_event(self, event: events.Event) -> None:
         """Hold back keys until the screen that they are meant for can handle them."""
-        if self._early_keys is not None and isinstance(event, events.Key):
-            if self.focused is None or not self.screen.is_mounted:
-                self._early_keys.append(event)
-                return
-            await self.deliver_early_keys()
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
-            await self._key_sequencer.process(event)
+            await self.key_sequencer.process(event)
         else:
             await super().on_event(event)
-
-    def take_early_text(self) -> str:
-        """Remove and return the text typed before the first frame, up to the first key that types nothing."""
-        text = ""
-        while self._early_keys and self._early_keys[0].is_printable:
-            text += self._early_keys.pop(0).character or ""
-        return text
-
-    async def deliver_early_keys(self) -> None:
-        """Process the keys held back, and stop holding keys back."""
-        early, self._early_keys = self._early_keys, None
-        for event in early or ():
-            await self._key_sequencer.process(event)
 
     # ------------------------------------------------------------------------- toasts
 

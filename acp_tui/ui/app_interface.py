@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
 
     from acp_tui.controller import Conversation
+    from acp_tui.ui.keys.key_sequencer import KeySequencer
     from acp_tui.ui.screens.session.text_place import TextPlace
     from acp_tui.ui.terminal.tab_progress import TabProgress
     from acp_tui.ui.terminal.window_title import WindowTitle
@@ -51,11 +52,9 @@ class AppInterface(Protocol):
     def open_conversations(self) -> list[Conversation]:
         """Return the conversations of this app."""
 
-    def take_early_text(self) -> str:
-        """Remove and return the text typed before the first frame, up to the first key that types nothing."""
-
-    async def deliver_early_keys(self) -> None:
-        """Process the keys held back until the first screen was mounted."""
+    @property
+    def key_sequencer(self) -> KeySequencer:
+        """Dispatches keys and pastes."""
 
     def show_session(self, session: str, place: TextPlace | None = None) -> bool:
         """Show the tab of a recorded session, and a place in it. Return False if no tab has the session."""

@@ -32,6 +32,8 @@ class KeySequencer:
 
     A program key, such as Alt+1, acts as soon as the app sees it, while characters wait in the message queue
     of a widget. Without the sequencer, keys that arrive together act on the wrong tab.
+
+    Keys pressed before the first screen is mounted are held back until then.
     """
 
     def __init__(
@@ -50,12 +52,18 @@ class KeySequencer:
         self._app = app
         self._dispatch = dispatch
         self._is_ready = is_ready
+        self._early_keys: list[Key] | None = []  # None once the first screen handles keys
         self._held: list[Input] = []
         self._is_holding = False
         self._target: Widget | None = None  # received the last input; None once that was handled
 
     async def process(self, event: Input) -> None:
         """Dispatch a key or a paste now, or hold it back."""
+        if self._early_keys is not None and isinstance(event, Key):
+            if self._app.focused is None or not self._app.screen.is_mounted:
+                self._early_keys.append(event)
+                return
+            await self.deliver_early_keys()
         if self._is_holding:
             insort(self._held, event, key=lambda held: held.time)  # a key forwarded by a widget is older
         elif not self._changes_screen(event):
@@ -70,6 +78,19 @@ class KeySequencer:
             self._is_holding = True
             self._held.append(event)
             self._start_release()
+
+    def take_early_text(self) -> str:
+        """Remove and return the text typed before the first frame, up to the first key that types nothing."""
+        text = ""
+        while self._early_keys and self._early_keys[0].is_printable:
+            text += self._early_keys.pop(0).character or ""
+        return text
+
+    async def deliver_early_keys(self) -> None:
+        """Process the keys pressed before the first screen was mounted, and stop holding keys back for it."""
+        early, self._early_keys = self._early_keys, None
+        for event in early or ():
+            await self.process(event)
 
     def _changes_screen(self, event: Input) -> bool:
         return isinstance(event, Key) and not event.is_printable and is_bound(self._app, "app", event.key)

@@ -88,7 +88,7 @@ class BaseScreen(Screen[None]):
         self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
         if self.palette is not app_of(self).palette:  # the terminal has told its background meanwhile
             self.use_palette(app_of(self).palette)
-        self.app.call_later(app_of(self).deliver_early_keys)
+        self.app.call_later(app_of(self).key_sequencer.deliver_early_keys)
 
     def on_unmount(self) -> None:
         """Let the app forget this screen."""

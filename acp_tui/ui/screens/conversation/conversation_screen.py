@@ -162,7 +162,7 @@ class ConversationScreen(SessionScreen):
 
     def on_mount(self) -> None:
         """Start the agent once the first frame is complete."""
-        if text := app_of(self).take_early_text():
+        if text := app_of(self).key_sequencer.take_early_text():
             self.type_text(text)
         self.call_after_refresh(self._start)
 
