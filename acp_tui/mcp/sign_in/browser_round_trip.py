@@ -122,7 +122,7 @@ class BrowserRoundTrip:
                 raise ValueError("The code alone is not enough for this server. Paste the whole address.")
             return replace(answer, state=self._state)
         if not self._belongs(answer):
-            raise ValueError("This address belongs to another sign-in. Paste the one of this sign-in.")
+            raise ValueError("This address belongs to another sign-in. Paste the address of this sign-in.")
         return answer
 
     def _accept(self, answer: RedirectAnswer) -> str:
