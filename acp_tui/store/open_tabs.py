@@ -45,10 +45,11 @@ class OpenTabsFile:
         self._folder = os.path.realpath(folder)
         self._path = _directory(state_dir) / f"{os.urandom(8).hex()}.json"
         self._lock: int | None = None
-        self._saved: Sequence[SavedTab] = ()
+        self._saved: tuple[SavedTab, ...] = ()
 
     def save(self, tabs: Sequence[SavedTab]) -> None:
         """Save the tabs if they have changed. A failure is only logged."""
+        tabs = tuple(tabs)
         if tabs == self._saved:
             return
         self._saved = tabs

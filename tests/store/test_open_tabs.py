@@ -56,3 +56,8 @@ def test_old_files_and_damaged_ones_are_ignored(tmp_path: Path, monkeypatch: pyt
     OpenTabsFile(tmp_path, "/other").save([ONE])
     (tmp_path / "open-tabs" / "damaged.json").write_text('{"folder": "/project", "tabs": [1, {}, "')
     assert take_open_tabs(tmp_path, "/project") == [TWO]
+
+
+def test_a_run_that_never_has_tabs_writes_nothing(tmp_path: Path) -> None:
+    OpenTabsFile(tmp_path, "/project").save([])
+    assert list(tmp_path.iterdir()) == []
