@@ -436,3 +436,11 @@ def test_two_conversations_that_check_at_once_see_each_other(project: Path, data
 
     with ThreadPoolExecutor() as threads:
         assert list(threads.map(count_shared, locks)) == [3000, 3000]
+
+
+def test_a_change_of_a_file_with_an_invisible_name_is_noticed(project: Path, data: Path) -> None:
+    worktree = worktree_of(project, data)
+    fill(worktree.path, {"odd\x1bname.txt": "c\n"})
+    shown = worktree_status(worktree)
+    fill(worktree.path, {"odd\x1bname.txt": "changed\n"})
+    assert worktree_status(worktree) != shown

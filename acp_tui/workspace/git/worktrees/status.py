@@ -61,12 +61,15 @@ def worktree_status(worktree: Worktree) -> WorktreeStatus:
         commits = _commits(git, worktree, target, branch)
         return WorktreeStatus(target=target, commits=commits, obstacle="Its folder is gone.")
     head = git.line("rev-parse", "--verify", "HEAD^{commit}")
-    changed, untracked, ignored = [], [], []
+    changed, untracked, ignored, dirty = [], [], [], []
     conflicts = False
     words = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching"]
     listing = git.guarded(*words)
     for record in listing.split(b"\0"):
-        state, name = record[:2], visible_line(os.fsdecode(record[3:]))
+        state, path = record[:2], os.fsdecode(record[3:])
+        name = visible_line(path)
+        if state not in (b"", b"!!"):
+            dirty.append(path)
         if state == b"??":
             untracked.append(name)
         elif state == b"!!":
@@ -84,7 +87,7 @@ def worktree_status(worktree: Worktree) -> WorktreeStatus:
         untracked=tuple(untracked),
         ignored=tuple(ignored),
         obstacle=_obstacle(git, worktree, target, untracked, conflicts=conflicts),
-        fingerprint=_fingerprint(worktree.path, [*changed, *untracked]),
+        fingerprint=_fingerprint(worktree.path, dirty),
     )
 
 
