@@ -109,6 +109,15 @@ class SessionSearch:
     def _search(self, query: Query, only: Collection[str] | None) -> list[SessionHit]:
         if (connection := self._open()) is None:
             return []
+        connection.execute("BEGIN")  # all queries see the same state while another process updates the index
+        try:
+            return self._ranked_hits(connection, query, only)
+        finally:
+            connection.rollback()
+
+    def _ranked_hits(
+        self, connection: sqlite3.Connection, query: Query, only: Collection[str] | None
+    ) -> list[SessionHit]:
         folders = dict(connection.execute("SELECT number, folder FROM sessions"))
         if only is not None:
             folders = {number: folder for number, folder in folders.items() if folder in only}

@@ -7,13 +7,14 @@ import os
 import shutil
 import sqlite3
 import stat
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from acp_tui.config.paths import paths, private_directory
 from acp_tui.errors import UserError
-from acp_tui.session_index import database
+from acp_tui.session_index import database, search
 from acp_tui.session_index.database import IndexDamagedError, SearchUnavailableError, index_file
 from acp_tui.session_index.index_update import update_index
 from acp_tui.session_index.search import SessionSearch
@@ -41,10 +42,8 @@ def update() -> int:
 
 
 def found(text: str) -> list[SessionHit]:
-    search = SessionSearch(paths().cache, clock=lambda: 1_800_000_000.0)
-    hits = search.search(text)
-    search.close()
-    return hits
+    with closing(SessionSearch(paths().cache, clock=lambda: 1_800_000_000.0)) as index:
+        return index.search(text)
 
 
 def lines(text: str) -> list[str]:
@@ -256,6 +255,25 @@ async def test_an_index_that_cannot_be_written_is_reported(data: Path) -> None:
     index_file(paths().cache).mkdir(parents=True)
     with pytest.raises(UserError, match="cannot be used: unable to open"):
         await update_in_background(lambda _: None)
+
+
+def test_a_session_that_is_removed_during_a_search_is_still_found_by_it(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = record_session(data, [("an acorn", "ok")])
+    update()
+
+    def find_and_remove(*args: Any) -> list[int]:
+        numbers = find(*args)
+        shutil.rmtree(gone.path)
+        update()
+        return numbers
+
+    find = search._candidates
+    monkeypatch.setattr(search, "_candidates", find_and_remove)
+    assert lines("acorn") == ["an acorn"]
+    monkeypatch.setattr(search, "_candidates", find)
+    assert lines("acorn") == []
 
 
 def test_facts_for_the_list(data: Path) -> None:
