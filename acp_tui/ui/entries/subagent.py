@@ -32,7 +32,7 @@ def body(entry: Subagent, context: DrawContext) -> Body:
 
 
 class SubagentBody:
-    """Two lines, which are drawn on each call: the headline with the duration; the counts and last line."""
+    """The headline with the duration, then the counts and the subagent's last line. Drawn on each call."""
 
     def __init__(self, entry: Subagent, context: DrawContext) -> None:
         self._entry = entry

@@ -203,7 +203,7 @@ def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | 
 
 
 def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
-    """Return a message if another action loses a key to this one or still gets the key first, else None."""
+    """Return a message if `action` takes a key from another action, or another gets it first; else None."""
     for other in TABLE:
         for key in _keys_of(action, keymap):
             if other is action or key in _keys_of(action) or key not in _keys_of(other, keymap):

@@ -103,7 +103,7 @@ class TextLayout:
         self.is_exact = True
 
     def last_line(self, references: References, open_line: OpenLine | None) -> OpenLine | None:
-        """Return the line that the next section continues. The other lines are not kept in memory."""
+        """Return the line that the next section continues, without keeping the other lines in memory."""
         return self._spans(references, None, open_line)[1]
 
     def drop(self) -> None:
@@ -180,7 +180,7 @@ class CodeLayout:
             self._ends.append(end)
 
     def finish(self) -> None:
-        """Highlight the code as a whole when it is drawn again, because it is complete."""
+        """Note that the code is complete: when it is drawn next, it is highlighted as a whole."""
         self._growing = False
         self.drop()
 

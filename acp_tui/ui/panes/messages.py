@@ -1,6 +1,6 @@
 """Messages from the panes to their screen.
 
-They are in a separate module, because the screen needs them at start but loads the panes only when opened.
+They are in a separate module, because the screen needs them at start but loads the panes on first use.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MARK_CELLS = 2
 """The width, in cells, of the column for the mark of the chosen item."""
 MIN_WIDTH = 16
 MAX_JUMP_LINES = 2
-"""An item farther outside the view than this is not chosen by the arrow keys: the list scrolls instead."""
+"""If the next item is farther outside the view than this, the arrow keys scroll and do not choose it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ class RuleEditor(Vertical, can_focus=True):
     # ------------------------------------------------------------------------- heights
 
     def height_at(self, width: int) -> int:
-        """Return the number of rows to show everything at a width, whichever part is the current one."""
+        """Return the number of rows that are needed at a width, whichever part is current."""
         inner = width - 1  # for the scrollbars
         most = max(len(self._words_of(part)) for part in range(len(self._chosen)))
         wrapped = sum(len(row.lines(width - 4)) for row in self._rows())

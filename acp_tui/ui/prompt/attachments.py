@@ -72,7 +72,7 @@ class Attachments:
     def exists(self, path: str) -> bool:
         """Return True if a file, a folder or a resource exists. Cached: this is called at every key press.
 
-        A file chosen from the menu counts even if it was deleted, so that sending reports the problem.
+        Also True for a file that was chosen from the menu and then deleted: sending reports the problem.
         """
         if path in self.resources or path in self._picked.values():
             return True

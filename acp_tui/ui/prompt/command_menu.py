@@ -44,7 +44,7 @@ class CommandMenu(Menu):
         self._typed = None
 
     def server_prompt(self, text: str) -> SlashCommand | None:
-        """Return the prompt of an MCP server if the text is its command, perhaps with an argument."""
+        """Return an MCP server's prompt if the text is the command for it, perhaps with an argument."""
         typed = f"{text} "
         found = [command for command in self._server_prompts if typed.startswith(f"/{command.name} ")]
         return max(found, key=lambda command: len(command.name), default=None)

@@ -216,7 +216,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return Selection(*(self._outside_token(location, after=location > before) for location in selection))
 
     def _outside_token(self, location: Location, *, after: bool) -> Location:
-        """Return the location; if it is inside a token, the token's end (with `after`) or start instead.
+        """Return the location, but if it is inside a token, the token's start, or its end if `after` is true.
 
         The row may not exist: Textual deletes the last line up to the start of the following one.
         """

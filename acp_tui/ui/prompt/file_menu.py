@@ -155,7 +155,7 @@ class FileMenu(Menu):
     def completion(self, *, final: bool) -> Completion | None:
         """Return the mention of the selected file, followed by a space; None if it cannot be attached.
 
-        Unless `final`, a folder has no space, so that the path can be completed further.
+        Unless `final`, no space follows a folder, so that the path can be completed further.
         """
         path, mention = self._selected, self._mention
         if path is None or mention is None:

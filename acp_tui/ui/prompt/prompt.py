@@ -270,9 +270,9 @@ class Prompt(AttachingPrompt):
             self.post_message(self.SendNow(*self._take_text()))
 
     def _use_server_prompt(self) -> bool:
-        """Ask for the prompt of an MCP server if the text is its command; return False if it is not.
+        """Request an MCP server's prompt if the text is the command for it; return False if it is not.
 
-        The text stays until the prompt replaces it.
+        The command stays in the editor until the prompt replaces it.
         """
         command = self._menu.server_prompt(self.text)
         if command is not None:

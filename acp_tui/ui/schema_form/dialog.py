@@ -97,7 +97,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             palette: The colours of the current theme.
             asked_by: The recipient of the answer, such as `MCP server "files"`.
             purpose: What the question belongs to, such as a tool call. May come from an agent.
-            position: The number of this question and the count of those that wait, for "2 of 3".
+            position: The number of this question among those that wait, and their count, as in "2 of 3".
             message: A text above the fields. May come from a server.
             values: Initial values by name of the field. Other fields start with the default of the schema.
             validate: Returns what is wrong with a whole object, the most important fault first.

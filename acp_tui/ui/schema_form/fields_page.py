@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class FieldsPage(Vertical):
-    """A column of fields. A problem with one field is shown below the field, others with `show_problem`."""
+    """A column of fields. Problems with one field are shown below the field, others with `show_problem`."""
 
     DEFAULT_CSS = "FieldsPage { height: auto; }"
 

@@ -42,7 +42,7 @@ READ_BYTES = 4096
 POLL_SECONDS = 0.1
 """Seconds after which the input thread checks again whether it has to end."""
 RESUME_DELAY_SECONDS = 0.2
-"""Seconds to wait before stopping again after SIGCONT: a signal to end may have come with it."""
+"""Seconds to wait after SIGCONT before suspending again: a signal that ends acp-tui may have come with it."""
 BLOCKED_SECONDS = 1.0
 """A terminal that accepts no output for this long is blocked, for example by Ctrl+S."""
 

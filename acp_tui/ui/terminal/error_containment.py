@@ -47,7 +47,7 @@ MAX_TRACEBACKS = 3
 RETRY_SECONDS = 1.0
 """Seconds before a widget that could not be drawn is tried again."""
 MAX_ERRORS, ERROR_WINDOW = 1000, 10.0
-"""More than `MAX_ERRORS` in `ERROR_WINDOW` seconds end the app: each probably causes the next."""
+"""More than `MAX_ERRORS` errors in `ERROR_WINDOW` seconds end the app: each probably causes the next."""
 
 _failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
 

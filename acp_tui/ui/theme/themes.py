@@ -162,8 +162,8 @@ if TYPE_CHECKING:
 def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
     """Return the theme on which a user's theme is based, with the user's `dark` and `ansi` if they are set.
 
-    A valid `base` names it. Otherwise it is the built-in theme with the same name as the user's theme, unless
-    the file sets `dark` or `ansi`. In all other cases it is "dark" or "light".
+    A valid `base` in the file names that theme. Otherwise it is the built-in theme with the same name as the
+    user's theme, unless the file sets `dark` or `ansi`. In all other cases it is "dark" or "light".
     """
     switches = {}
     for key in _SWITCHES:

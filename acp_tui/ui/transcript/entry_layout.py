@@ -90,7 +90,7 @@ class EntryLayout:
             self.settle(index)
 
     def _widen_gaps(self, index: int) -> None:
-        """Add blank lines around an entry that now shows more than its title. None are ever removed."""
+        """Add blank lines around an entry that now shows more than its title. They are never removed."""
         for number in range(max(1, index), min(index + 2, len(self.blocks))):
             block = self.blocks[number]
             missing = gap_between(self.blocks[number - 1].entry, block.entry) - block.gap

@@ -75,7 +75,7 @@ class LinePainter:
         return line_style.apply_filters(strip.apply_offsets(0, anchor))
 
     def _base_line(self, block: EntryBlock, line: int) -> Strip:
-        """Paint a line without matches and selection, or take it from the cache if its source is the same."""
+        """Paint a line without matches and selection. Use the cached line if the body's strip is the same."""
         assert block.body is not None
         source = block.body.line(line)
         cached = block.painted.get(line)

@@ -104,9 +104,9 @@ class Transcript(TranscriptView):
         return False
 
     def _start_index(self, step: int) -> int:
-        """Return the index of the entry from which to move the cursor: the one at the cursor.
+        """Return the index of the entry from which to move: that at the cursor if it is visible.
 
-        If that is not visible, return the index before (step 1) or after (-1) those of the visible entries.
+        Otherwise, return the index just before (step 1) or just after (-1) those of the visible entries.
         """
         top = self.scroll_offset.y
         first, last = (self.entry_layout.heights.at(row)[0] for row in (top, top + self.size.height - 1))

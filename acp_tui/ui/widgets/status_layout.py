@@ -119,7 +119,7 @@ def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
 
 
 def _shorten_first(items: list[_Item]) -> None:
-    """Replace the first item that has a short text."""
+    """Use the short text of the first item that has one."""
     index, item = next((index, item) for index, item in enumerate(items) if item.short)
     items[index] = replace(item, piece=replace(item.piece, text=item.short), short="")
 

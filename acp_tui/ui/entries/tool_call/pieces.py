@@ -112,6 +112,6 @@ def _title_fits(call: ToolCall, context: DrawContext) -> bool:
 
 
 def common_change(call: ToolCall) -> str:
-    """Return `new`, `deleted` or `now empty` if all files of the call are; otherwise an empty string."""
+    """Return `new`, `deleted` or `now empty` if that holds for all files of the call, else ""."""
     changes = {file_change(item, call.kind) for item in call.content if isinstance(item, Diff)}
     return changes.pop() if len(changes) == 1 else ""
