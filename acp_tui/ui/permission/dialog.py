@@ -226,7 +226,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._answer(event.index)
 
     def action_answer(self, kind: str) -> None:
-        """Answer with the option of this kind. If several options are, only select the next one."""
+        """Answer with the option of this kind; if there are several of this kind, only select the next."""
         fitting = [n for n, option in enumerate(self._options) if option.kind == kind]
         if len(fitting) == 1:
             self._answer(fitting[0])
