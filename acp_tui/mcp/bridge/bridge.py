@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 AGENT_CANCELLED = "The agent cancelled the call."
 MAX_TOOL_PAGES = 100
 _NO_HANDSHAKE = frozenset({METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, -32022})
-"""The errors with which servers of 2026-07-28 may answer `initialize`. -32022 is "unsupported version"."""
+"""Errors with which servers of revision 2026-07-28 may answer `initialize`. -32022: unsupported version."""
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITY_FOR = {

@@ -1,8 +1,8 @@
 """A server that a bridge reaches through the SDK: over HTTP or SSE, or of a revision unknown to the agent.
 
-The SDK adds the HTTP headers of 2026-07-28 and the tokens of a sign-in. Servers of 2026-07-28 do not support
-`initialize`, with which older agents begin, so the bridge answers it with the SDK's data about the server.
-Such servers ask questions in their results. The bridge sends these questions to older agents as requests.
+The SDK adds the HTTP headers of revision 2026-07-28 and the tokens of a sign-in. Servers of that revision
+have no `initialize`, with which older agents begin, so the bridge answers it with the SDK's data about the
+server. Such servers ask questions in their results; the bridge sends these to older agents as requests.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def _about_request(handler: Handler) -> Handler:
 
 
 def _ending_calls(handler: Handler) -> Handler:
-    """Return a handler that also ends the calls of subagents whose own tool call the event ends."""
+    """Return a handler that also ends the open calls of subagents whose work the event ends."""
     return lambda session, event, at: [*handler(session, event, at), *subagents.close_calls(session, at)]
 
 

@@ -349,7 +349,7 @@ def end_all(root: Session, at: float) -> list[Change]:
 
 
 def close_calls(root: Session, at: float) -> list[Change]:
-    """End the open calls of subagents whose own call has ended with the turn."""
+    """End the open calls of subagents that were started by a tool call which has ended with the turn."""
     changes: list[Change] = []
     for entry in root.subagents.values():
         if entry.call is not None and entry.call.done and entry.is_running:
