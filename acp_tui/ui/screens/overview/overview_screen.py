@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.screens.overview.overview_rows import overview_row
 from acp_tui.ui.tabs.rename_dialog import RenameDialog
@@ -59,9 +58,9 @@ class OverviewScreen(Dialog["Tab"]):
             (index for index, tab in enumerate(self._shown) if tab is self._tabs.current), 0
         )
         self.set_interval(REFRESH_SECONDS, self._update)
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette(app_of(self).palette))
 
-    def _use_palette(self, palette: Palette) -> None:
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
         self._palette = palette
         self.query_one(SelectList).use_palette(palette)
         self._update()
@@ -82,10 +81,9 @@ class OverviewScreen(Dialog["Tab"]):
             [
                 overview_row(tab, number, tab.screen.conversation_facts(), now, self._palette)
                 for number, tab in enumerate(self._shown, 1)
-            ]
+            ],
+            self._shown.index(selected) if selected in self._shown else 0,
         )
-        if selected in self._shown:
-            rows.selected = self._shown.index(selected)
         self.query_one("#head", Bar).show(self._head())
 
     @property
