@@ -53,7 +53,6 @@ class QuitGuard:
     async def _ask_and_quit(self) -> None:
         """Quit, after the tabs have asked what they must. Stay if the user wants to."""
         for tab in [tab for tab in self._tabs if tab.screen.asks_before_close]:
-            self._tabs.show(tab)
             if not await self._tabs.may_close(tab):
                 self.withdraw()
                 return

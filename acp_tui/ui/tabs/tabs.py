@@ -279,8 +279,11 @@ class Tabs:
             return False
         tab.is_closing = True
         try:
-            idle = tab.screen.busy_reason() is None
-            return (idle or not confirm or await self._confirm_close(tab)) and await tab.screen.may_close()
+            if confirm and tab.screen.busy_reason() is not None and not await self._confirm_close(tab):
+                return False
+            if tab.screen.asks_before_close:
+                self.show_if_open(tab)  # its dialog opens there
+            return await tab.screen.may_close()
         finally:
             tab.is_closing = False
 

@@ -1,4 +1,4 @@
-"""Quitting while several tabs have a git worktree whose fate the user has to decide."""
+"""Quitting, and closing tabs, while the user has to decide what happens to git worktrees."""
 
 from __future__ import annotations
 
@@ -94,6 +94,15 @@ async def test_quitting_again_shows_the_tab_that_is_asking(tmp_path: Path) -> No
         await asked(ui, FIRST)
         await ui.press("alt+2", "ctrl+q")
         await asked(ui, FIRST)
+
+
+async def test_the_question_is_shown_if_the_tab_is_closed_in_the_overview(tmp_path: Path) -> None:
+    project = repository(tmp_path / "shop", {"a.txt": "a\n"})
+    async with two_changed_worktrees(project) as ui:
+        await ui.press("alt+o")
+        await ui.sees("Overview", "2 open")
+        await ui.press("down", "delete")
+        await asked(ui, SECOND)
 
 
 async def test_quitting_asks_anew_after_the_asking_tab_was_closed(tmp_path: Path) -> None:
