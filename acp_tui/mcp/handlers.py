@@ -41,7 +41,7 @@ class ServerHandlers:
     """Asks the user. Without it, acp-tui does not declare the elicitation capability to the server."""
     on_log: Callable[[ServerLogMessage], None] | None = None
     on_list_changed: Callable[[ListKind], None] | None = None
-    """Called when a list has changed. Without it, servers of revision 2026-07-28 report none."""
+    """Called when a list has changed. Servers of revision 2026-07-28 report changes only if it is set."""
     on_notification: Callable[[str, dict[str, Any] | None], None] | None = None
     """Called with the method and the parameters of each notification, as JSON values."""
     on_stderr: Callable[[str], None] | None = None

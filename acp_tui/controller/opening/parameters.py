@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def client_capabilities(*, elicitation: bool = False, terminal_sign_in: bool = False) -> dict[str, Any]:
-    """Return the `clientCapabilities` of `initialize`. `elicitation`: there is a user to ask."""
+    """Return the `clientCapabilities` of `initialize`. With `elicitation`, there is a user to ask."""
     capabilities: dict[str, Any] = {
         "fs": {"readTextFile": True, "writeTextFile": True},
         "terminal": True,
