@@ -31,7 +31,7 @@ EXCERPT_CHARS = 400
 
 
 class QueueStrip(Widget, can_focus=True):
-    """Shows a line for each queued prompt; hidden if there are none."""
+    """Shows a line for each queued prompt; hidden if there are none. Disabled in a read-only session."""
 
     DEFAULT_CSS = """
     QueueStrip {
@@ -123,7 +123,9 @@ class QueueStrip(Widget, can_focus=True):
     def _state(self) -> str:
         count = len(self._shown)
         waiting = f"{count} queued" if count > 1 else "queued"
-        return f"{waiting}, paused: Enter without text resumes" if self._paused else waiting
+        if not self._paused:
+            return waiting
+        return f"{waiting}, paused" if self.disabled else f"{waiting}, paused: Enter without text resumes"
 
     # ------------------------------------------------------------------------- keys
 

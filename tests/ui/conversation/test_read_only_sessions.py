@@ -75,6 +75,25 @@ async def test_a_session_that_cannot_be_opened_is_read_only_and_continues_in_a_n
         assert again.prompts()[-1].endswith("drafted")
 
 
+async def test_a_read_only_session_offers_no_prompt_to_send(open_ui: Open) -> None:
+    async with open_ui("script", CANNOT) as one:
+        await one.send(["say", "first"], ["wait_for_cancel"])
+        await one.until(lambda: one.said() == ["first"])
+        await one.send("second")
+        await one.press("escape")
+        await one.sees("queued, paused: Enter without text resumes", "F6 send again")
+        known = folder_of(one)
+    async with open_ui("script", CANNOT, options=("--resume", known), wait=False) as again:
+        await again.sees("⊘ Read-only.", "queued, paused", "second")
+        assert "Enter without text" not in again.text()
+        assert "send again" not in again.text()
+        again.transcript.focus()
+        await again.press("home", "e")
+        assert again.prompt.text == ""
+        await again.press("escape", "enter")
+        await again.sees("queued, paused: Enter without text resumes")
+
+
 async def test_a_running_session_continues_in_another_one_with_a_summary(open_ui: Open) -> None:
     async with open_ui("script", CANNOT) as one:
         await one.send("first")

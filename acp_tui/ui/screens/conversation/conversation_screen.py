@@ -113,9 +113,6 @@ class ConversationScreen(SessionScreen):
         self._worktree = WorktreeFinish(self, self.runner, self.context)
         self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)
         self._session_commands = SessionCommands(self, self.runner, self.entry_actions, new_session)
-        self._continuation = Continuation(
-            self, self.prompt, self.runner, self.context, self._session_commands.open_new_session
-        )
         self._own_tools = OwnTools(self, self.prompt, self._questions, self.context, self._attention)
         self._dialogs = QuestionDialogs(
             self,
@@ -134,6 +131,8 @@ class ConversationScreen(SessionScreen):
             use_server_prompt=self._mcp.use_prompt,
             resume_question=self._dialogs.resume,
         )
+        queue, open_new = self._prompt_requests.queue_strip, self._session_commands.open_new_session
+        self._continuation = Continuation(self, self.prompt, queue, self.runner, self.context, open_new)
         loader = ConversationLoader(
             self,
             self.prompt,

@@ -62,7 +62,7 @@ class StopKey:
         if self.close_or_stop():
             self._idle_press = -math.inf
         elif self._screen.transcript.has_focus:
-            self._prompt.focus()
+            self._screen.type_text("")  # focuses the prompt, or the line in its place
         elif self._can_rewind and not self._prompt.text:
             self._press_idle()
 

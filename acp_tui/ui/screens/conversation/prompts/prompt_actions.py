@@ -32,13 +32,13 @@ class PromptActions:
 
     @property
     def can_send_again(self) -> bool:
-        """True if the last turn ended early or without an answer, and none is running."""
+        """True if the last turn ended early or without an answer, and a prompt can be sent now."""
         session = self._context.session
         entries = reversed(session.entries)
         last = next((entry for entry in entries if isinstance(entry, (TurnEnd, UserMessage))), None)
         ended_early = isinstance(last, TurnEnd) and (last.empty or last.stop_reason != "end_turn")
         waits = session.auth_required and bool(session.queue)  # it is sent again after the sign-in
-        return ended_early and not session.working and not waits
+        return ended_early and not session.working and not waits and not self._prompt.disabled
 
     def send_again(self) -> None:
         """Send the last prompt again. If the agent refused it, put it into the input instead."""
@@ -53,8 +53,10 @@ class PromptActions:
     def edit_sent(self, entry: Entry) -> bool:
         """Put the prompt of this entry, or of the turn that the entry ends, into the input.
 
-        Return False for other kinds of entry.
+        Return False for other kinds of entry, and while the session is read-only.
         """
+        if self._prompt.disabled:
+            return False
         if isinstance(entry, UserMessage):
             self.edit(self._text_of(entry))
         elif isinstance(entry, TurnEnd):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.context import SessionContext
     from acp_tui.ui.screens.session.session_screen import SessionScreen
     from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.queue_strip import QueueStrip
 
 
 class Continuation:
@@ -25,6 +26,7 @@ class Continuation:
         self,
         screen: SessionScreen,
         prompt: Prompt,
+        queue_strip: QueueStrip,
         runner: ConversationRunner,
         context: SessionContext,
         open_new_session: Callable[[PromptDraft], None],
@@ -32,6 +34,7 @@ class Continuation:
         """`open_new_session` opens another screen, with a draft in its prompt."""
         self._screen = screen
         self._prompt = prompt
+        self._queue_strip = queue_strip
         self._runner = runner
         self._context = context
         self._open_new_session = open_new_session
@@ -54,7 +57,7 @@ class Continuation:
         if self._line is not None:
             self._line.show(reason)
             return
-        self._prompt.display, self._prompt.disabled = False, True
+        self._enable_prompt(False)
         self._line = ReadOnlyLine(reason, self._context.palette, self.run)
         self._screen.mount(self._line, after=self._prompt)
         self._screen.call_after_refresh(self.focus_line)
@@ -70,8 +73,13 @@ class Continuation:
         if self._line is not None:
             line, self._line = self._line, None
             line.remove()
-            self._prompt.display, self._prompt.disabled = True, False
+            self._enable_prompt(True)
             self._prompt.focus()
+
+    def _enable_prompt(self, enabled: bool) -> None:
+        self._prompt.display = enabled
+        self._prompt.disabled = self._queue_strip.disabled = not enabled
+        self._screen.refresh_bindings()
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
