@@ -51,7 +51,7 @@ def usage_body(context: DrawContext, *, warning: float, now: float) -> LinesBody
 def _facts(context: DrawContext, warning: float, now: float) -> Iterator[Strip]:
     session, palette = context.session, context.palette
     if session.usage.used is not None:
-        yield from _fact("Context", _context(context, warning), context)
+        yield from _context(context, warning)
     if tokens := total_tokens(turn.tokens for turn in session.turn_usages):
         yield from _fact("Tokens", [Segment(tokens_words(tokens), palette.text)], context)
     models = models_of(session.turn_usages)
@@ -70,20 +70,21 @@ def _fact(label: str, spans: Spans, context: DrawContext) -> list[Strip]:
     return hanging_lines(lead, spans, context.width, LABEL_WIDTH)
 
 
-def _context(context: DrawContext, warning: float) -> Spans:
+def _context(context: DrawContext, warning: float) -> Iterator[Strip]:
     palette, usage = context.palette, context.session.usage
     used, share = usage.used or 0, context_share(usage.used, usage.size)
     if share is None:
-        return [Segment(f"{used:,} tokens", palette.text)]
+        yield from _fact("Context", [Segment(f"{used:,} tokens", palette.text)], context)
+        return
     style = palette.warning if share >= warning else palette.success
     width = max(10, min(MAX_BAR_WIDTH, context.width // 2 - LABEL_WIDTH))
     filled = min(width, max(round(share * width), int(used > 0)))
     spans = [Segment("█" * filled, style), Segment("░" * (width - filled), palette.faint)]
     words = f" {share:.0%}  {used:,} of {usage.size:,} tokens"
     spans.append(Segment(words, palette.warning if share >= warning else palette.text))
+    yield from _fact("Context", spans, context)
     if share >= warning and (command := compact_command(context.session)):
-        spans.append(Segment(f"  {command} summarises it", palette.dim))
-    return spans
+        yield from _fact("", [Segment(f"{command} summarises it", palette.dim)], context)
 
 
 # --------------------------------------------------------------------------- the table
