@@ -181,10 +181,6 @@ class Tabs:
             return min(asking, key=lambda tab: tab.asked_at or 0.0)
         return min(finished, key=lambda tab: tab.finished_at or 0.0, default=None)
 
-    def asking_count(self) -> int:
-        """Return the number of tabs in which an agent waits for an answer."""
-        return len(self._asking())
-
     def _asking(self) -> list[Tab]:
         return [tab for tab in self._tabs if tab.asked_at is not None]
 

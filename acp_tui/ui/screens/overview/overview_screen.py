@@ -66,7 +66,8 @@ class OverviewScreen(Dialog["Tab"]):
         self._update()
 
     def _head(self) -> list[Segment]:
-        working, asking = len(self._tabs.working()), self._tabs.asking_count()
+        marks = [tab.mark for tab in self._tabs]
+        working, asking = marks.count("working"), marks.count("asking")
         words = [f"{len(self._tabs)} open", f"{working} working", f"{asking} waiting for you"]
         return [
             Segment("Overview", self._palette.strong),
