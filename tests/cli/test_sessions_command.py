@@ -112,6 +112,14 @@ def test_damaged_sessions_are_listed(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["sessions", "show", "empty"]) == 0
 
 
+def test_show_prints_the_project_of_a_session_in_a_worktree(capsys: pytest.CaptureFixture[str]) -> None:
+    worktree = {"repository": "/home/me/code", "subfolder": "shop", "path": "/home/me/shop"}
+    assert main(["sessions", "show", record(worktree=worktree).id]) == 0
+    facts = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["Project", "/home/me/code/shop"] in facts
+    assert ["Worktree", "/home/me/shop"] in facts
+
+
 def test_show_prints_details_and_conversation(capsys: pytest.CaptureFixture[str]) -> None:
     folder = record(title="Greeting", session_id="abc", stop="end_turn", directories=["/home/me/lib"])
 
