@@ -1,4 +1,4 @@
-"""Window title, progress, bell and notifications: tell an absent user that the agent is done or asks.
+"""Window title, progress, bell, notifications: tell an absent user that the agent is done or has a question.
 
 The window title and the progress in the tab always show the phase. While the window is unfocused, the end of
 a turn and a question ring the bell, show a notification and run `notify_command`, as configured. In a
@@ -37,7 +37,7 @@ BUSY_PHASES = frozenset({"working", "cancelling", "asking"})
 _TITLES = {"working": "● working", "cancelling": "● stopping", "asking": "? needs you", "dead": "✘ ended"}
 _HEADINGS = {"needs_you": "a question", "done": "done", "message": "a message"}
 _OSC_777 = ("foot", "rxvt")
-"""How TERM begins in terminals that use OSC 777 for notifications. Terminals based on VTE use it, too."""
+"""Prefixes of TERM in terminals that use OSC 777 for notifications. Those based on VTE use it, too."""
 
 
 class Attention:
@@ -189,6 +189,6 @@ def expand_command(command: Sequence[str], kind: Kind, text: str) -> list[str]:
 
 
 def _short(text: str) -> str:
-    """Shorten a text to one line without control characters, or semicolons, which separate OSC 777 fields."""
+    """Shorten a text to one line without control characters or semicolons (these separate OSC 777 fields)."""
     line = " ".join(visible_line(text[: 4 * MAX_TEXT_LENGTH]).replace(";", ",").split())
     return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FRAME_SECONDS = 1 / 30
 """The minimum number of seconds between two frames."""
 HIDDEN_SECONDS = 0.25
-"""The same while another tab is in front: then the changes only update its mark in the tab strip."""
+"""The minimum while another tab is in front, when changes only update this tab's mark in the tab strip."""
 
 
 class FrameBatch:

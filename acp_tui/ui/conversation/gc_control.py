@@ -14,7 +14,7 @@ from contextvars import Context
 FREE_DELAYS_SECONDS = (5.0, 60.0, 300.0)
 """Seconds before each attempt to free a closed screen.
 
-For some seconds asyncio's timers refer to it, also cancelled ones: they keep the context of their creation.
+For some seconds, asyncio's timers keep it alive, even after they were cancelled: their contexts refer to it.
 """
 
 _all_imported = False  # the first conversation has been opened
@@ -23,14 +23,14 @@ _all_imported = False  # the first conversation has been opened
 def pause() -> None:
     """Disable collection, which would cost a tenth of the start-up time while modules are imported.
 
-    Does nothing once they all are: other tabs may be streaming while a further conversation is opened.
+    Does nothing once all modules are imported: other tabs may be streaming while another one is opened.
     """
     if not _all_imported:
         gc.disable()
 
 
 def resume(*, all_imported: bool = False) -> None:
-    """Enable collection, except for objects that exist now."""
+    """Enable collection, except for objects that exist now. After `all_imported`, `pause` does nothing."""
     global _all_imported  # there is one garbage collector
     _all_imported = _all_imported or all_imported
     gc.freeze()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class GuardedAnswer(Protocol):
-    """One answer to a question that is not answered by accident."""
+    """One answer to a question that must not be answered by accident."""
 
     @property
     def label(self) -> str:
@@ -42,7 +42,7 @@ class StartAnswer(GuardedAnswer, Protocol):
 
 
 class GuardedQuestion(Protocol):
-    """A question that is not answered by accident. Its texts may contain any character."""
+    """A question that must not be answered by accident. Its texts may contain any character."""
 
     @property
     def title(self) -> str:
@@ -62,7 +62,7 @@ class GuardedQuestion(Protocol):
 
     @property
     def close_label(self) -> str:
-        """What closing the dialog means, for the key's hint."""
+        """What closing the dialog means, shown in the hint line next to the key that closes it."""
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -119,7 +119,7 @@ class ConversationView(Protocol):
         """Called when the conversation could not be created, or the user refused to start its agent."""
 
     def session_opened(self) -> None:
-        """Called when a session is open, each time."""
+        """Called each time a session has been opened."""
 
     def open_failed(self) -> None:
         """Called when the agent did not start or opened no session. The transcript shows the reason."""

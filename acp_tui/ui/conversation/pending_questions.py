@@ -129,6 +129,6 @@ class PendingQuestions:
             pending.answer.set_result(answer)
 
     def answer_form(self, pending: PendingForm | PendingPage, answer: FormAnswer) -> None:
-        """Answer a form, or whether a page is opened. Does nothing if it was withdrawn."""
+        """Answer a form, or the question whether to open a page. Does nothing if it was withdrawn."""
         if not pending.answer.done():
             pending.answer.set_result(answer)

@@ -98,7 +98,7 @@ class ConversationRunner:
     async def restart(self) -> bool:
         """Restart the agent, even if it has ended, and reopen its session. Return True if it is open.
 
-        If the agent no longer knows a session that was open in this run, a new one is opened.
+        If the session was open before and the agent no longer knows it, a new one is opened.
         """
         if self.prepared is None or self._prompt_queue is None:
             return False  # the first start has not finished
@@ -226,7 +226,7 @@ class ConversationRunner:
         self._run(lambda conversation: _set_mode(conversation, mode))
 
     def set_option(self, option: str, value: str | bool) -> None:
-        """Change an agent option. `mode` and `model` work even if the agent offers them separately."""
+        """Change an agent option. `mode` and `model` work even if the agent does not list them as options."""
         self._run(lambda _: self.change_option(option, value))
 
     async def change_option(self, option: str, value: str | bool) -> None:

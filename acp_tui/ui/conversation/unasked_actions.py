@@ -56,6 +56,6 @@ def _is_decision(entry: Entry) -> bool:
 
 
 def _has_acted(call: ToolCall, session: Session) -> bool:
-    """Return True if the call is a completed action and not from a loaded history, which has no questions."""
+    """Return True if the call is a completed action. Loaded history does not count: it has no questions."""
     in_history = session.phase == "loading" or 0 < call.turn <= session.replayed
     return not in_history and call.status == "completed" and call.kind in ACTING_KINDS

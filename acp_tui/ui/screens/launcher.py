@@ -104,7 +104,7 @@ class LauncherScreen(BaseScreen):
             load_servers: Reads the MCP servers and those that may not be started; called in a thread.
             over: The screen that the launcher is opened over; None if it is the base screen.
                 The chosen conversation opens in a new tab then.
-            in_worktree: Whether agents get a git worktree at first; the user can change that.
+            in_worktree: Whether new conversations get a git worktree, until the user changes that.
         """
         super().__init__(palette)
         self._load = load
@@ -276,13 +276,13 @@ class LauncherScreen(BaseScreen):
         return super().check_action(action, parameters)
 
     def action_toggle_worktree(self) -> None:
-        """Let new agents work in a git worktree of their own, or no longer."""
+        """Turn git worktrees for new conversations on or off."""
         self._in_worktree = not self._in_worktree
         self.query_one("#head", Bar).show(*self._head())
         self.refresh_bindings()
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's labels that depend on the state; None for the usual labels."""
+        """Return the footer's label of a key if it depends on the state; None for the usual label."""
         if key_id == "launcher.worktree" and self._in_worktree:
             return "in the folder"
         return "back" if key_id == "launcher.close" and self._over else None

@@ -82,7 +82,7 @@ class AgentSettings:
         self._dialog = None
 
     async def _choose_value(self, option: ConfigOption) -> None:
-        """Let the user choose a value of the option; switch it if it is on or off."""
+        """Let the user choose a value of the option; toggle an option that is only on or off."""
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 
         if option.kind == "boolean":

@@ -242,7 +242,7 @@ class ConversationScreen(SessionScreen):
         self._settings.choose_option(option)
 
     def show_server(self, name: str) -> None:
-        """Show the MCP servers, and this one first."""
+        """Show the MCP servers, with this one selected."""
         self._mcp.open(name)
 
     @on(Prompt.Request)
@@ -329,7 +329,7 @@ class ConversationScreen(SessionScreen):
         self._session_commands.open_rules(rule_id)
 
     def action_own_tools(self) -> None:
-        """Give the agent acp-tui's own tools from its next session on, or no longer."""
+        """Turn acp-tui's own tools on or off for the agent, from its next session on."""
         if (prepared := self.runner.prepared) is not None:
             self._own_tools.toggle(prepared.conversation.launch, prepared.app_context.settings)
 

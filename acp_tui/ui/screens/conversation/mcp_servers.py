@@ -80,7 +80,7 @@ class ConversationMcp:
         self._screen.run_worker(self._prompts.use(name, argument), group="server prompt", exclusive=True)
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Update the open screen. If the agent was sent other servers, also update what the input offers."""
+        """Update the open screen. If the agent was sent different servers, also update the input's menu."""
         if any(change.fact == "mcp_servers" for change in changes):
             self._load_prompts()
         if self._open is not None and any(

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 Answered = TypeVar("Answered")
 
 MAX_AGENT_WIDTH = 40
-"""The maximum width of the agent's title, which the agent chooses, so that the question stays visible."""
+"""The maximum width of the agent's title. The agent chooses it, and could use it to hide the question."""
 
 MAX_SUBJECT_WIDTH = 200
-"""The maximum length of a request's description in the reminder and in the prompt about a rejection."""
+"""The maximum length of a request's description in the reminder or in a prompt that reports a rejection."""
 
 
 class QuestionDialogs:

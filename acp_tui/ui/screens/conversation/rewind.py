@@ -1,4 +1,4 @@
-"""The dialogs for restoring the files, the conversation or both from before an earlier prompt."""
+"""The dialogs that restore the files, the conversation or both to what they were before a prompt."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Rewind:
             yield PaletteCommand("Undo rewind of files", self._undo, "Session", word="restore")
 
     def open(self) -> None:
-        """Let the user choose a prompt, and restore the files, the conversation or both from before it."""
+        """Let the user choose a prompt, and go back to before it: in the files, the conversation or both."""
         self._screen.run_worker(self._rewind(), group="choose", exclusive=True)
 
     def _undo(self) -> None:
@@ -115,7 +115,7 @@ class Rewind:
         return await self._screen.ask(ChooseScreen("What to restore", _PARTS, self._context.palette))
 
     async def _continue_before(self, point: RewindPoint, files: FileRewind | None) -> None:
-        """Open a new session, with the prompt to edit and what was said before it.
+        """Open a new session with the chosen prompt as a draft, and with the conversation before it attached.
 
         With `files`, the last rewind of files can be undone in the new session.
         """
@@ -172,7 +172,7 @@ class Rewind:
     async def _ask_about_edits(self, paths: Sequence[Path]) -> dict[Path, str | None]:
         """Ask for each of these edited files whether to keep or to overwrite it.
 
-        Return the answers, "keep" or "overwrite". If the user cancels, the answer is None and no more follow.
+        Return the answers, "keep" or "overwrite". If the user cancels, the last answer is None.
         """
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 

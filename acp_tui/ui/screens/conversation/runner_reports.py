@@ -38,7 +38,7 @@ class RunnerReports:
         prompt_actions: PromptActions,
         dialogs: QuestionDialogs,
     ) -> None:
-        """Set what shows the reports. Call it before the runner starts; these objects need the runner."""
+        """Set the objects that show the reports. They need the runner; call this before the runner starts."""
         self._loader = loader
         self._readiness = readiness
         self._continuation = continuation

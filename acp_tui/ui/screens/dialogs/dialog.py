@@ -23,7 +23,7 @@ class Dialog(ModalScreen[Result]):
 
     @on(events.Mount)
     def _follow_theme(self) -> None:
-        """Follow the theme, which changes with the terminal's background at any time."""
+        """Follow the theme, which can change with the terminal's background at any time."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
 
     def use_palette(self, palette: Palette) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 CONTEXT_ROWS = 3
-"""The rows above the line at which the file is opened."""
+"""The number of rows shown above the line at which the file is opened."""
 
 
 class FileViewScreen(DetailScreen):

@@ -61,7 +61,7 @@ class HelpScreen(Dialog[None]):
 
     @classmethod
     def for_screen(cls, screen: Screen[object], keymap: Mapping[str, str] | None = None) -> Self:
-        """Return the help for a screen. The sections whose keys work there now come first."""
+        """Return the help for a screen. Sections whose keys currently work there come first."""
         active = (KEYS.get(active.binding.id or "") for active in screen.active_bindings.values())
         return cls((key.scope for key in active if key is not None), keymap)
 

@@ -21,7 +21,7 @@ MAX_MESSAGE = 600
 
 @dataclass(frozen=True, slots=True)
 class PageAnswer:
-    """An answer to the question. The user agrees if it grants something."""
+    """An answer to the question. `grants` is True if it counts as the user's consent."""
 
     label: str
     grants: bool = True

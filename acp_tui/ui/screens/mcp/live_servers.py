@@ -45,7 +45,7 @@ class LiveServer:
 
 
 class LiveServers:
-    """The connections to servers, with lists of what each server offers that follow its changes.
+    """The connections to servers, with an up-to-date list of what each server offers.
 
     A separate task keeps each connection open. `close` ends all of them.
     """

@@ -30,7 +30,7 @@ class KnownServer:
     file_changed_at: float | None = None
     """When the file with the definition was changed, in seconds since the epoch; None if unknown."""
     agreed_at: float | None = None
-    """When the user allowed or denied this definition of a project; None for other servers or if unknown."""
+    """When the user allowed or denied this project's definition; None for other servers or if unknown."""
     saved: ServerFacts = field(default_factory=ServerFacts)
     signed_in: bool = False
     """Whether tokens for the server are stored."""
@@ -56,7 +56,7 @@ class KnownServer:
 
 @dataclass(frozen=True, slots=True)
 class McpContext:
-    """Where the screen gets the servers, and what it shows and changes besides them."""
+    """What the MCP screen gets from its conversation, or from the launcher."""
 
     load_servers: Callable[[], Sequence[KnownServer]]
     """Reads the servers; blocks."""

@@ -197,7 +197,7 @@ class McpScreen(Dialog[None]):
         self.offers.page(step)
 
     def action_end(self, step: int) -> None:
-        """Choose the first (-1) or last (1) server or item; without any, scroll the list with the focus."""
+        """Choose the first (-1) or last (1) server or item; if there are none, scroll the focused list."""
         if self.in_tab:
             self.offers.choose_end(step)
             self.refresh_bindings()
@@ -260,7 +260,7 @@ class McpScreen(Dialog[None]):
         self.run_worker(self.actions.switch(), group="change")
 
     def action_connection(self) -> None:
-        """Choose between a direct connection and the bridge for the chosen server."""
+        """Switch the chosen server between a direct connection and the bridge."""
         self.run_worker(self.actions.choose_connection(), group="change")
 
     def action_sign_in(self) -> None:

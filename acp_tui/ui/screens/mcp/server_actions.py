@@ -38,7 +38,7 @@ class ServerActions:
     # ------------------------------------------------------------------------- which keys act
 
     def is_enabled(self, action: str) -> bool | None:
-        """Return whether an action has an effect now; None for actions of other classes."""
+        """Return whether an action has an effect now; None for actions that another class runs."""
         if action == "test_all":
             return any(one.can_start for one in self._state.servers)
         checks: dict[str, Callable[[KnownServer], bool]] = {
@@ -110,7 +110,7 @@ class ServerActions:
         self._reload()
 
     async def choose_connection(self) -> None:
-        """Give the chosen server of `mcp.toml` to agents through the bridge, or directly."""
+        """Switch the chosen server of `mcp.toml` between the bridge and a direct connection."""
         known = self._state.chosen
         if known is None:
             return

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FactState = Literal["yes", "no", "problem", "unknown"]
 SOURCES = {"name": "the agent's name of the tool", "title": "the agent's title of the call"}
-"""The field of a tool call in which an agent names the MCP tool, as the evidence says it."""
+"""How the evidence describes the field of a tool call in which the agent names the MCP tool."""
 
 
 @dataclass(frozen=True, slots=True)

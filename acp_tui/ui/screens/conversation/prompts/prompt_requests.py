@@ -28,7 +28,7 @@ class PromptRequests:
         use_server_prompt: Callable[[str, str], None],
         resume_question: Callable[[], object],
     ) -> None:
-        """Create the collaborator.
+        """Create the handler of the messages.
 
         Args:
             screen: The conversation's screen.

@@ -89,7 +89,7 @@ class ServerPrompts:
     async def use(self, name: str, argument: str = "") -> None:
         """Get the prompt with this name, asking for its arguments, and put it into the input.
 
-        `argument` is what the form begins with as the first one.
+        `argument` pre-fills the first field of the form.
         """
         offered, conversation = self._offered.get(name), self._runner.conversation
         if offered is None or conversation is None:

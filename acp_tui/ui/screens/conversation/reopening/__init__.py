@@ -1,1 +1,1 @@
-"""Reopening sessions: shows whether the agent is ready, and lets the user go on if it cannot reopen one."""
+"""Reopening sessions: shows whether the agent is ready, and offers to continue if it cannot reopen one."""

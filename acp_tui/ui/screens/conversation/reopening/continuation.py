@@ -41,7 +41,7 @@ class Continuation:
         self._line: ReadOnlyLine | None = None
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return the command for the palette, if the session can be continued and no focused key does it."""
+        """Return the palette's command if the session can be continued, unless a focused key does that."""
         session, line = self._context.session, self._line
         is_offered = session.prompts and not session.working if line is None else not line.has_focus
         if is_offered:
@@ -90,7 +90,10 @@ class Continuation:
     # ------------------------------------------------------------------------- continuing
 
     def run(self) -> None:
-        """Put a summary into the prompt of a new session: of this one if the agent does not remember it."""
+        """Put a summary of this session into the prompt of a new one.
+
+        If the agent has forgotten this session, use its own prompt instead.
+        """
         if self._runner.opening:
             return  # the key was pressed twice
         from acp_tui.export.summary import summary_prompt

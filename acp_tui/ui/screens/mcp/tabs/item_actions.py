@@ -36,7 +36,7 @@ class ItemActions:
         ] = {}  # of the user's last call, by server and tool
 
     def is_enabled(self, action: str, item: str | None, *, in_tab: bool) -> bool | None:
-        """Return whether an action has an effect now; None for actions of other classes."""
+        """Return whether an action has an effect now; None for actions that another class runs."""
         match action:
             case "open":
                 return not in_tab or item is not None
