@@ -10,7 +10,7 @@ from acp_tui.controller.player import INSTANT, Player
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
-from tests.support.looks import SMALL
+from tests.support.looks import look
 from tests.support.recordings import WIRELOGS, records
 from tests.support.waiting import until
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 RECORDING = next(path for path in WIRELOGS if path.stem == "claude-code-subagents")
 
 
+@look
 @pytest.mark.parametrize("opened", [False, True], ids=["entry", "transcript"])
-def test_a_subagent(opened: bool, snap_compare: Any) -> None:
+def test_a_subagent(opened: bool, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     player = Player(records(RECORDING), title="Recorded session", speed=INSTANT)
-    app = AcpTui(lambda palette: ReplayScreen(player, palette), theme="dark")
+    app = AcpTui(lambda palette: ReplayScreen(player, palette), theme=theme)
 
     async def act(pilot: Pilot[Any]) -> None:
         await until(lambda: player.ended)
@@ -36,4 +37,4 @@ def test_a_subagent(opened: bool, snap_compare: Any) -> None:
             await until(lambda: isinstance(app.screen, SubagentScreen))
         await pilot.pause()
 
-    assert snap_compare(app, terminal_size=SMALL, run_before=act)
+    assert snap_compare(app, terminal_size=size, run_before=act)

@@ -14,7 +14,7 @@ from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
 from acp_tui.ui.screens.worktree.finish_question import discard_question, finish_question
 from acp_tui.workspace.git.worktrees.status import WorktreeStatus
 from acp_tui.workspace.git.worktrees.worktree import Worktree
-from tests.support.looks import SMALL, Show
+from tests.support.looks import SMALL, Show, look
 
 PATH = Path("/home/ada/.local/share/acp-tui/worktrees/shop-3f2a11/fix-login")
 WORKTREE = Worktree(PATH, "fix-login", "abc", Path("/home/ada/shop"), target="main")
@@ -63,7 +63,8 @@ def test_long_lists_are_cut() -> None:
     assert ("", "… and 1,300 more") in facts
 
 
-def test_the_question(snap_compare: Any) -> None:
+@look
+def test_the_question(snap_compare: Any, theme: str, size: tuple[int, int]) -> None:
     question = finish_question(
         WORKTREE,
         replace(CHANGED, behind=1),
@@ -71,8 +72,8 @@ def test_the_question(snap_compare: Any) -> None:
         git_output=["lint: src/login.py:12: unused name"],
     )
     clock = count(100).__next__
-    app = Show("dark", screen=lambda palette: GuardedQuestionScreen(question, palette, clock=clock))  # type: ignore[arg-type, return-value]
-    assert snap_compare(app, terminal_size=SMALL)
+    app = Show(theme, screen=lambda palette: GuardedQuestionScreen(question, palette, clock=clock))  # type: ignore[arg-type, return-value]
+    assert snap_compare(app, terminal_size=size)
 
 
 def test_the_message(snap_compare: Any) -> None:
