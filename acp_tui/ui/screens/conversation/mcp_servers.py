@@ -38,7 +38,7 @@ class ConversationMcp:
         self._context = context
         self._edit_file = edit_file
         self._after_close = closed
-        self._prompts = ServerPrompts(screen, prompt, runner, context)
+        self._prompts = ServerPrompts(screen, prompt, context)
         self._open: McpScreen | None = None
 
     def open(self, server: str | None = None) -> None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from acp_tui.config.mcp import Server
     from acp_tui.mcp.calls import PromptResult
-    from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.prompt import Prompt
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.session.context import SessionContext
@@ -66,18 +65,15 @@ class ServerPrompts:
     A server is started only when the user takes one of its prompts, or sends a mention of its resource.
     """
 
-    def __init__(
-        self, screen: BaseScreen, prompt: Prompt, runner: ConversationRunner, context: SessionContext
-    ) -> None:
+    def __init__(self, screen: BaseScreen, prompt: Prompt, context: SessionContext) -> None:
         self._screen = screen
         self._prompt = prompt
-        self._runner = runner
         self._context = context
         self._offered: dict[str, OfferedPrompt] = {}
 
     async def load(self) -> None:
         """Read the saved offers of the servers."""
-        conversation = self._runner.conversation
+        conversation = self._context.conversation
         if conversation is None:
             return
         servers = [one for one in conversation.options.servers if one.is_on]
@@ -91,7 +87,7 @@ class ServerPrompts:
 
         `argument` pre-fills the first field of the form.
         """
-        offered, conversation = self._offered.get(name), self._runner.conversation
+        offered, conversation = self._offered.get(name), self._context.conversation
         if offered is None or conversation is None:
             return
         arguments = await self._ask(offered, argument) if offered.arguments else {}
