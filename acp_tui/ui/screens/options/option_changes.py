@@ -1,4 +1,4 @@
-"""Changes of options that the agent has not confirmed, and why others failed."""
+"""Changes of options that the agent has not confirmed yet, and the reasons for failed ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class OptionChanges:
     def __init__(
         self, send: Callable[[str, OptionValue], Awaitable[None]], changed: Callable[[], None]
     ) -> None:
-        """`send` raises `UserError` if the agent refuses. `changed` is called after each change to show."""
+        """`send` raises `UserError` if the agent refuses. `changed` is called when the attributes change."""
         self._send = send
         self._changed = changed
         self._sending: set[str] = set()

@@ -59,7 +59,7 @@ def _since(mark: Mark, facts: ConversationFacts | None, now: float) -> str:
 
 
 def _note(tab: Tab, facts: ConversationFacts | None, palette: Palette) -> Spans:
-    """Return what the agent is doing, and then the facts that matter less if the line is cut."""
+    """Return what the agent is doing, then less important facts, which are the first to be cut off."""
     activity = tab.state.question or (facts.activity if facts is not None else "")
     words = shorten(visible_line(" ".join(activity.split())), MAX_ACTIVITY)
     text = " · ".join(_parts(tab, facts))

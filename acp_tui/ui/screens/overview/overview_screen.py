@@ -52,7 +52,7 @@ class OverviewScreen(Dialog["Tab"]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Select the current tab, and follow what happens."""
+        """Select the current tab, and keep the list up to date."""
         self._update()
         self.query_one(SelectList).selected = next(
             (index for index, tab in enumerate(self._shown) if tab is self._tabs.current), 0

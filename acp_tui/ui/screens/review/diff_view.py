@@ -152,7 +152,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
     # ------------------------------------------------------------------------- drawing
 
     def on_focus(self) -> None:
-        """Draw the cursor, which only shows with the focus."""
+        """Draw the cursor, which is visible only while the diff has the focus."""
         self.refresh()
 
     def on_blur(self) -> None:

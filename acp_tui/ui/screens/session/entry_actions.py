@@ -24,7 +24,7 @@ BROWSER_SCHEMES = ("http://", "https://", "mailto:")
 
 
 class EntryActions:
-    """Runs actions on entries for which the clipboard, a dialog or another program is used."""
+    """Runs those actions on entries that use the clipboard, a dialog or another program."""
 
     def __init__(self, screen: BaseScreen, transcript: Transcript, context: SessionContext) -> None:
         self._screen = screen

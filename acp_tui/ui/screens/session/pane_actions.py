@@ -34,7 +34,7 @@ SCAN_PAUSE_FACTOR = 4
 
 
 class PaneActions:
-    """Runs actions of the panes for which the conversation, a dialog or the user's editor is used."""
+    """Runs those actions of the panes that use the conversation, a dialog or the user's editor."""
 
     def __init__(
         self,

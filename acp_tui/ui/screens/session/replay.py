@@ -81,7 +81,7 @@ class ReplayScreen(SessionScreen):
             self._update_clock()
 
     def _fast_forward(self) -> None:
-        """Play as much of the rest as is possible in `FAST_FORWARD_SLICE` seconds, and the next part at once.
+        """Play as much of the rest as fits into `FAST_FORWARD_SLICE` seconds, then schedule the next slice.
 
         The result is drawn once, at the end. Drawing every step took seven times as long.
         """

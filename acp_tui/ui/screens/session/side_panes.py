@@ -70,7 +70,7 @@ class SidePanes:
     # ------------------------------------------------------------------------- opening and closing
 
     def resize(self) -> None:
-        """Hide panes without focus that would cover the transcript; show them again once there is room."""
+        """Hide the panes if they lack room and are not focused; show them again once there is room."""
         if self._is_wide == self._was_wide:
             return
         self._was_wide = self._is_wide

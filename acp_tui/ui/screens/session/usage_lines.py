@@ -38,7 +38,7 @@ NO_USAGE = "The agent has not reported what it uses."
 
 
 def usage_body(context: DrawContext, *, warning: float, now: float) -> LinesBody:
-    """Draw the usage of a session. `warning` is the share of the context window from which it is marked."""
+    """Draw the usage of a session. `warning` is the used share of the context window to warn at."""
     lines = [*_facts(context, warning, now), *_table(context)]
     if not lines:
         lines = hanging_lines([], [Segment(NO_USAGE, context.palette.dim)], context.width, 0)

@@ -24,7 +24,7 @@ class UsageScreen(DetailScreen):
     def __init__(
         self, session: Session, palette: Palette, *, warning: float, now: Callable[[], float]
     ) -> None:
-        """`warning` is the share of the context window from which it is marked."""
+        """`warning` is the used share of the context window to warn at."""
         super().__init__("Usage", self._usage, palette, session=session)
         self._warning = warning
         self._now = now

@@ -59,7 +59,7 @@ class AgentLists:
         return None
 
     async def ask_connected(self) -> None:
-        """Ask the agents of the open conversations, where they support it. Failures are shown."""
+        """Ask the agents of open conversations for their sessions, if they can list them. Show failures."""
         for launch in {one.launch.name: one.launch for one in self._conversations}.values():
             sessions = self.connected(launch.name)
             if sessions is not None and sessions.can_list:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SessionToOpen(NamedTuple):
-    """A session, and where in it."""
+    """A session to open, and the place in it to scroll to."""
 
     session: str  # the id of the recording, or the agent's id if there is no recording
     agent: str | None = None  # its agent; None if the recording names it

@@ -51,7 +51,7 @@ class SessionChanges:
         self._reload()
 
     async def delete(self, session: SavedSession) -> None:
-        """Delete the recording, and the agent's copy where it supports that, if the user confirms."""
+        """Delete the recording, and the agent's copy if the agent supports that, after a confirmation."""
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
         if session.in_use:

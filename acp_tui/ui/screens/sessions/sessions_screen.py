@@ -327,7 +327,7 @@ class SessionsScreen(BaseScreen):
         return super().check_action(action, parameters)
 
     def action_fork(self) -> None:
-        """Open a copy of the selected session, which its agent makes."""
+        """Let the agent copy the selected session, and open the copy."""
         if (session := self._session) is not None:
             self._open(SessionToOpen(session.id, fork=True))
 
@@ -347,7 +347,7 @@ class SessionsScreen(BaseScreen):
             self.run_worker(self._changes.export(session), group="change", exclusive=True)
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label of a key that depends on the state; None for the usual labels."""
+        """Return the footer's label of a key if it depends on the state; None for the usual label."""
         if key_id == "sessions.folder":
             return "all folders" if self._state.this_folder else "this folder"
         return "back" if key_id == "sessions.close" and self._over else None
@@ -373,7 +373,7 @@ def _indexing_sentence(progress: Progress) -> str:
 
 
 def _index_of(item: Item | None, items: list[Item]) -> int:
-    """Return the index of an item, or of what has taken its place; 0 for None."""
+    """Return the index of an item, or of the item that has replaced it; 0 if there is none."""
     if item is None:
         return 0
     return next((index for index, other in enumerate(items) if _same(item, other)), 0)

@@ -104,7 +104,7 @@ class SignInProgress(Dialog[None]):
         self._update()
 
     def finish(self) -> None:
-        """Close the dialog, or once its conversation is in front again: only then can Textual close it."""
+        """Close the dialog as soon as its conversation is in front, since Textual cannot close it before."""
         self._finished = True
         close_if_open(self)
 

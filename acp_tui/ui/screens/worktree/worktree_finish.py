@@ -217,7 +217,7 @@ def _status(worktree: Worktree) -> WorktreeStatus:
 
 
 def _is_shared(prepared: PreparedConversation) -> bool:
-    """Return True if another conversation works in the worktree. Then the last one asks."""
+    """Return True if another conversation works in the worktree. Then only the last one to close asks."""
     return prepared.worktree_lock is not None and prepared.worktree_lock.is_shared()
 
 
