@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from textual import on
-from textual.app import SuspendNotSupported
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
-from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
@@ -398,21 +395,12 @@ class Prompt(AttachingPrompt):
         self.run_worker(self._edit_externally(), exclusive=True, group="external editor")
 
     async def _edit_externally(self) -> None:
-        from acp_tui.ui.terminal.external_editor import edit, editor_command
-        from acp_tui.ui.terminal.suspend import release_terminal
+        from acp_tui.ui.prompt.external_edit import edit_externally
 
         text = self.text
-        try:
-            command = editor_command(os.environ)
-            with release_terminal(self.app):
-                edited = await edit(text, command)
-        except UserError as error:
-            self.notify(str(error), severity="error", markup=False)
-        except SuspendNotSupported:
-            self.notify("An editor cannot run in this terminal.", severity="error", markup=False)
-        else:
-            if edited != text:
-                self.load(edited)
+        edited = await edit_externally(self, text)
+        if edited != text:
+            self.load(edited)
 
     @on(CompletionList.Clicked)
     def _clicked(self, event: CompletionList.Clicked) -> None:
