@@ -10,7 +10,7 @@ import contextlib
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.paths import paths
-from acp_tui.store.mcp_facts import McpFacts
+from acp_tui.store.mcp.mcp_facts import McpFacts
 
 if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths
 from acp_tui.session.text import visible_line
-from acp_tui.store.mcp_facts import McpFacts, ServerTest, ToolChanges
-from acp_tui.store.mcp_offers import McpOffers
+from acp_tui.store.mcp.mcp_facts import McpFacts, ServerTest, ToolChanges
+from acp_tui.store.mcp.mcp_offers import McpOffers
 
 if TYPE_CHECKING:
     from acp_tui.mcp.inspection import Inspection, ToolInfo

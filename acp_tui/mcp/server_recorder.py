@@ -8,7 +8,7 @@ from acp_tui.config.paths import paths
 from acp_tui.mcp.handlers import ServerHandlers
 from acp_tui.mcp.log_budget import LogBudget
 from acp_tui.mcp.secrets import mask_secrets, secret_values
-from acp_tui.store.mcp_log import McpLog
+from acp_tui.store.mcp.mcp_log import McpLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.calls import CallResult
     from acp_tui.mcp.failures import ServerFailure
     from acp_tui.mcp.handlers import ServerLogMessage
-    from acp_tui.store.mcp_log import RecordKind
+    from acp_tui.store.mcp.mcp_log import RecordKind
 
 _Value = TypeVar("_Value")
 

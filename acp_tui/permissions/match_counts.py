@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.errors import UserError
 from acp_tui.permissions.rules import is_time
-from acp_tui.store.locks import file_lock
+from acp_tui.store.files.locks import file_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

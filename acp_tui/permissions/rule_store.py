@@ -18,7 +18,7 @@ from acp_tui.errors import UserError
 from acp_tui.permissions.match_counts import MatchCounts
 from acp_tui.permissions.rule_migration import migrate, names_agent_by_program
 from acp_tui.permissions.rules import Rule, describe_rule, from_dict, to_dict
-from acp_tui.store.locks import LockedError, file_lock
+from acp_tui.store.files.locks import LockedError, file_lock
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:

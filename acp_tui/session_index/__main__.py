@@ -17,7 +17,7 @@ from acp_tui.config.paths import paths, private_directory
 from acp_tui.errors import UserError
 from acp_tui.session_index.database import remove_index
 from acp_tui.session_index.index_update import update_index
-from acp_tui.store.locks import LockedError, file_lock
+from acp_tui.store.files.locks import LockedError, file_lock
 
 if TYPE_CHECKING:
     from pathlib import Path

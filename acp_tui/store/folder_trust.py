@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.locks import file_lock
+from acp_tui.store.files.locks import file_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

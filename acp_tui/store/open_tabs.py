@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.locks import try_lock
+from acp_tui.store.files.locks import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.store.locks import file_lock
+from acp_tui.store.files.locks import file_lock
 from acp_tui.store.stored_sessions import (
     BASELINE,
     STORE_LOCK_TIMEOUT_SECONDS,

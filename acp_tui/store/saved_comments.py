@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.store.json_lines_file import JsonLinesFile
+from acp_tui.store.files.json_lines_file import JsonLinesFile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.store.json_lines_file import Record
+    from acp_tui.store.files.json_lines_file import Record
 
 
 class SavedComments:

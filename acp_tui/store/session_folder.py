@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.errors import UserError
-from acp_tui.store.locks import file_lock, try_lock
+from acp_tui.store.files.locks import file_lock, try_lock
 from acp_tui.store.redaction import Redactor, redact_value
 from acp_tui.store.secret_patterns import redact_text
 from acp_tui.store.stderr_log import StderrLog

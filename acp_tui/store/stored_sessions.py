@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
-from acp_tui.store.locks import try_lock
+from acp_tui.store.files.locks import try_lock
 from acp_tui.store.wire_log import read_log
 
 if TYPE_CHECKING:

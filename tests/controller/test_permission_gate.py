@@ -14,7 +14,7 @@ from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import Rule
 from acp_tui.permissions.subject_reader import subject_of_call
 from acp_tui.session.state import PermissionOption
-from acp_tui.store.locks import file_lock
+from acp_tui.store.files.locks import file_lock
 from tests.support.permissions import PLACE, PROJECT, call_of
 from tests.support.scripted_conversation import RememberingUser, ScriptedUser
 from tests.support.waiting import until

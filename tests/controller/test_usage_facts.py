@@ -12,7 +12,7 @@ from acp_tui.session.change import Change
 from acp_tui.session.events import McpCalled, SessionOpened, SessionOpening
 from acp_tui.session.mcp_tool import McpTool
 from acp_tui.session.state import ToolCall
-from acp_tui.store.mcp_facts import McpFacts, ServerFacts
+from acp_tui.store.mcp.mcp_facts import McpFacts, ServerFacts
 from tests.support.cli import execute, steps
 
 FILES = Server("files", Path("/settings.json"), 1, command="sh")

@@ -19,7 +19,7 @@ from acp_tui.session_index.database import IndexDamagedError, SearchUnavailableE
 from acp_tui.session_index.index_update import update_index
 from acp_tui.session_index.search import SessionSearch
 from acp_tui.session_index.updater import IndexUpdater, Progress, update_in_background
-from acp_tui.store.locks import file_lock
+from acp_tui.store.files.locks import file_lock
 from tests.support.stored_sessions import add_turns, record_session
 from tests.support.waiting import until
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from acp_tui.config.paths import paths, private_directory
 from acp_tui.session_index.search import SessionSearch
-from acp_tui.store.locks import file_lock
+from acp_tui.store.files.locks import file_lock
 from tests.support.leftovers import processes_with
 from tests.support.stored_sessions import record_session
 from tests.support.terminal import Terminal

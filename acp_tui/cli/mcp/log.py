@@ -12,7 +12,7 @@ from acp_tui.config.paths import paths
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import content_stream
 from acp_tui.session.text import json_text, visible_excerpt, visible_line
-from acp_tui.store.mcp_log import McpLog
+from acp_tui.store.mcp.mcp_log import McpLog
 
 if TYPE_CHECKING:
     import argparse

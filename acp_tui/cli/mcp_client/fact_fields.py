@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.cli.mcp.definitions.server_fields import Field
 from acp_tui.config.paths import paths
 from acp_tui.console.quantities import pluralize
-from acp_tui.store.mcp_facts import McpFacts
+from acp_tui.store.mcp.mcp_facts import McpFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.config.mcp import Server
-    from acp_tui.store.mcp_facts import ServerFacts, ServerTest
+    from acp_tui.store.mcp.mcp_facts import ServerFacts, ServerTest
 
 
 def fact_fields(server: Server) -> Iterator[Field]:

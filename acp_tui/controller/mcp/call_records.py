@@ -11,15 +11,15 @@ from acp_tui.config.paths import paths
 from acp_tui.mcp.recordable import recordable
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.session.events import McpCalled
-from acp_tui.store.mcp_facts import McpFacts
-from acp_tui.store.mcp_log import McpLog
+from acp_tui.store.mcp.mcp_facts import McpFacts
+from acp_tui.store.mcp.mcp_log import McpLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.session.events import Event
-    from acp_tui.store.mcp_log import RecordKind
+    from acp_tui.store.mcp.mcp_log import RecordKind
 
 _MESSAGE_KEYS = ("level", "logger", "data")
 _KINDS: dict[str, RecordKind] = {"stderr": "stderr", "noise": "stdout"}

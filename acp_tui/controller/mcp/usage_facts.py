@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui.config.paths import paths
 from acp_tui.session.events import McpCalled, SessionOpened, SessionOpening
 from acp_tui.session.state import ToolCall
-from acp_tui.store.mcp_facts import McpFacts
+from acp_tui.store.mcp.mcp_facts import McpFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server
     from acp_tui.session.change import Change
     from acp_tui.session.state import Agent
-    from acp_tui.store.mcp_facts import ServerTest
+    from acp_tui.store.mcp.mcp_facts import ServerTest
     from acp_tui.ui.panes.pane_list import PaneItem
 
 SHOWN_FACTS = frozenset(
@@ -136,7 +136,7 @@ class SessionPane(Pane):
 def last_tests(servers: Iterable[Server]) -> dict[str, ServerTest]:
     """Return the last test of each server, by name. Servers that were not tested are left out."""
     from acp_tui.config.paths import paths
-    from acp_tui.store.mcp_facts import McpFacts
+    from acp_tui.store.mcp.mcp_facts import McpFacts
 
     facts = McpFacts(paths().state)
     known = {server.name: facts.read(server.name, server.digest()).tested for server in servers}

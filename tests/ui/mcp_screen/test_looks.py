@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from acp_tui.config.mcp import Server
 from acp_tui.mcp.inspection import Inspection, ToolInfo
 from acp_tui.session.state import McpCall, Session
-from acp_tui.store.mcp_facts import AgreedTools, SentServer, ServerFacts, ServerTest
+from acp_tui.store.mcp.mcp_facts import AgreedTools, SentServer, ServerFacts, ServerTest
 from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from tests.support.looks import Show, look

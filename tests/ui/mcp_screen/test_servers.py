@@ -10,7 +10,7 @@ import pytest
 from mcp import MCPError
 
 from acp_tui.config.settings import load
-from acp_tui.store.own_mcp_servers import change_own_servers, read_own_servers
+from acp_tui.store.mcp.own_mcp_servers import change_own_servers, read_own_servers
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from tests.ui.mcp_screen.conftest import open_screen
 

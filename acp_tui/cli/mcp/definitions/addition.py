@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from acp_tui.config.mcp import Server
-    from acp_tui.store.own_mcp_servers import OwnMcpServers
+    from acp_tui.store.mcp.own_mcp_servers import OwnMcpServers
 
 MAX_NAME_CHARACTERS = 100
 DOWNLOADERS = ("npx", "uvx", "bunx", "pipx", "docker", "podman")
@@ -67,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: bool) -> bool:
     """Show the definitions, ask, and write them. Return False if the user refused. Raises `UserError`."""
-    from acp_tui.store.own_mcp_servers import change_own_servers
+    from acp_tui.store.mcp.own_mcp_servers import change_own_servers
 
     if as_json and not yes:
         raise UserError("--json needs --yes: the question would be part of the output.", exit_code=2)
@@ -98,7 +98,7 @@ def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: b
 
 def _check(additions: Sequence[Addition], *, replace: bool) -> None:
     """Raise `UserError` if a name is taken, before the user is asked."""
-    from acp_tui.store.own_mcp_servers import read_own_servers
+    from acp_tui.store.mcp.own_mcp_servers import read_own_servers
 
     own = read_own_servers()
     others = {server.name: server for server in load(Path.cwd()).mcp_servers if server.file != mcp_file()}

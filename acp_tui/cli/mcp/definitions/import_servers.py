@@ -18,7 +18,7 @@ from acp_tui.console.streams import print_json
 from acp_tui.console.tables import aligned, truncate, wrapped
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
-from acp_tui.store.own_mcp_servers import read_own_servers
+from acp_tui.store.mcp.own_mcp_servers import read_own_servers
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:

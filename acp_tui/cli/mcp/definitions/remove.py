@@ -13,7 +13,7 @@ from acp_tui.session.text import visible_line
 if TYPE_CHECKING:
     import argparse
 
-    from acp_tui.store.own_mcp_servers import OwnMcpServers
+    from acp_tui.store.mcp.own_mcp_servers import OwnMcpServers
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Remove the server from `mcp.toml`. Raises `UserError` if another file defines it."""
-    from acp_tui.store.own_mcp_servers import change_own_servers
+    from acp_tui.store.mcp.own_mcp_servers import change_own_servers
 
     def remove(own: OwnMcpServers) -> None:
         if args.name not in own.servers:

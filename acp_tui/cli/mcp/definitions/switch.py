@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Save the new state in `mcp.toml` and print its effect."""
-    from acp_tui.store.own_mcp_servers import switch_server
+    from acp_tui.store.mcp.own_mcp_servers import switch_server
 
     here = servers_here()
     server = here.defined(args.name)

@@ -11,7 +11,7 @@ from acp_tui.config import mcp as config
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
-from acp_tui.store.mcp_log import McpLog
+from acp_tui.store.mcp.mcp_log import McpLog
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

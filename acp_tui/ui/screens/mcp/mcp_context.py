@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.store.mcp_facts import ServerFacts
+from acp_tui.store.mcp.mcp_facts import ServerFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

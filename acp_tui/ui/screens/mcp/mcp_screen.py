@@ -10,7 +10,7 @@ from textual import on
 from textual.containers import Horizontal, Vertical
 
 from acp_tui.config.paths import paths
-from acp_tui.store.mcp_log import McpLog
+from acp_tui.store.mcp.mcp_log import McpLog
 from acp_tui.ui import keys
 from acp_tui.ui.panes.pane_list import PaneList
 from acp_tui.ui.screens.dialogs.dialog import Dialog

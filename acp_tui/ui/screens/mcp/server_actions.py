@@ -9,14 +9,14 @@ from acp_tui.config.mcp import connection_for
 from acp_tui.config.paths import mcp_file
 from acp_tui.errors import UserError
 from acp_tui.session.invisible import reveal_line
-from acp_tui.store.own_mcp_servers import change_own_servers, switch_server
+from acp_tui.store.mcp.own_mcp_servers import change_own_servers, switch_server
 from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialogs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.config.mcp import Connection
-    from acp_tui.store.own_mcp_servers import OwnMcpServers
+    from acp_tui.store.mcp.own_mcp_servers import OwnMcpServers
     from acp_tui.ui.screens.mcp.mcp_context import KnownServer
     from acp_tui.ui.screens.mcp.screen_parts import ScreenParts
 

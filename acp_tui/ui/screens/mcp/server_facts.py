@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from acp_tui.session.state import Session
-    from acp_tui.store.mcp_facts import ServerFacts
+    from acp_tui.store.mcp.mcp_facts import ServerFacts
     from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
 
 FactState = Literal["yes", "no", "problem", "unknown"]

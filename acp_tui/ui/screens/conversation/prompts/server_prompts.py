@@ -164,7 +164,7 @@ def _saved_offers(
 ) -> tuple[list[OfferedPrompt], dict[str, tuple[str, str]]]:
     """Return the prompts of the servers, and their resources by the name for mentions."""
     from acp_tui.config.paths import paths
-    from acp_tui.store.mcp_offers import McpOffers
+    from acp_tui.store.mcp.mcp_offers import McpOffers
 
     offers = McpOffers(paths().state)
     prompts: list[OfferedPrompt] = []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.mcp.inspection import Inspection
-    from acp_tui.store.mcp_facts import ToolChanges
+    from acp_tui.store.mcp.mcp_facts import ToolChanges
     from acp_tui.ui.theme.palette import Palette
 
 MIN_NAME_CELLS = 12

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config import mcp, toml_document
 from acp_tui.config.paths import mcp_file, private_directory, write_private
 from acp_tui.errors import UserError
-from acp_tui.store.locks import file_lock
-from acp_tui.store.toml_writer import table_text
+from acp_tui.store.files.locks import file_lock
+from acp_tui.store.files.toml_writer import table_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

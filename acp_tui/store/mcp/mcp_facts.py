@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.locks import file_lock
+from acp_tui.store.files.locks import file_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.locks import file_lock
+from acp_tui.store.files.locks import file_lock
 from acp_tui.store.wire_log import ends_mid_line
 
 if TYPE_CHECKING:
