@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 COMMANDS = ("config", "export", "mcp", "permissions", "replay", "sessions", "trust")
 MODULES = [
-    *("acp.connection", "acp.schema", "acp_tui.cli.exec_run", "acp_tui.doctor.examination"),
+    *("acp.connection", "acp.schema", "acp_tui.cli.exec.run", "acp_tui.doctor.examination"),
     *(f"acp_tui.cli.commands.{command}" for command in COMMANDS),
 ]
 """What the commands import. Under Python 3.11 the server finds only what is installed."""

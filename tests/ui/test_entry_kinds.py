@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 import acp_tui
 from acp_tui.cli import main
-from acp_tui.cli.exec_output import ProgressPrinter
+from acp_tui.cli.exec.text_output import ProgressPrinter
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.entry_kinds.imported import Imported
 from acp_tui.entry_kinds.kind import EntryKind

@@ -19,8 +19,8 @@ from acp_tui.errors import UserError
 from acp_tui.session.state import TurnEnd
 from acp_tui.ui.conversation.runner import ConversationRunner
 from acp_tui.ui.screens.session.session_screen import SessionScreen
-from acp_tui.ui.widgets import status_line
-from acp_tui.ui.widgets.status_layout import Piece, StatusFacts, layout
+from acp_tui.ui.widgets.status import status_line
+from acp_tui.ui.widgets.status.status_layout import Piece, StatusFacts, layout
 from tests.support.conversation_ui import ConversationUi, agent, app_of, offers, open_conversation_ui
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar
-from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.status.status_line import StatusLine
 from tests.support.looks import look
 from tests.support.recordings import WIRELOGS, records
 from tests.support.waiting import until

@@ -8,7 +8,7 @@ from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.tabs.tab_strip import TabStrip
 from acp_tui.ui.terminal.window_title import RESTORE_TITLE, WindowTitle
-from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.status.status_line import StatusLine
 
 if TYPE_CHECKING:
     from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen

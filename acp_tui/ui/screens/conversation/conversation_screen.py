@@ -41,7 +41,7 @@ from acp_tui.ui.screens.worktree.worktree_finish import WorktreeFinish
 from acp_tui.ui.tabs.tab_state import conversation_state
 from acp_tui.ui.widgets.question_strip import QuestionStrip
 from acp_tui.ui.widgets.queue_strip import QueueStrip
-from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.status.status_line import StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

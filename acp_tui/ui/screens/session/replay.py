@@ -16,7 +16,7 @@ from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.screens.session.subagent_views import SubagentViews
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar
-from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.status.status_line import StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

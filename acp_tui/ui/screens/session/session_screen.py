@@ -23,7 +23,7 @@ from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.new_below import NewBelow
-from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.status.status_line import StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -73,7 +73,7 @@ class PromptActions:
 
     def _text_of(self, prompt: UserMessage) -> str:
         """Restore a sent prompt's attachments in the input; return the prompt's text with their tokens."""
-        from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
+        from acp_tui.ui.entries.message.user_message import attachment_blocks, prompt_text
 
         return self._prompt.restore_attachments(prompt_text(prompt), attachment_blocks(prompt))
 

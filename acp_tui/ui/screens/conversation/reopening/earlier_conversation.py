@@ -48,7 +48,7 @@ class NewSession(Protocol):
 
 def prompt_with_earlier_conversation(session: Session, number: int) -> PromptDraft:
     """Return prompt `number`, counted from 1, as a draft with everything before it attached as Markdown."""
-    from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
+    from acp_tui.ui.entries.message.user_message import attachment_blocks, prompt_text
 
     prompt = session.prompts[number - 1]
     text, blocks = visible(prompt_text(prompt)), attachment_blocks(prompt)

@@ -9,7 +9,7 @@ from rich.segment import Segment
 
 from acp_tui.session.state import Content
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.entries.message_parts import MessageParts
+from acp_tui.ui.entries.message.message_parts import MessageParts
 
 if TYPE_CHECKING:
     from acp_tui.session.state import UserMessage

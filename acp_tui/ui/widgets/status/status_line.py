@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.widgets.status_layout import Piece, StatusFacts, layout
+from acp_tui.ui.widgets.status.status_layout import Piece, StatusFacts, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.ui.entries.message_parts import MessageParts
+from acp_tui.ui.entries.message.message_parts import MessageParts
 from acp_tui.ui.markdown import scanner
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from textual.strip import Strip
 from acp_tui.entry_kinds.messages import thought_title
 from acp_tui.entry_labels import format_duration
 from acp_tui.ui.drawing.wrap import shorten
-from acp_tui.ui.entries.message_parts import MessageParts
+from acp_tui.ui.entries.message.message_parts import MessageParts
 from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Thought
     from acp_tui.ui.drawing.body import Body, DrawContext
-    from acp_tui.ui.entries.message_parts import PartPosition
+    from acp_tui.ui.entries.message.message_parts import PartPosition
     from acp_tui.ui.theme.palette import Palette
 
 

@@ -6,8 +6,8 @@ import asyncio
 import signal
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.exec_json import DecisionLog, build_result
-from acp_tui.cli.exec_output import OUTPUTS, TextOutput
+from acp_tui.cli.exec.json_output import DecisionLog, build_result
+from acp_tui.cli.exec.text_output import OUTPUTS, TextOutput
 from acp_tui.cli.headless import HeadlessRun
 from acp_tui.cli.options import CANCELLED, FAILED, OK, OTHER_STOP
 from acp_tui.console.messages import print_message
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from acp_tui.cli.exec_output import Output
+    from acp_tui.cli.exec.text_output import Output
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record

@@ -1,0 +1,1 @@
+"""`acp-tui exec`: one prompt without the screen."""

@@ -1,0 +1,1 @@
+"""The messages of the user and the agent, and its thoughts."""
