@@ -82,7 +82,7 @@ async def test_a_changed_tool_is_marked_until_it_is_accepted(open_ui: Open, add_
 
 async def change_is_shown_and_accepted(ui: ConversationUi) -> None:
     await ui.press("tab", "home", "d")
-    await ui.sees("since you agreed")
+    await ui.sees("changes since you agreed")
     await ui.press("escape")
     await ui.press("tab", "a")
     await ui.until(lambda: "since you agreed" not in ui.text())

@@ -34,7 +34,7 @@ MAX_BAR_WIDTH = 40
 MIN_PROMPT_WIDTH = 12
 MAX_PROMPT_CHARACTERS = 300
 """The table shows the beginning of a prompt, so only this many characters of it are read."""
-NO_USAGE = "The agent has not reported what it uses."
+NO_USAGE = "The agent has not reported any usage."
 
 
 def usage_body(context: DrawContext, *, warning: float, now: float) -> LinesBody:

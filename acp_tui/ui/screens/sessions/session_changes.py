@@ -121,4 +121,4 @@ def _what_is_deleted(session: SavedSession, agent: AgentSessions | None) -> str:
     recording = "" if session.only_at_agent else "Its recording, checkpoints and draft are deleted for good. "
     if agent is not None:
         return f"{recording}{session.agent_title} is asked to delete its own copy, too."
-    return f"{recording}What {session.agent_title} keeps itself stays."
+    return f"{recording}{session.agent_title} keeps what it has stored itself."

@@ -168,7 +168,7 @@ class SignInProgress(Dialog[None]):
 
     def _bodies(self, width: int) -> Sequence[Body]:
         palette = self._palette
-        waiting = f"Waiting for {shorten(reveal_line(self._agent), MAX_TITLE_WIDTH)}. It says nothing so far."
+        waiting = f"Waiting for {shorten(reveal_line(self._agent), MAX_TITLE_WIDTH)}. No output yet."
         lines: list[Strip] = []
         for line in self._lines or [waiting]:
             style = palette.text if self._lines else palette.dim
@@ -198,7 +198,7 @@ class SignInProgress(Dialog[None]):
         from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
         from acp_tui.ui.screens.dialogs.page_question import answer_page_question, page_question
 
-        question = page_question(self._agent, "This address is in what the agent said.", url)
+        question = page_question(self._agent, "This address appeared in the agent's output.", url)
         dialog = GuardedQuestionScreen(question, self._palette)
 
         def answered(index: int | None) -> None:

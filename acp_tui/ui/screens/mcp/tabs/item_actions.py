@@ -198,7 +198,7 @@ class ItemActions:
             return
         before = known.agreed_tools.get(tool.name)
         diff = details.tool_difference(tool.name, before, tool_parts(tool))
-        title = f"{known.server.name} › {tool.name}: since you agreed"
+        title = f"{known.server.name} › {tool.name}: changes since you agreed"
         self._show(title, lambda drawing: [DiffBody(diff, drawing)])
 
     async def accept(self, item: str | None) -> None:
