@@ -58,7 +58,10 @@ class StopKey:
         return conversation is not None and conversation.rewind.available
 
     def press(self) -> None:
-        """Call `close_or_stop`. If it finds nothing, focus the prompt; there, a second press rewinds."""
+        """Call `close_or_stop`. If it finds nothing, focus the prompt.
+
+        If the prompt is focused already, and empty, two presses open the rewind dialog.
+        """
         if self.close_or_stop():
             self._idle_press = -math.inf
         elif self._screen.transcript.has_focus:

@@ -58,7 +58,7 @@ class SubagentScreen(SessionScreen):
     def show_again(self, subagent: Subagent | None) -> None:
         """Draw the transcript again after all entries of the conversation were replaced.
 
-        `subagent` replaces the subagent shown here. If it is None, the transcript stays as it was.
+        `subagent` is the current state of the subagent shown here. If None, the transcript stays as it was.
         """
         if subagent is self.subagent:
             self.show_changes([Change("reset")])

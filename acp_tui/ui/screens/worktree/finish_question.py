@@ -134,7 +134,7 @@ def _labelled(label: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _summary(status: WorktreeStatus) -> str:
-    """Return what is only in the worktree, such as "2 commits and 3 files". There must be something."""
+    """Return what is only in the worktree, such as "2 commits and 3 files". Fails if nothing is."""
     files = len(status.changed) + len(status.untracked)
     parts = [pluralize(len(status.commits), "commit")] if status.commits else []
     parts += [pluralize(files, "file")] if files else []

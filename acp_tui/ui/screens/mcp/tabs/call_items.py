@@ -63,7 +63,7 @@ class ListedCall:
 def listed_calls(server: str, session: Session, named: Sequence[ToolCall]) -> list[ListedCall]:
     """Return the calls of a server's tools, the newest first. `named` are tool calls of the agent.
 
-    Calls that only the agent reports are left out if acp-tui relays the agent's calls to this server.
+    Calls that only the agent reports are left out if acp-tui relayed calls of the agent to this server.
     """
     carried = [call for call in session.mcp_calls if call.server == server]
     found = [ListedCall(f"carried {at}", call) for at, call in enumerate(carried)]
