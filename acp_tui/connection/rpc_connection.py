@@ -15,7 +15,7 @@ from acp_tui.connection.pending_requests import PendingRequests
 from acp_tui.connection.process import AgentProcess
 from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTransport
 from acp_tui.processes.line_splitter import MAX_LINE_BYTES
-from acp_tui.protocol.errors import read_error
+from acp_tui.protocol.error_reader import read_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable

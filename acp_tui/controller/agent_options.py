@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.problems import closest_match
 from acp_tui.errors import UserError
-from acp_tui.session.settings import MODE, MODEL, offered_settings
+from acp_tui.session.offered_options import MODE, MODEL, offered_options
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ async def set_option(conversation: Conversation, key: str, value: str) -> None:
 
     The keys `mode` and `model` also work with agents that do not offer these as options.
     """
-    title, offered = conversation.launch.title, offered_settings(conversation.session)
+    title, offered = conversation.launch.title, offered_options(conversation.session)
     option = _option_named(offered, key)
     if option is None:
         names = {known.id: known.name for known in offered}
@@ -59,7 +59,7 @@ async def set_defaults(
     if agent.mode is not None:
         wanted.append((MODE, agent.mode))
     for key, value in wanted:
-        offered = offered_settings(conversation.session)
+        offered = offered_options(conversation.session)
         option = _option_named(offered, key)
         if option is not None and option in [_option_named(offered, other) for other in given]:
             continue
@@ -70,7 +70,7 @@ async def set_defaults(
 
 
 async def change_setting(conversation: Conversation, option_id: str, value: str | bool) -> None:
-    """Set one of the settings in `offered_settings`, which include the mode and the model."""
+    """Set one of the settings in `offered_options`, which include the mode and the model."""
     if any(option.id == option_id for option in conversation.session.config_options):
         await conversation.set_config_option(option_id, value)
     elif option_id == MODE:

@@ -33,9 +33,9 @@ from acp_tui.controller.recorder import Recorder
 from acp_tui.controller.requests.permission_gate import PermissionGate
 from acp_tui.controller.requests.request_handlers import RequestHandlers
 from acp_tui.controller.requests.rule_book import RuleBook
+from acp_tui.controller.slow_step_notice import SlowStepNotices
 from acp_tui.controller.subagent_control import SubagentControl
 from acp_tui.controller.user_commands import UserCommands
-from acp_tui.controller.wait_notice import WaitNotices
 from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.agent_identity import identity_of
 from acp_tui.processes import Reaper
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from acp_tui.connection.agent_connection import AgentConnection
     from acp_tui.controller.changes.baseline_tracker import FileVersions
     from acp_tui.controller.changes.review import ConversationReview
+    from acp_tui.controller.conversation_options import Options
     from acp_tui.controller.opening.parameters import McpServerStatus
-    from acp_tui.controller.options import Options
     from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.processes.line_ring import LineRing
     from acp_tui.session.change import Change
@@ -134,7 +134,7 @@ class Conversation:
         self.blocks_for = PromptBlockBuilder(
             files, lambda: self.session.agent, self.mcp_access.read_resource
         ).blocks
-        self._wait_notices = WaitNotices(
+        self._wait_notices = SlowStepNotices(
             lambda: launch.title, self.note, lambda count: self._connection.stderr_tail(count), clock
         )
         self.own_server = OwnServer(

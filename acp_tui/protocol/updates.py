@@ -14,7 +14,7 @@ from acp_tui.protocol.content import (
     read_locations,
     read_tool_content,
 )
-from acp_tui.protocol.errors import read_error
+from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.session_options import read_commands, read_config_options
 from acp_tui.protocol.token_usage import read_quota, read_tokens
 from acp_tui.session import events as ev

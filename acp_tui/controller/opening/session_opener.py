@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.mcp.bridge_offer import BridgeOffer
     from acp_tui.controller.own_server.offer import OwnServerOffer
     from acp_tui.controller.recorder import Recorder
-    from acp_tui.controller.wait_notice import WaitNotices
+    from acp_tui.controller.slow_step_notice import SlowStepNotices
     from acp_tui.session.state import Agent, Session
     from acp_tui.store.session_folder import NullFolder, SessionFolder
     from acp_tui.workspace.files.roots import Roots
@@ -65,7 +65,7 @@ class SessionOpener:
         own_server: OwnServerOffer,
         bridges: BridgeOffer,
         baseline: BaselineTracker,
-        wait_notices: WaitNotices,
+        wait_notices: SlowStepNotices,
         *,
         timeout: float,
         clock: Callable[[], float],

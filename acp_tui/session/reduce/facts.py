@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session.offered_options import value_name
 from acp_tui.session.reduce.entries import add_notice, fact_changed
 from acp_tui.session.reduce.stored_settings import update_settings
-from acp_tui.session.settings import value_name
 from acp_tui.session.state import McpCall, Mode, QueuedPrompt, Usage
 from acp_tui.session.text import visible_line
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session.offered_options import current_settings
 from acp_tui.session.reduce.entries import fact_changed
-from acp_tui.session.settings import current_settings
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev

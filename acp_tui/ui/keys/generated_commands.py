@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.early_settings import AUTO_THEME
 from acp_tui.config.policies import POLICY_SUMMARIES
-from acp_tui.session.settings import offered_settings, value_name
+from acp_tui.session.offered_options import offered_options, value_name
 from acp_tui.ui.keys import KEYS, SCOPES, TABLE
 from acp_tui.ui.keys.command_titles import COMMAND_TITLES
 from acp_tui.ui.keys.palette_command import PaletteCommand
@@ -64,7 +64,7 @@ def theme_commands(
 
 def option_commands(session: Session, choose: Callable[[str, str | bool], None]) -> Iterable[PaletteCommand]:
     """Return a command for each value of each agent option, including modes and models."""
-    for option in offered_settings(session):
+    for option in offered_options(session):
         yield from _values(option, choose)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from acp_tui.session.settings import offered_settings, value_name
+from acp_tui.session.offered_options import offered_options, value_name
 from acp_tui.session.text import visible_line
 from acp_tui.ui.panes.item_builders import fact_item, heading_item, label_column_width, text_item
 from acp_tui.ui.panes.messages import PaneItemAction
@@ -59,7 +59,7 @@ class SessionPane(Pane):
     def _options(self) -> Iterator[PaneItem]:
         palette = self.palette
         yield heading_item("Options", self.palette, first=True)
-        options = offered_settings(self.source.session)
+        options = offered_options(self.source.session)
         others = [option for option in self.source.session.config_options if option not in options]
         live = self.source.conversation is not None
         for option in options:

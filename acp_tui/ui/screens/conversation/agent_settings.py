@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.settings import offered_settings
+from acp_tui.session.offered_options import offered_options
 from acp_tui.session.state import Choice
 from acp_tui.ui.screens.options.option_changes import OptionChanges
 
@@ -57,7 +57,7 @@ class AgentSettings:
         self._screen.run_worker(self._choose_option(name), group="choose", exclusive=True)
 
     async def _choose_option(self, name: str | None) -> None:
-        options = offered_settings(self._context.session)
+        options = offered_options(self._context.session)
         if not options:
             self._screen.notify("This agent has no options.", timeout=3)
             return

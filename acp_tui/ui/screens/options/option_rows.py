@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from acp_tui.session.settings import settings_by_category, value_name
+from acp_tui.session.offered_options import options_by_category, value_name
 from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.select_list import Row
@@ -26,7 +26,7 @@ GAP = 2
 
 def matching_options(session: Session, query: str) -> list[tuple[str, ConfigOption]]:
     """Return the options with their categories, in the order of the dialog; the best first if filtered."""
-    found = [(title, option) for title, options in settings_by_category(session) for option in options]
+    found = [(title, option) for title, options in options_by_category(session) for option in options]
     if not query:
         return found
     return best_matches(query, found, lambda item: [item[1].name, item[0], *_value_names(item[1])])

@@ -28,7 +28,7 @@ from acp_tui.ui.screens.session.text_place import TextPlace
 from acp_tui.ui.screens.sessions.agent_lists import AgentLists
 from acp_tui.ui.screens.sessions.live_search import LiveSearch
 from acp_tui.ui.screens.sessions.opening import SessionToOpen
-from acp_tui.ui.screens.sessions.session_changes import SessionChanges
+from acp_tui.ui.screens.sessions.session_actions import SessionActions
 from acp_tui.ui.screens.sessions.session_list_state import SessionListState
 from acp_tui.ui.screens.sessions.session_rows import FoundLine, SessionRows
 from acp_tui.ui.widgets.bar import Bar
@@ -102,7 +102,7 @@ class SessionsScreen(BaseScreen):
         self._index = IndexUpdater(self._show_progress, self._show_problem)
         self._recorded: list[SavedSession] = []
         self._agents = AgentLists(self, folder, self._merge)
-        self._changes = SessionChanges(self, self._agents, self.action_reload)
+        self._changes = SessionActions(self, self._agents, self.action_reload)
 
     def compose(self) -> ComposeResult:
         """Create the widgets from top to bottom."""

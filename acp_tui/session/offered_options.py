@@ -16,7 +16,7 @@ CATEGORY_TITLES = {
 """The titles of the categories in the protocol."""
 
 
-def offered_settings(session: Session) -> list[ConfigOption]:
+def offered_options(session: Session) -> list[ConfigOption]:
     """Return all settings that can be changed, including modes and models as select options."""
     found = [option for option in session.config_options if option.kind in ("select", "boolean")]
     if session.modes and session.mode_option is None:
@@ -29,10 +29,10 @@ def offered_settings(session: Session) -> list[ConfigOption]:
     return found
 
 
-def settings_by_category(session: Session) -> list[tuple[str, list[ConfigOption]]]:
+def options_by_category(session: Session) -> list[tuple[str, list[ConfigOption]]]:
     """Return the settings that can be changed, by category title, in the agent's order."""
     groups: dict[str, list[ConfigOption]] = {}
-    for option in offered_settings(session):
+    for option in offered_options(session):
         groups.setdefault(category_title(option.category), []).append(option)
     return list(groups.items())
 
@@ -52,7 +52,7 @@ def current_settings(session: Session) -> dict[str, Setting]:
     """Return the current value of each setting, by key. Settings with an unknown value are left out."""
     return {
         setting_key(option): Setting(option.name, option.current, value_name(option))
-        for option in offered_settings(session)
+        for option in offered_options(session)
         if option.current is not None
     }
 

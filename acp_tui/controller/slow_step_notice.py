@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from acp_tui.session.events import Event
 
-WAIT_NOTICE_SECONDS = 3.0
+SLOW_STEP_SECONDS = 3.0
 """Delay before the user is told what acp-tui waits for."""
 
 
-class WaitNotices:
+class SlowStepNotices:
     """Shows a notice, with the agent's last line on stderr, while a step of the agent is slow.
 
     Another notice afterwards says how long the step took.
@@ -48,7 +48,7 @@ class WaitNotices:
             stderr = f" Last line on stderr: {last[0]}" if last else ""
             self._note(Noticed("info", f"Waiting for {title} {step} …{stderr}", source="waiting"))
 
-        timer = asyncio.get_running_loop().call_later(WAIT_NOTICE_SECONDS, show)
+        timer = asyncio.get_running_loop().call_later(SLOW_STEP_SECONDS, show)
         try:
             yield
         finally:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NOT_RECORDED = "acp-tui has no recording of this session."
 
 
-class SessionChanges:
+class SessionActions:
     """Asks the user and changes recorded sessions."""
 
     def __init__(self, screen: BaseScreen, agents: AgentLists, reload: Callable[[], None]) -> None:
@@ -32,7 +32,7 @@ class SessionChanges:
 
     async def rename(self, session: SavedSession) -> None:
         """Ask for a name and save it."""
-        from acp_tui.session_list.stored_changes import rename_session
+        from acp_tui.session_list.rename_and_delete import rename_session
         from acp_tui.ui.tabs.rename_dialog import RenameDialog
 
         if session.only_at_agent:
@@ -71,7 +71,7 @@ class SessionChanges:
 
     async def _delete(self, session: SavedSession, agent: AgentSessions | None) -> None:
         from acp_tui.config.paths import paths
-        from acp_tui.session_list.stored_changes import delete_session
+        from acp_tui.session_list.rename_and_delete import delete_session
         from acp_tui.store.stored_sessions import find_session
         from acp_tui.ui.screens.sessions.worktree_question import offer_to_remove_worktree
 
