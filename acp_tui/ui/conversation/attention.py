@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.terminal.tab_progress import Activity, TabProgress
     from acp_tui.ui.terminal.window_title import WindowTitle
-    from acp_tui.ui.widgets.status.status_layout import StatusFacts
+    from acp_tui.ui.widgets.status.status_facts import StatusFacts
 
 _log = logging.getLogger(__name__)
 

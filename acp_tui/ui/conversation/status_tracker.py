@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible_line
 from acp_tui.ui.conversation.unasked_actions import UnaskedActions
-from acp_tui.ui.widgets.status.status_layout import CONTEXT_WARNING, Phase, StatusFacts
+from acp_tui.ui.widgets.status.status_facts import CONTEXT_WARNING, Phase, StatusFacts
 
 if TYPE_CHECKING:
     from acp_tui.config.settings import Settings

@@ -10,7 +10,7 @@ from acp_tui.session.text import visible_line
 if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.session.state import Session
-    from acp_tui.ui.widgets.status.status_layout import StatusFacts
+    from acp_tui.ui.widgets.status.status_facts import StatusFacts
 
 Activity = Literal["connecting", "loading", "idle", "working", "background", "asking", "cancelling", "dead"]
 

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.widgets.status.status_layout import format_clock
+from acp_tui.ui.widgets.status.status_texts import format_clock
 
 if TYPE_CHECKING:
     from acp_tui.controller.player import Player

@@ -20,11 +20,13 @@ from acp_tui.session.state import TurnEnd
 from acp_tui.ui.conversation.runner import ConversationRunner
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.widgets.status import status_line
-from acp_tui.ui.widgets.status.status_layout import Piece, StatusFacts, layout
+from acp_tui.ui.widgets.status.status_layout import layout
 from tests.support.conversation_ui import ConversationUi, agent, app_of, offers, open_conversation_ui
 
 if TYPE_CHECKING:
     from acp_tui.cli.conversation_setup import ConversationSetup
+    from acp_tui.ui.widgets.status.status_facts import StatusFacts
+    from acp_tui.ui.widgets.status.status_texts import Piece
     from tests.support.conversation_ui import Open
 
 LOADS = offers(capabilities={"loadSession": True})

@@ -15,7 +15,7 @@ from acp_tui.ui.conversation.attention import Attention, expand_command
 from acp_tui.ui.terminal.modes import TerminalModes
 from acp_tui.ui.terminal.tab_progress import TabProgress, supports_progress
 from acp_tui.ui.terminal.window_title import RESTORE_TITLE, SAVE_TITLE, WindowTitle
-from acp_tui.ui.widgets.status.status_layout import StatusFacts
+from acp_tui.ui.widgets.status.status_facts import StatusFacts
 from tests.support.conversation_ui import agent
 from tests.support.terminal import Terminal
 from tests.support.waiting import wait_until
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from acp_tui.ui.widgets.status.status_layout import Phase
+    from acp_tui.ui.widgets.status.status_facts import Phase
     from tests.support.conversation_ui import Open
 
 FACTS = StatusFacts("Agent", project="shop")

@@ -30,7 +30,7 @@ from acp_tui.ui.screens.options.options_screen import OptionsScreen
 from acp_tui.ui.screens.session.usage_screen import UsageScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
-from acp_tui.ui.widgets.status.status_layout import StatusFacts
+from acp_tui.ui.widgets.status.status_facts import StatusFacts
 from acp_tui.ui.widgets.status.status_line import StatusLine
 from tests.support.looks import SMALL, Show, every_look, look
 from tests.support.waiting import until

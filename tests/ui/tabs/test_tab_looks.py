@@ -14,7 +14,7 @@ from acp_tui.ui.tabs.tab_state import TabState
 from acp_tui.ui.tabs.tab_strip import TabStrip
 from acp_tui.ui.tabs.tab_strip_layout import StripTab
 from acp_tui.ui.tabs.tabs import Tabs
-from acp_tui.ui.widgets.status.status_layout import StatusFacts
+from acp_tui.ui.widgets.status.status_facts import StatusFacts
 from tests.support.looks import Show, look
 
 if TYPE_CHECKING:

@@ -89,7 +89,7 @@ from acp_tui.ui.tabs.rename_dialog import RenameDialog
 from acp_tui.ui.tabs.tab_state import TabState
 from acp_tui.ui.tabs.tabs import Tabs
 from acp_tui.ui.theme.themes import load_theme
-from acp_tui.ui.widgets.status.status_layout import StatusFacts
+from acp_tui.ui.widgets.status.status_facts import StatusFacts
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
 from tests.support.stored_sessions import record_session

@@ -9,7 +9,7 @@ from acp_tui.session.state import Diff, ToolCall
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Session
-    from acp_tui.ui.widgets.status.status_layout import StatusFacts
+    from acp_tui.ui.widgets.status.status_facts import StatusFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from acp_tui.session.usage_text import context_share, format_money, short_count
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.tabs.tab_strip_layout import SIGNS
 from acp_tui.ui.widgets.select_list import Row
-from acp_tui.ui.widgets.status.status_layout import format_clock
+from acp_tui.ui.widgets.status.status_texts import format_clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

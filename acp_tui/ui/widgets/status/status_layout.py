@@ -1,82 +1,26 @@
-"""The contents of the status line, and a layout that leaves out what does not fit."""
+"""The layout of the status line, which leaves out what does not fit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from acp_tui.session.usage_text import context_share, format_money, short_count
+from acp_tui.session.usage_text import format_money
 from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.widgets.status.status_texts import Piece, context_piece, phase_piece
 
-SILENCE_SECONDS = 60.0
-"""After this many seconds without a message, the status line says what the agent sent last."""
-CANCEL_GRACE_SECONDS = 5.0
-"""Seconds that an agent has to end its turn after the user has cancelled it."""
+if TYPE_CHECKING:
+    from acp_tui.ui.widgets.status.status_facts import StatusFacts
+
 MIN_AGENT_CELLS = 12
 """The agent's title is shortened to this many cells before essential items are dropped."""
-CONTEXT_WARNING = 0.85
-"""The share of the context window from which the usage is marked, until the settings have been read."""
 ESSENTIAL_RANK = 5
 """Items up to this `rank` are essential: warnings, tabs that ask, context usage, mode, policy and queue.
 
 All of them are shortened before the first one is dropped.
 """
-
-Phase = Literal["connecting", "loading", "idle", "working", "background", "asking", "cancelling", "dead"]
-Part = Literal[
-    "agent",
-    "project",
-    "branch",
-    "mark",
-    "mode",
-    "policy",
-    "model",
-    "context",
-    "cost",
-    "queue",
-    "tabs",
-    "phase",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class StatusFacts:
-    """Everything the status line may show. Texts are safe to display."""
-
-    agent: str  # the agent's title
-    title: str = ""  # the session's title, for the title of the window
-    project: str = ""  # the name of the working directory
-    branch: str = ""
-    mode: str = ""  # the name of the agent's mode
-    model: str = ""
-    policy: str = ""  # the permission policy; empty if unknown, or in a replay
-    acts_without_asking: bool = False  # the agent edits or runs commands without having asked
-    used: int | None = None  # tokens in the context
-    size: int | None = None
-    context_warning: float = CONTEXT_WARNING  # the share of `size` from which the usage is marked
-    queued: int = 0  # prompts in the queue
-    queue_paused: bool = False
-    tabs_asking: int = 0  # other tabs in which an agent waits for an answer
-    cost: float | None = None
-    currency: str = "USD"
-    phase: Phase = "idle"
-    phase_detail: str = ""  # the current step, why the agent ended, or advice if a cancel takes long
-    since: float | None = None  # when the phase started
-    failed: bool = False  # the last turn ended with an error
-    plan_share: float | None = None  # the finished share of the turn's plan; None if nothing is finished
-    heard: str = ""  # describes the agent's last message
-    heard_at: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of the status line in one style."""
-
-    text: str
-    style: str = "dim"  # a field of `Palette`
-    part: Part | None = None  # identifies the fact, for clicks
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +95,7 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
     if facts.model:
         items.append(_Item(Piece(f"{shorten(facts.model, 24)} ▾", "dim", "model"), 8))
     if facts.used is not None:
-        items.append(_Item(_context(facts), 3))
+        items.append(_Item(context_piece(facts), 3))
     if facts.cost is not None:
         items.append(_Item(Piece(format_money(facts.cost, facts.currency), "dim", "cost"), 9))
     if facts.queued:
@@ -160,58 +104,10 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
     if facts.tabs_asking:
         text = "1 tab asks" if facts.tabs_asking == 1 else f"{facts.tabs_asking} tabs ask"
         items.append(_Item(Piece(f"? {text}", "warning", "tabs"), 2))
-    return [*items, _Item(_phase(facts, now), 0, short="? your answer" if facts.phase == "asking" else "")]
-
-
-def _context(facts: StatusFacts) -> Piece:
-    used = facts.used or 0
-    share = context_share(used, facts.size)
-    if share is None:
-        return Piece(f"ctx {short_count(used)}", "dim", "context")
-    text = f"ctx {share:.0%} full" if share >= 1 else f"ctx {share:.0%}"
-    if share >= facts.context_warning:
-        return Piece(f"! {text}", "warning", "context")
-    return Piece(text, "dim", "context")
-
-
-def _phase(facts: StatusFacts, now: float) -> Piece:
-    since = facts.since if facts.since is not None else now
-    elapsed = format_clock(now - since)
-    match facts.phase:
-        case "connecting" | "loading":
-            text = facts.phase_detail or ("connecting" if facts.phase == "connecting" else "loading")
-            waited = f" {elapsed}" if now - since >= 3 else ""
-            return Piece(f"◐ {text}{waited}", "warning", "phase")
-        case "working":
-            return _working(facts, now, since)
-        case "asking":
-            return Piece("? waiting for your answer", "warning", "phase")
-        case "cancelling":
-            stuck = facts.phase_detail and now - since >= CANCEL_GRACE_SECONDS
-            return Piece(f"⊘ {facts.phase_detail if stuck else f'stopping {elapsed}'}", "warning", "phase")
-        case "dead":
-            return Piece(f"✘ {facts.phase_detail or 'the agent has ended'}", "error", "phase")
-        case "background":
-            return Piece("● working in the background", "success", "phase")
-    return Piece("○ idle", "dim", "phase")
-
-
-def _working(facts: StatusFacts, now: float, since: float) -> Piece:
-    """Return how long the turn has run; after a silence, the agent's last message and how long ago it was."""
-    heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
-    if now - heard_at < SILENCE_SECONDS:
-        return Piece(f"● working {format_clock(now - since)}", "success", "phase")
-    silence = format_clock(now - heard_at)
-    if facts.heard and facts.heard_at is not None and facts.heard_at >= since:
-        return Piece(f"● last heard: {facts.heard} · {silence} ago", "warning", "phase")
-    return Piece(f"● nothing heard for {silence}", "warning", "phase")
-
-
-def format_clock(seconds: float) -> str:
-    """Format seconds as `0:12`, `3:05` or `1:02:03`."""
-    minutes, rest = divmod(max(0, int(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return [
+        *items,
+        _Item(phase_piece(facts, now), 0, short="? your answer" if facts.phase == "asking" else ""),
+    ]
 
 
 def _cells(items: list[_Item]) -> int:

@@ -1,4 +1,4 @@
-"""The status line at the top: agent, folder, mode, policy and activity. See `status_layout` for its text."""
+"""The status line at the top: agent, folder, mode, policy and activity. Its contents: `status_layout`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.widgets.status.status_layout import Piece, StatusFacts, layout
+from acp_tui.ui.widgets.status.status_layout import layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.status.status_facts import StatusFacts
+    from acp_tui.ui.widgets.status.status_texts import Piece
 
 TICKING_PHASES = frozenset({"connecting", "loading", "working", "cancelling"})
 """Phases whose duration is shown."""

@@ -1,0 +1,93 @@
+"""The wording of the status line: the usage of the context, and what the agent is doing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.session.usage_text import context_share, short_count
+
+if TYPE_CHECKING:
+    from acp_tui.ui.widgets.status.status_facts import StatusFacts
+
+SILENCE_SECONDS = 60.0
+"""After this many seconds without a message, the status line says what the agent sent last."""
+CANCEL_GRACE_SECONDS = 5.0
+"""Seconds that an agent has to end its turn after the user has cancelled it."""
+
+Part = Literal[
+    "agent",
+    "project",
+    "branch",
+    "mark",
+    "mode",
+    "policy",
+    "model",
+    "context",
+    "cost",
+    "queue",
+    "tabs",
+    "phase",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the status line in one style."""
+
+    text: str
+    style: str = "dim"  # a field of `Palette`
+    part: Part | None = None  # identifies the fact, for clicks
+
+
+def context_piece(facts: StatusFacts) -> Piece:
+    """Return how full the context window is, or how many tokens are used if its size is unknown."""
+    used = facts.used or 0
+    share = context_share(used, facts.size)
+    if share is None:
+        return Piece(f"ctx {short_count(used)}", "dim", "context")
+    text = f"ctx {share:.0%} full" if share >= 1 else f"ctx {share:.0%}"
+    if share >= facts.context_warning:
+        return Piece(f"! {text}", "warning", "context")
+    return Piece(text, "dim", "context")
+
+
+def phase_piece(facts: StatusFacts, now: float) -> Piece:
+    """Return what the agent is doing, and for how long."""
+    since = facts.since if facts.since is not None else now
+    elapsed = format_clock(now - since)
+    match facts.phase:
+        case "connecting" | "loading":
+            text = facts.phase_detail or ("connecting" if facts.phase == "connecting" else "loading")
+            waited = f" {elapsed}" if now - since >= 3 else ""
+            return Piece(f"◐ {text}{waited}", "warning", "phase")
+        case "working":
+            return _working(facts, now, since)
+        case "asking":
+            return Piece("? waiting for your answer", "warning", "phase")
+        case "cancelling":
+            stuck = facts.phase_detail and now - since >= CANCEL_GRACE_SECONDS
+            return Piece(f"⊘ {facts.phase_detail if stuck else f'stopping {elapsed}'}", "warning", "phase")
+        case "dead":
+            return Piece(f"✘ {facts.phase_detail or 'the agent has ended'}", "error", "phase")
+        case "background":
+            return Piece("● working in the background", "success", "phase")
+    return Piece("○ idle", "dim", "phase")
+
+
+def _working(facts: StatusFacts, now: float, since: float) -> Piece:
+    """Return how long the turn has run; after a silence, the agent's last message and how long ago it was."""
+    heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
+    if now - heard_at < SILENCE_SECONDS:
+        return Piece(f"● working {format_clock(now - since)}", "success", "phase")
+    silence = format_clock(now - heard_at)
+    if facts.heard and facts.heard_at is not None and facts.heard_at >= since:
+        return Piece(f"● last heard: {facts.heard} · {silence} ago", "warning", "phase")
+    return Piece(f"● nothing heard for {silence}", "warning", "phase")
+
+
+def format_clock(seconds: float) -> str:
+    """Format seconds as `0:12`, `3:05` or `1:02:03`."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
