@@ -20,7 +20,8 @@ from acp_tui.protocol.client_calls import (
 )
 from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.ignored_methods import is_known_notification
-from acp_tui.protocol.updates import parent_call_id, read_update
+from acp_tui.protocol.subagent_updates import parent_call_id
+from acp_tui.protocol.updates import read_update
 from acp_tui.protocol.v1 import V1
 from acp_tui.session import events as ev
 from acp_tui.session.error_codes import REQUEST_CANCELLED

@@ -14,8 +14,13 @@ from acp_tui.protocol.content import (
     read_locations,
     read_tool_content,
 )
-from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.session_options import read_commands, read_config_options
+from acp_tui.protocol.subagent_updates import (
+    read_session_message,
+    read_session_message_chunk,
+    read_state,
+    read_subagent,
+)
 from acp_tui.protocol.token_usage import read_quota, read_tokens
 from acp_tui.session import events as ev
 from acp_tui.session.state import Cost, PlanItem
@@ -241,85 +246,6 @@ def _notice(update: dict[str, Any]) -> list[ev.Event] | None:
     return [ev.AgentNotice(level, title, values.text(update, "description", "detail"))]
 
 
-# --------------------------------------------------------------------------- subagents
-
-
-def parent_call_id(update: dict[str, Any]) -> str | None:
-    """Return the id of the tool call that started the subagent from which an update comes.
-
-    If the subagent has no session, agents put this id into `_meta`, or into an object of their own there, as
-    in `_meta.claudeCode.parentToolUseId`.
-    """
-    meta = values.obj(update.get("_meta"))
-    for source in (update, meta, *meta.values()):
-        is_named = isinstance(source, dict) and not _PARENT_CALL_SET.isdisjoint(source)  # per chunk, so fast
-        if is_named and (call_id := values.raw(source, *_PARENT_CALL)) is not None:
-            return call_id
-    return None
-
-
-_PARENT_CALL = ("parentToolCallId", "parentToolUseId", "parent_tool_call_id", "parent_tool_use_id")
-_PARENT_CALL_SET = frozenset(_PARENT_CALL)
-
-
-def _subagent(update: dict[str, Any]) -> list[ev.Event] | None:
-    session_id = values.raw(update, "sessionId")
-    if not session_id:
-        return None
-    event = ev.SubagentChanged(
-        session_id,
-        title=_clearable(update, "title"),
-        description=_clearable(update, "description"),
-        cwd=_clearable(update, "cwd"),
-    )
-    if "capabilities" in update:
-        cancel = values.obj(update["capabilities"]).get("cancel")
-        event.can_cancel = cancel is not None and cancel is not False
-    if "state" in update:
-        _read_state(event, update["state"])
-    return [event]
-
-
-def _state(update: dict[str, Any]) -> list[ev.Event] | None:
-    event = ev.SubagentChanged("")
-    _read_state(event, update)
-    return None if not event.state else [event]
-
-
-def _read_state(event: ev.SubagentChanged, value: Any) -> None:
-    source = {"state": value} if isinstance(value, str) else values.obj(value)
-    event.state = values.line(source, "state") or ""
-    event.stop_reason = values.line(source, "stopReason")
-    if event.stop_reason == "error":
-        event.error = read_error(source.get("error") or {"message": "The subagent failed"})
-
-
-def _clearable(source: dict[str, Any], name: str) -> str | None:
-    """Return the text of a field, safe to display: empty if the field is null, None if it is missing."""
-    return (values.line(source, name) or "") if name in source else None
-
-
-def _session_message(update: dict[str, Any]) -> list[ev.Event] | None:
-    message_id = values.raw(update, "messageId")
-    if message_id is None:
-        return None
-    event = ev.SessionMessageChanged(message_id)
-    if "senderSessionId" in update:
-        event.sender = values.raw(update, "senderSessionId") or ""
-    if "recipientSessionId" in update:
-        event.recipient = values.raw(update, "recipientSessionId") or ""
-    if "content" in update:
-        event.contents = read_blocks(update["content"] or [])
-    return [event]
-
-
-def _session_message_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
-    message_id, content = values.raw(update, "messageId"), update.get("content")
-    if message_id is None or content is None:
-        return None
-    return [ev.SessionMessageChanged(message_id, contents=read_blocks(content), is_chunk=True)]
-
-
 # --------------------------------------------------------------------------- facts
 
 
@@ -375,9 +301,9 @@ READERS: dict[str, Reader] = {
     "notice": _notice,
     "compaction_update": _compaction,
     "compaction_summary_chunk": _compaction_chunk,
-    "subagent_update": _subagent,
-    "state_update": _state,
-    "session_message": _session_message,
-    "session_message_chunk": _session_message_chunk,
+    "subagent_update": read_subagent,
+    "state_update": read_state,
+    "session_message": read_session_message,
+    "session_message_chunk": read_session_message_chunk,
 }
 """The functions that read updates, by the kind of the update. They return None if it is unreadable."""
