@@ -13,8 +13,7 @@ from acp_tui.connection.errors import AgentGone, AgentTimeout, RequestFailed, Si
 from acp_tui.connection.params import trace_context
 from acp_tui.connection.pending_requests import PendingRequests
 from acp_tui.connection.process import AgentProcess
-from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTransport
-from acp_tui.processes.line_splitter import MAX_LINE_BYTES
+from acp_tui.connection.transport import CURRENT_CALL, MAX_MESSAGE_BYTES, SentRequest, WireTransport
 from acp_tui.protocol.error_reader import read_error
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class RpcConnection:
         on_exit: Callable[[AgentExit], None],
         clock: Callable[[], float] = time.time,
         stderr: Callable[[bytes], None] | None = None,
-        line_limit: int = MAX_LINE_BYTES,
+        line_limit: int = MAX_MESSAGE_BYTES,
     ) -> Self:
         """Start the agent and return the connection to it.
 

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.loop_share import LOOP_SHARE
-from acp_tui.processes.line_splitter import MAX_LINE_BYTES, LineSplitter
+from acp_tui.processes.line_splitter import LineSplitter
 from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_REQUEST
 from acp_tui.session.record import Record
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     Observe = Callable[[Record, str | None], None]
 
 log = logging.getLogger(__name__)
+
+MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+"""The longest line that is accepted from an agent. Real messages are far shorter; the limit bounds memory."""
 
 
 class SentRequest:
@@ -52,7 +55,7 @@ class WireTransport:
         *,
         on_end: Callable[[], Awaitable[None]],
         clock: Callable[[], float] = time.time,
-        line_limit: int = MAX_LINE_BYTES,
+        line_limit: int = MAX_MESSAGE_BYTES,
     ) -> None:
         self.observe = observe
         self._process = process

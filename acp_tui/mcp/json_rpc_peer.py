@@ -13,7 +13,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from acp_tui.processes.line_splitter import MAX_LINE_BYTES, LineSplitter
+from acp_tui.processes.line_splitter import LineSplitter
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -31,6 +31,8 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 SERVER_ERROR = -32000
 """The code for errors of the connection to a server."""
+MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+"""The longest message that is accepted. Real ones are far shorter; the limit bounds memory."""
 _NOT_CANCELLABLE = frozenset({"initialize", "server/discover"})
 
 log = logging.getLogger(__name__)
@@ -82,7 +84,7 @@ class JsonRpcPeer:
         on_request: RequestHandler,
         on_notification: NotificationHandler = lambda _method, _params: None,
         on_noise: Callable[[bytes], None] = lambda _line: None,
-        max_line_bytes: int = MAX_LINE_BYTES,
+        max_line_bytes: int = MAX_MESSAGE_BYTES,
     ) -> None:
         """Create one side of a connection. Nothing is received until `run` is called.
 

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_LINES = 200
-MAX_LINE_BYTES = 2000
+KEPT_LINE_BYTES = 2000
+"""How much of each line is kept."""
 
 
 class LineRing:
     """A ring buffer of the last lines of a stream, limited in number and width."""
 
-    def __init__(self, lines: int = MAX_LINES, width: int = MAX_LINE_BYTES) -> None:
+    def __init__(self, lines: int = MAX_LINES, width: int = KEPT_LINE_BYTES) -> None:
         self._lines: deque[bytes] = deque(maxlen=lines)
         self._width = width
         self._incomplete = b""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-MAX_LINE_BYTES = 256 * 1024 * 1024
-"""Longest line that is kept. Real messages are far shorter; the limit bounds memory."""
 EXCERPT_BYTES = 500
+"""How much is kept of a line over the limit."""
 
 
 class LineSplitter:
@@ -13,7 +12,7 @@ class LineSplitter:
     A line over the limit is replaced by its first bytes and a note with its size, which is not valid JSON.
     """
 
-    def __init__(self, limit: int = MAX_LINE_BYTES) -> None:
+    def __init__(self, limit: int) -> None:
         self._limit = limit
         self._parts: list[bytes] = []  # of the incomplete line; joined only once
         self._size = 0

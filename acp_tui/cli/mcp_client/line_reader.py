@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 
-MAX_LINE_BYTES = 65_536
+MAX_INPUT_LINE_BYTES = 65_536
 END_OF_INPUT = b"\x04"
 """Ctrl+D, as it is read while the terminal's line editing is turned off."""
 
@@ -19,9 +19,9 @@ class LineReader:
 
     async def read_line(self) -> str | None:
         """Return the next line; None at the end of the input."""
-        while b"\n" not in self._rest and len(self._rest) < MAX_LINE_BYTES:
+        while b"\n" not in self._rest and len(self._rest) < MAX_INPUT_LINE_BYTES:
             await _readable(sys.stdin.fileno())
-            block = os.read(sys.stdin.fileno(), MAX_LINE_BYTES)
+            block = os.read(sys.stdin.fileno(), MAX_INPUT_LINE_BYTES)
             if not block or block == END_OF_INPUT:
                 if self._rest:
                     break

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod
 
 
-MAX_LINE_BYTES = 1 << 16
+MAX_UNFINISHED_BYTES = 1 << 16
 """The length at which a line of the agent's stderr is printed although it is not complete."""
 
 
@@ -48,7 +48,7 @@ class SignInDialogue:
     def agent_stderr(self, block: bytes) -> None:
         """Print a block of the agent's stderr, when its lines are complete. Very long ones are broken."""
         *lines, self._unfinished = (self._unfinished + block).split(b"\n")
-        if len(self._unfinished) > MAX_LINE_BYTES:
+        if len(self._unfinished) > MAX_UNFINISHED_BYTES:
             lines.append(self._unfinished)
             self._unfinished = b""
         for line in lines:

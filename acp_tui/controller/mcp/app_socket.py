@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MAX_LINE_BYTES = 32 * 1024 * 1024
+MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 """The maximum length of a message. Results with several images have several megabytes."""
 MAX_CONNECTIONS = 64
 MAX_PENDING = 1000
@@ -134,7 +134,7 @@ class AppSocket:
         try:
             async with asyncio.TaskGroup() as tasks:
                 peer = JsonRpcPeer(
-                    stream, on_request=request, on_notification=notify, max_line_bytes=MAX_LINE_BYTES
+                    stream, on_request=request, on_notification=notify, max_line_bytes=MAX_MESSAGE_BYTES
                 )
                 await peer.run()
         finally:
