@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from acp_tui.controller.mcp.agreed_tools import AgreedTools
 from acp_tui.controller.mcp.call_records import CallRecords
 from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
 from acp_tui.controller.requests.user_questions import FormRequest, Question
@@ -52,6 +53,7 @@ class BridgeHost:
         self._roots = roots
         self._note = note
         self._servers: dict[str, ResolvedServer] = {}
+        self._agreed_tools: dict[str, AgreedTools] = {}
         self._records: dict[str, CallRecords] = {}
         self._asking: set[asyncio.Task[Any]] = set()
         self.fill_form: Callable[[FormRequest], Coroutine[Any, Any, FormAnswer]] | None = None
@@ -73,6 +75,7 @@ class BridgeHost:
         Opens the socket if there is any server. Raises `UserError`.
         """
         self._servers = {server.name: server for server in servers}
+        self._agreed_tools = {name: AgreedTools(server) for name, server in self._servers.items()}
         self._records = {name: CallRecords(server, self._note) for name, server in self._servers.items()}
         if not self._servers:
             return []
@@ -102,21 +105,23 @@ class BridgeHost:
         """Return whether a tool may be called, and if not, why."""
         server, tool, arguments = self._named(params), _text(params, "tool"), params.get("arguments")
         digest = params.get("digest") if isinstance(params.get("digest"), str) else None
-        records = self._records[server.name]
+        agreed = self._agreed_tools[server.name]
         # In a thread: `_subject` reads a file, and analysing a crafted command can take 0.1 s and more.
-        subject = await asyncio.to_thread(self._subject, records, tool, arguments, digest)
+        subject = await asyncio.to_thread(self._subject, server.name, agreed, tool, arguments, digest)
         verdict = await self._ask(server, tool, arguments, subject)
         if verdict is None or not verdict.allowed:
             return {"allowed": False, "why": _refusal(verdict)}
-        if digest is not None and not records.has_agreed(tool, digest):
-            await asyncio.to_thread(records.agree, tool, digest)
+        if digest is not None and not agreed.has_agreed(tool, digest):
+            await asyncio.to_thread(agreed.agree, tool, digest)
         return {"allowed": True}
 
-    def _subject(self, records: CallRecords, tool: str, arguments: Any, digest: str | None) -> Subject:
+    def _subject(
+        self, server: str, agreed: AgreedTools, tool: str, arguments: Any, digest: str | None
+    ) -> Subject:
         from acp_tui.permissions.subject_reader import subject_of_mcp_call
 
-        subject = subject_of_mcp_call(records.name, tool, arguments, self._context)
-        return subject.evolve(always_ask=records.change(tool, digest))
+        subject = subject_of_mcp_call(server, tool, arguments, self._context)
+        return subject.evolve(always_ask=agreed.change(tool, digest))
 
     async def _ask(
         self, server: ResolvedServer, tool: str, arguments: Any, subject: Subject

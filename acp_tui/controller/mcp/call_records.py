@@ -1,9 +1,8 @@
-"""Records the calls through a bridge, in the session and the server's log, and the tools agreed to."""
+"""Records the calls through a bridge, in the session and in the server's log."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ from acp_tui.config.paths import paths
 from acp_tui.mcp.recordable import recordable
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.session.events import McpCalled
-from acp_tui.store.mcp.mcp_facts import McpFacts
 from acp_tui.store.mcp.mcp_log import McpLog
 
 if TYPE_CHECKING:
@@ -31,47 +29,8 @@ class CallRecords:
     def __init__(self, server: ResolvedServer, note: Callable[[Event], None]) -> None:
         self._server = server
         self._note = note
-        self._facts = McpFacts(paths().state)
         self._log_file = McpLog(paths().state, server.name)
         self._secrets = secret_values(server)
-        self._agreed: dict[str, str] = {}  # what `agree` has saved or found saved
-
-    @property
-    def name(self) -> str:
-        """The name of the server."""
-        return self._server.name
-
-    # ----------------------------------------------------------------- tools that the user agreed to
-
-    def change(self, tool: str, digest: str | None) -> str | None:
-        """Return how a tool differs from the one that the user agreed to, as a clause; None if it does not.
-
-        `digest` is None if the server does not list the tool. Reads a file: call it in a thread.
-        """
-        agreed = self._facts.read(self._server.name, self._server.digest).agreed
-        before = agreed.digests.get(tool) if agreed is not None else None
-        if before is None or before == digest:
-            return None
-        if digest is None:
-            return "the server no longer lists this tool, which you agreed to"
-        return "its description or schema has changed since you agreed to it"
-
-    def has_agreed(self, tool: str, digest: str) -> bool:
-        """Return whether `agree` was called for the tool as it is."""
-        return self._agreed.get(tool) == digest
-
-    def agree(self, tool: str, digest: str) -> None:
-        """Save that the user agrees to a tool as it is. Writes a file: call it in a thread."""
-        name, definition = self._server.name, self._server.digest
-        agreed = self._facts.read(name, definition).agreed
-        digests = dict(agreed.digests) if agreed is not None else {}
-        self._agreed[tool] = digest
-        if digests.get(tool) == digest:
-            return
-        with contextlib.suppress(OSError):  # then the user is asked again
-            self._facts.agree_to_tools(name, definition, {**digests, tool: digest})
-
-    # ----------------------------------------------------------------- calls and output
 
     async def add(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
         """Record a call that has ended."""

@@ -1,0 +1,49 @@
+"""The tools that the user agreed to, and whether they have changed since."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from acp_tui.config.paths import paths
+from acp_tui.store.mcp.mcp_facts import McpFacts
+
+if TYPE_CHECKING:
+    from acp_tui.config.mcp import ResolvedServer
+
+
+class AgreedTools:
+    """The tools of one server that the user agreed to, by the digests of their definitions."""
+
+    def __init__(self, server: ResolvedServer) -> None:
+        self._server = server
+        self._facts = McpFacts(paths().state)
+        self._agreed: dict[str, str] = {}  # what `agree` has saved or found saved
+
+    def change(self, tool: str, digest: str | None) -> str | None:
+        """Return how a tool differs from the one that the user agreed to, as a clause; None if it does not.
+
+        `digest` is None if the server does not list the tool. Reads a file: call it in a thread.
+        """
+        agreed = self._facts.read(self._server.name, self._server.digest).agreed
+        before = agreed.digests.get(tool) if agreed is not None else None
+        if before is None or before == digest:
+            return None
+        if digest is None:
+            return "the server no longer lists this tool, which you agreed to"
+        return "its description or schema has changed since you agreed to it"
+
+    def has_agreed(self, tool: str, digest: str) -> bool:
+        """Return whether `agree` was called for the tool as it is."""
+        return self._agreed.get(tool) == digest
+
+    def agree(self, tool: str, digest: str) -> None:
+        """Save that the user agrees to a tool as it is. Writes a file: call it in a thread."""
+        name, definition = self._server.name, self._server.digest
+        agreed = self._facts.read(name, definition).agreed
+        digests = dict(agreed.digests) if agreed is not None else {}
+        self._agreed[tool] = digest
+        if digests.get(tool) == digest:
+            return
+        with contextlib.suppress(OSError):  # then the user is asked again
+            self._facts.agree_to_tools(name, definition, {**digests, tool: digest})
