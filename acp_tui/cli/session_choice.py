@@ -11,7 +11,7 @@ from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.store.drafts import Drafts
 from acp_tui.store.redaction import redact_value
-from acp_tui.store.session_labels import session_title
+from acp_tui.store.session_title import session_title
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:

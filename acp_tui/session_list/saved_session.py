@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible_line
 from acp_tui.store.prune import sessions_in_use
-from acp_tui.store.session_labels import session_title
 from acp_tui.store.session_name import session_name
+from acp_tui.store.session_title import session_title
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:
@@ -66,9 +66,7 @@ def load_saved_sessions(data_dir: Path, facts: Mapping[str, SessionFacts]) -> li
 
 
 def _saved_session(stored: StoredSession, facts: SessionFacts | None, in_use: bool) -> SavedSession:
-    # Without a title, the first prompt is read from the log, unless the index has it.
-    has_title = bool(stored.text("name") or stored.text("title"))
-    title = facts.first_prompt if facts is not None and not has_title else session_title(stored)
+    title = session_title(stored, None if facts is None else facts.first_prompt)
     return SavedSession(
         id=stored.id,
         title=visible_line(" ".join(title[:MAX_TITLE_CHARACTERS].split())),

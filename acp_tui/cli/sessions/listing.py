@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths
+from acp_tui.console.moments import format_moment
 from acp_tui.console.quantities import format_size
 from acp_tui.console.tables import aligned, cells, labelled, truncate
-from acp_tui.store.session_labels import format_moment, session_title
+from acp_tui.store.session_title import session_title
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:

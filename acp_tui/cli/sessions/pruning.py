@@ -14,7 +14,7 @@ from acp_tui.console.tables import truncate
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.store.prune import prune_candidates, remove_sessions
-from acp_tui.store.session_labels import session_title
+from acp_tui.store.session_title import session_title
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

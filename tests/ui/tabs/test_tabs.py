@@ -6,7 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_tui.errors import UserError
-from acp_tui.store.session_labels import session_title
+from acp_tui.store.session_title import session_title
 from acp_tui.store.stored_sessions import read_session
 from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
+from acp_tui.console.moments import format_moment
 from acp_tui.entry_labels import display_path
-from acp_tui.store.session_labels import format_moment
 from acp_tui.ui.widgets.select_list import MARKER_WIDTH, RIGHT_MARGIN, Row
 
 if TYPE_CHECKING:
