@@ -113,8 +113,6 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
-        # More questions may have arrived since the dialog was created.
-        self.query_one("#head", Bar).show(right=self._position_spans())
         self._resize_parts()
         self._typing_guard.restart()
 
@@ -124,8 +122,8 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
     def show_position(self, position: tuple[int, int]) -> None:
         """Show which of the waiting questions this is: its number and their count."""
         self._position = position
-        if self.is_mounted:
-            self.query_one("#head", Bar).show(right=self._position_spans())
+        for head in self.query("#head").results(Bar):  # none before the dialog is composed
+            head.show(right=self._position_spans())
 
     def _head(self) -> Spans:
         who = [Segment(reveal_line(self._agent), self._palette.strong)]

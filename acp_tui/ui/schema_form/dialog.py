@@ -185,8 +185,8 @@ class SchemaFormDialog(Dialog[FormAnswer]):
     def show_position(self, position: tuple[int, int]) -> None:
         """Show which of the waiting questions this is: its number and their count."""
         self._position = position
-        if self.is_mounted:
-            self.query_one("#head", Bar).show(self._head(), self._asker())
+        for head in self.query("#head").results(Bar):  # none before the dialog is composed
+            head.show(self._head(), self._asker())
 
     def _note(self) -> Text:
         """Return the text above the fields."""

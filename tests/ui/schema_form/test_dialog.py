@@ -10,6 +10,7 @@ import pytest
 from textual import events
 
 from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.ui.schema_form.form_pages import FormPages
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from tests.support.waiting import until
 from tests.ui.schema_form.sample_forms import BOOKING, NESTED, SECRETS, form_app
@@ -247,3 +248,18 @@ async def test_a_huge_form_is_quick_enough_to_use() -> None:
     async with shown({"properties": names}) as pilot:
         await pilot.press("shift+tab", "z", "tab", "a")
         assert await send(pilot) == FormAnswer("accept", {"field 0": "a", "field 99": "z"})
+
+
+async def test_a_question_that_arrives_while_the_form_opens_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened = FormPages.open
+    app = form_app(TWO)
+
+    async def open_late(pages: FormPages, values: dict[str, Any]) -> None:
+        await opened(pages, values)
+        app.screen.show_position((1, 2))  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(FormPages, "open", open_late)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(lambda: "1 of 2" in screen_text(pilot))

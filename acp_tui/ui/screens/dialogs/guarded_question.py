@@ -115,8 +115,8 @@ class GuardedQuestionScreen(Dialog[int | None]):
     def show_position(self, position: tuple[int, int]) -> None:
         """Show which of the waiting questions this is: its number and their count."""
         self._number_and_count = position
-        if self.is_mounted:
-            self.query_one("#head", Bar).show(right=self._position())
+        for head in self.query("#head").results(Bar):  # none before the dialog is composed
+            head.show(right=self._position())
 
     def _position(self) -> Spans:
         number, count = self._number_and_count
