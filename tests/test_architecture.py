@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ def imports(tree: ast.AST, *, when_loaded: bool = False) -> Iterator[str]:
             yield from imports(node, when_loaded=when_loaded)
 
 
+@cache
 def parsed(path: Path) -> ast.AST:
     """Return the syntax tree of a module."""
     return ast.parse(path.read_text(encoding="utf-8"))

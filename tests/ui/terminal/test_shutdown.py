@@ -105,7 +105,7 @@ STAGES: dict[str, tuple[Callable[[Terminal], None], list[str]]] = {
     "a sign-in": (signing_in, ["--command", f"{agent('signs_in', SIGN_IN)} signed-in"]),
     "the end": (quitting, ["--command", agent("faulty", "ignores_sigterm_and_end_of_input")]),
     "the launcher": (launcher, ["--choose"]),
-    "a replay": (replay, ["replay", str(RECORDING)]),
+    "a replay": (replay, ["replay", str(RECORDING), "--speed", "10"]),
 }
 KEYBOARD_IS_THEIRS = ("an editor", "a sign-in")  # a SIGINT is meant for them
 
