@@ -55,6 +55,7 @@ async def test_the_tour_shows_a_typical_turn(demo: DemoClient, sample: Path) -> 
     assert "| Edited | `basket.py` | ✅ yes |" in demo.text()
     assert "```python" in demo.text()
     assert "not a language model" in demo.text()
+    assert "`Ctrl+T` opens a new tab, `F4` lists the sessions and `Alt+C` shows the usage" in demo.text()
 
 
 async def test_the_tour_fixes_the_sample_project(demo: DemoClient, sample: Path) -> None:

@@ -128,4 +128,6 @@ Try next:
 2. `/mcp`: the tools of an MCP server
 3. `/escape` and `/crash`: situations a client must survive
 4. `/help`: all commands
+
+In acp-tui, `Ctrl+T` opens a new tab, `F4` lists the sessions and `Alt+C` shows the usage.
 """
