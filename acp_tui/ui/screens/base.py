@@ -170,7 +170,7 @@ class BaseScreen(Screen[None]):
 
     @property
     def folder(self) -> str:
-        """The folder that the conversation on this screen works in; empty if there is none."""
+        """The folder of the project that the conversation on this screen is about; empty if there is none."""
         return ""
 
     def show_place(self, place: TextPlace) -> None:

@@ -256,3 +256,12 @@ def test_looks(tmp_path: Path, snap_compare: Callable[..., bool]) -> None:
     args.cwd, args.theme = str(folder), "dark"
     app = run.sessions_app(args)
     assert snap_compare(app, terminal_size=(80, 24), run_before=wait)
+
+
+async def test_from_a_worktree_the_sessions_of_the_whole_project_are_listed(tmp_path: Path) -> None:
+    project = repository(tmp_path / "shop", {"a.txt": "a\n"})
+    record_session(paths().data, [("In the checkout", "ok")], cwd=str(project))
+    async with open_conversation_ui(project, "--command", agent("script"), "--worktree") as ui:
+        await ui.press("f4")
+        await ui.sees("Sessions", "In the checkout")
+        assert str(project) in ui.lines()[0]

@@ -121,8 +121,9 @@ class SessionScreen(BaseScreen):
 
     @property
     def folder(self) -> str:
-        """The folder that the conversation works in; empty until it is known."""
-        return self.context.cwd
+        """The folder of the project, also if the agent works in a worktree; empty until it is known."""
+        conversation = self.context.conversation
+        return str(conversation.project_folder) if conversation is not None else self.context.cwd
 
     def show_place(self, place: TextPlace) -> None:
         """Scroll to a text in the conversation, and mark it."""
