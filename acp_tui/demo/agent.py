@@ -50,7 +50,7 @@ from acp_tui.demo.commands.registry import available_commands
 from acp_tui.demo.sessions import state_updates
 from acp_tui.demo.sessions.history import RAW
 from acp_tui.demo.sessions.open_session import OpenSession
-from acp_tui.demo.turn import EndTurn, Turn, parse_stored_update
+from acp_tui.demo.turn import NO_RUNNING_TURN, EndTurn, Turn, parse_stored_update
 
 if TYPE_CHECKING:
     from acp import Client
@@ -116,6 +116,7 @@ class DemoAgent:
                 auth=AgentAuthCapabilities(logout=LogoutCapabilities() if self._sign_in.required else None),
             ),
             auth_methods=self._auth_methods(),
+            field_meta={"steering": {"supported": True}},
         )
 
     def _auth_methods(self) -> list[AuthMethod]:
@@ -341,6 +342,7 @@ class DemoAgent:
             reason = await commands.answer(turn)
         except EndTurn as end:
             reason = end.reason
+        await turn.answer_steering()
         await turn.send_usage()
         return reason
 
@@ -373,7 +375,10 @@ class DemoAgent:
     # ------------------------------------------------------------------ beyond the SDK's router
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Handle `session/delete` and `logout`, which `Wire` passes on as extensions."""
+        """Handle `_session/steering`, and what `Wire` passes on: `session/delete` and `logout`."""
+        if method == "session/steering":
+            turn = self._turns.get(params["sessionId"])
+            return turn.steer(params["prompt"]) if turn is not None else NO_RUNNING_TURN
         if method == "session/delete" and isinstance(params.get("sessionId"), str):
             self._check_sign_in()
             await self._delete_session(params["sessionId"])

@@ -8,7 +8,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp import plan_entry, text_block, update_plan
+from acp import plan_entry, text_block, update_plan, update_user_message
 from acp.schema import (
     AgentMessageChunk,
     AgentThoughtChunk,
@@ -56,6 +56,9 @@ _SPLITTERS: dict[Chunking, Callable[[str], list[str]]] = {
 }
 """Functions that split a text into the chunks in which it is sent."""
 
+NO_RUNNING_TURN = {"outcome": "promptRequired", "reason": "noRunningTurn"}
+"""The answer to a message for a turn that has ended: the client has to send it as a normal prompt."""
+
 
 class EndTurn(Exception):  # noqa: N818 - not an error
     """Raised by a command to end the turn with a stop reason."""
@@ -85,6 +88,7 @@ class Turn:
         self.blocks = blocks
         self.meta = meta
         self.request_id = wire.request_id
+        self._steering: list[str] = []  # messages that came during the turn and are not yet answered
         self.argument = ""
         """The text after the name of the command."""
         self.ignores_cancel = False
@@ -189,7 +193,27 @@ class Turn:
 
     async def pause(self, steps: float = 1) -> None:
         """Pause for some steps; the pace setting determines their length. A cancel can arrive meanwhile."""
-        await asyncio.sleep(steps * self.stored.settings.delay)
+        await self.wait(steps * self.stored.settings.delay)
+
+    async def wait(self, seconds: float) -> None:
+        """Wait, and answer what the user has added to the turn meanwhile."""
+        await asyncio.sleep(seconds)
+        await self.answer_steering()
+
+    # ------------------------------------------------------------------ steering
+
+    def steer(self, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Take the texts of a message into the turn, which answers them at its next pause."""
+        for block in blocks:
+            if block["type"] == "text":
+                self.store_update(update_user_message(text_block(block["text"])))
+                self._steering.append(block["text"])
+        return {"outcome": "injected"}
+
+    async def answer_steering(self) -> None:
+        """Answer the messages that came during the turn."""
+        while self._steering:
+            await self.say(f'\n\nIn the middle of this turn, you said: "{self._steering.pop(0)}"\n\n')
 
 
 def parse_stored_update(session_id: str, update: dict[str, Any]) -> Any:

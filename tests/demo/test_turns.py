@@ -212,3 +212,14 @@ async def test_subagents_work_at_once_and_outlive_the_turn(demo: DemoClient) -> 
         if frame.get("method") == "session/update"
     ]
     assert {reader["sessionId"], tester["sessionId"]} < set(replayed)
+
+
+async def test_a_message_is_taken_into_the_running_turn(demo: DemoClient) -> None:
+    session = await demo.open_session()
+    message = {"sessionId": session, "prompt": [{"type": "text", "text": "hurry up"}]}
+    _, answer = await _start_turn(demo, session, "/slow 1")
+    assert await demo.call("_session/steering", **message) == {"outcome": "injected"}
+    assert (await answer)["stopReason"] == "end_turn"
+    assert 'you said: "hurry up"' in demo.text()
+    outcome = await demo.call("_session/steering", **message)
+    assert outcome == {"outcome": "promptRequired", "reason": "noRunningTurn"}

@@ -56,6 +56,8 @@ def _violation(frame: Frame, sent_methods: dict[int, str]) -> str | None:
     if "error" in frame:
         return _deviation(schema.Error, frame["error"], "error")
     method = sent_methods[frame["id"]]
+    if method.startswith("_"):  # an extension
+        return None
     return _deviation(RESULTS[method], frame["result"], f"answer to {method}")
 
 

@@ -80,13 +80,15 @@ async def stop(turn: Turn) -> StopReason:
     return next((reason for reason in _REASONS if reason == turn.argument), "max_tokens")
 
 
-@slash_command("slow", "A turn that takes some seconds and can be cancelled at any time", "[seconds]")
+@slash_command(
+    "slow", "A turn that takes some seconds, to cancel it or to send something into it", "[seconds]"
+)
 async def slow(turn: Turn) -> None:
     """Send one chunk per second."""
     seconds = parse_number(turn.argument, 10, maximum=24 * 3600)
     for second in range(seconds):
         await turn.send_update(update_agent_message_text(f"{second + 1} "))
-        await asyncio.sleep(1)
+        await turn.wait(1)
     await turn.say("\nDone.")
 
 
