@@ -1,4 +1,7 @@
-"""Runs `doctor`: starts an agent, opens a session, runs one turn if wanted, and builds the report."""
+"""Runs `doctor`: starts an agent, opens a session, runs one turn if wanted, and builds the report.
+
+The time limits of single steps are the settings `timeouts`; `--timeout` limits the whole run.
+"""
 
 from __future__ import annotations
 

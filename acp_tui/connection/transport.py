@@ -24,8 +24,8 @@ from acp_tui.session.record import Record
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from acp_tui.connection.agent_process import AgentProcess
     from acp_tui.connection.pending_requests import PendingRequests
-    from acp_tui.connection.process import AgentProcess
 
     Observe = Callable[[Record, str | None], None]
 

@@ -1,4 +1,4 @@
-"""Starts, restarts and ends the agent's process during a conversation."""
+"""Starts and ends the agent's process during a conversation. A restart is a decision of the user."""
 
 from __future__ import annotations
 

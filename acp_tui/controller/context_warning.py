@@ -1,4 +1,4 @@
-"""Warns the user once before the agent's context window is full."""
+"""Warns the user once before the agent's context window is full: from the setting `context_warning` on."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ from acp_tui import __version__
 from acp_tui.demo import commands
 from acp_tui.demo.auth_methods import AGENT_METHOD_ID, auth_methods
 from acp_tui.demo.commands.conversation.account import SIGN_IN_COMMAND
-from acp_tui.demo.commands.registry import available_commands
+from acp_tui.demo.commands.slash_command import available_commands
 from acp_tui.demo.sessions import state_updates
 from acp_tui.demo.sessions.history import RAW
 from acp_tui.demo.sessions.open_session import OpenSession

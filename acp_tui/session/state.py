@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.session.text import GrowingText, TerminalText
+from acp_tui.session.terminal_text import TerminalText
+from acp_tui.session.text import GrowingText
 
 if TYPE_CHECKING:
     from acp_tui.session.mcp_tool import McpTool

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from typing import Any
 
 from acp_tui.session.nesting import limit_depth
@@ -195,97 +194,3 @@ class GrowingText:
 
     def __repr__(self) -> str:
         return f"GrowingText({str(self)!r})"
-
-
-MAX_KEPT_PER_END = 256 * 1024
-"""The number of characters kept of the beginning of a terminal's output, and of its end."""
-
-
-class TerminalText:
-    """Raw terminal output. If it is long, only its beginning and its end are kept.
-
-    It is input for the terminal emulator, and not safe to display.
-    """
-
-    __slots__ = ("_head", "_head_length", "_skipped", "_tail", "_tail_length", "total")
-
-    def __init__(self) -> None:
-        self._head: list[str] = []
-        self._head_length = 0
-        self._tail: deque[str] = deque()
-        self._tail_length = 0
-        self._skipped = 0
-        self.total = 0
-        """The number of characters written, including those that were not kept."""
-
-    def append(self, text: str) -> None:
-        self.total += len(text)
-        room = MAX_KEPT_PER_END - self._head_length
-        if room > 0:
-            piece = text[:room]
-            self._head.append(piece)
-            self._head_length += len(piece)
-            text = text[room:]
-        if not text:
-            return
-        self._tail.append(text)
-        self._tail_length += len(text)
-        while self._tail_length - len(self._tail[0]) >= MAX_KEPT_PER_END:
-            gone = len(self._tail.popleft())
-            self._tail_length -= gone
-            self._skipped += gone
-
-    def skip(self, count: int) -> None:
-        """Record that `count` characters at this point of the output are missing."""
-        self.total += count
-        self._skipped += count + self._tail_length
-        self._tail.clear()
-        self._tail_length = 0
-
-    @property
-    def head(self) -> str:
-        """The kept beginning of the output."""
-        if len(self._head) > 1:
-            self._head = ["".join(self._head)]
-        return self._head[0] if self._head else ""
-
-    @property
-    def tail(self) -> str:
-        """The kept end of the output; empty if all of it is in the head."""
-        text = "".join(self._tail)
-        return text[-MAX_KEPT_PER_END:] if len(text) > MAX_KEPT_PER_END else text
-
-    def since(self, position: int) -> tuple[str, int, str]:
-        """Return the output after `position`: text of the head, omitted characters, text of the tail.
-
-        For a position near the end, the cost depends only on the length of the result.
-        """
-        head_end = self._head_length
-        before = self.head[position:] if position < head_end else ""
-        missing = self.total - max(position, head_end)  # in the tail and the skipped part before it
-        if missing > self._tail_length:
-            return before, missing - self._tail_length, "".join(self._tail)
-        found: list[str] = []
-        for part in reversed(self._tail):
-            if missing <= 0:
-                break
-            found.append(part[-missing:])
-            missing -= len(part)
-        return before, 0, "".join(reversed(found))
-
-    @property
-    def skipped(self) -> int:
-        """The number of characters omitted between head and tail."""
-        return self._skipped + max(0, self._tail_length - MAX_KEPT_PER_END)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TerminalText) and (self.head, self.skipped, self.tail) == (
-            other.head,
-            other.skipped,
-            other.tail,
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"TerminalText({self.head!r}, skipped={self.skipped}, {self.tail!r})"

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.session.ansi_text import SGR, keep_colours, strip_colours
+from acp_tui.session.terminal_text import MAX_KEPT_PER_END, TerminalText
 from acp_tui.session.text import (
-    MAX_KEPT_PER_END,
     GrowingText,
-    TerminalText,
     strip_controls,
     visible,
     visible_excerpt,

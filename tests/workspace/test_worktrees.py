@@ -19,7 +19,7 @@ from acp_tui.workspace.git.worktrees.finishing import (
     merge_worktree,
     remove_worktree,
 )
-from acp_tui.workspace.git.worktrees.status import worktree_status
+from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
 from acp_tui.workspace.git.worktrees.user_git import GitCommandError
 from acp_tui.workspace.git.worktrees.worktree import Worktree
 from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock

@@ -9,7 +9,7 @@ from acp import RequestError
 from acp_tui.demo.commands import help_text, tour
 from acp_tui.demo.commands.conversation import account, context_events, questions, session_state, turn_endings
 from acp_tui.demo.commands.messages import content, unusual_messages
-from acp_tui.demo.commands.registry import COMMANDS, SlashCommand
+from acp_tui.demo.commands.slash_command import COMMANDS, SlashCommand
 from acp_tui.demo.commands.work import mcp_servers, plan, subagents, tool_calls
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp.schema import TextContentBlock
 
-from acp_tui.demo.commands.registry import COMMANDS, slash_command
+from acp_tui.demo.commands.slash_command import COMMANDS, slash_command
 
 if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.demo.commands.registry import slash_command
+from acp_tui.demo.commands.slash_command import slash_command
 from acp_tui.demo.project.job import OWN_FILE, Job, choose_job
 from acp_tui.demo.tools.files import edit_file, read_file
 from acp_tui.demo.tools.run_command import run_command

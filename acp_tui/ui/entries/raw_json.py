@@ -6,7 +6,8 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.session.state import Session
-from acp_tui.session.text import GrowingText, TerminalText, visible_json
+from acp_tui.session.terminal_text import TerminalText
+from acp_tui.session.text import GrowingText, visible_json
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry

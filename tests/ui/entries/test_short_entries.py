@@ -26,7 +26,7 @@ from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.drawing.text_layout import MAX_LINES
 from acp_tui.ui.entries.renderers import make_body
-from acp_tui.ui.entries.terminal.command_output import MAX_CHARACTERS, command_output
+from acp_tui.ui.entries.terminal.attached_output import MAX_CHARACTERS, command_output
 from acp_tui.ui.theme.palette import Palette
 from tests.support.looks import drawn
 

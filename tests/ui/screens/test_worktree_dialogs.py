@@ -12,7 +12,7 @@ import pytest
 from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
 from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
 from acp_tui.ui.screens.worktree.finish_question import discard_question, finish_question
-from acp_tui.workspace.git.worktrees.status import WorktreeStatus
+from acp_tui.workspace.git.worktrees.unmerged_work import WorktreeStatus
 from acp_tui.workspace.git.worktrees.worktree import Worktree
 from tests.support.looks import SMALL, Show, look
 

@@ -6,7 +6,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.demo.commands.registry import parse_number, slash_command
+from acp_tui.demo.commands.slash_command import parse_number, slash_command
 from acp_tui.demo.sessions import state_updates
 from acp_tui.demo.sessions.settings import MODELS
 

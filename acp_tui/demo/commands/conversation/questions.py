@@ -16,7 +16,7 @@ from acp.schema import (
     ToolCallUpdate,
 )
 
-from acp_tui.demo.commands.registry import parse_number, slash_command
+from acp_tui.demo.commands.slash_command import parse_number, slash_command
 from acp_tui.demo.tools.permission import ask_client, standard_options
 from acp_tui.demo.tools.tool_call import ToolCall
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from acp.helpers import update_available_commands
 from acp.schema import SessionInfoUpdate, UsageUpdate
 
-from acp_tui.demo.commands.registry import available_commands, parse_number, slash_command
+from acp_tui.demo.commands.slash_command import available_commands, parse_number, slash_command
 from acp_tui.demo.sessions import state_updates
 from acp_tui.demo.sessions.settings import MODELS, MODES
 

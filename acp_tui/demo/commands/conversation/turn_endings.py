@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from acp import update_agent_message_text
 from acp.schema import StopReason
 
-from acp_tui.demo.commands.registry import parse_number, slash_command
+from acp_tui.demo.commands.slash_command import parse_number, slash_command
 
 if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn

@@ -19,7 +19,7 @@ from acp.schema import Annotations, TextContentBlock
 from acp.utils import serialize_params
 
 from acp_tui.demo.commands.messages import sample_media, sample_texts
-from acp_tui.demo.commands.registry import slash_command
+from acp_tui.demo.commands.slash_command import slash_command
 from acp_tui.demo.tools.tool_call import ToolCall
 
 if TYPE_CHECKING:

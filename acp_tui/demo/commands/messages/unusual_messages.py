@@ -8,7 +8,7 @@ import sys
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.demo.commands.registry import parse_number, slash_command
+from acp_tui.demo.commands.slash_command import parse_number, slash_command
 
 if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from acp import text_block, tool_content, update_tool_call
 from acp.schema import ContentToolCallContent, McpServerStdio
 
-from acp_tui.demo.commands.registry import slash_command
+from acp_tui.demo.commands.slash_command import slash_command
 from acp_tui.demo.tools.permission import request_permission
 from acp_tui.demo.tools.tool_call import ToolCall
 

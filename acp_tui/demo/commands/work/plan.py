@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.demo.commands.registry import slash_command
+from acp_tui.demo.commands.slash_command import slash_command
 
 if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from acp import text_block, tool_content
 from acp.schema import AllowedOutcome, ToolCallUpdate
 
-from acp_tui.demo.commands.registry import slash_command
+from acp_tui.demo.commands.slash_command import slash_command
 from acp_tui.demo.tools.permission import standard_options
 
 if TYPE_CHECKING:

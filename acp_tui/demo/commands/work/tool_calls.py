@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp import text_block, tool_content, tool_diff_content
 
-from acp_tui.demo.commands.registry import parse_number, slash_command
+from acp_tui.demo.commands.slash_command import parse_number, slash_command
 from acp_tui.demo.commands.tour import edit_target
 from acp_tui.demo.project.job import COLOUR_COMMAND, choose_job
 from acp_tui.demo.tools.files import read_file

@@ -77,6 +77,6 @@ class UserCommands:
 
 
 def _output(terminal: Terminal) -> str:
-    from acp_tui.ui.entries.terminal.command_output import command_output
+    from acp_tui.ui.entries.terminal.attached_output import command_output
 
     return command_output(terminal)

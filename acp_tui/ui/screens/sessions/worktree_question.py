@@ -11,13 +11,13 @@ from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.store.stored_sessions import list_sessions
 from acp_tui.workspace.git.worktrees.finishing import remove_worktree
-from acp_tui.workspace.git.worktrees.status import worktree_status
+from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
 from acp_tui.workspace.git.worktrees.worktree import Worktree
 
 if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
     from acp_tui.ui.screens.base import BaseScreen
-    from acp_tui.workspace.git.worktrees.status import WorktreeStatus
+    from acp_tui.workspace.git.worktrees.unmerged_work import WorktreeStatus
 
 
 async def offer_to_remove_worktree(screen: BaseScreen, deleted: StoredSession) -> None:

@@ -10,7 +10,7 @@ from acp_tui.console.quantities import pluralize
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from acp_tui.workspace.git.worktrees.status import WorktreeStatus
+    from acp_tui.workspace.git.worktrees.unmerged_work import WorktreeStatus
     from acp_tui.workspace.git.worktrees.worktree import Worktree
 
     Action = Literal["keep", "fast-forward", "squash", "discard"]

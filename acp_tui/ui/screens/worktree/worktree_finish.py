@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.session.context import SessionContext
     from acp_tui.ui.screens.worktree.finish_question import Action
-    from acp_tui.workspace.git.worktrees.status import WorktreeStatus
+    from acp_tui.workspace.git.worktrees.unmerged_work import WorktreeStatus
     from acp_tui.workspace.git.worktrees.worktree import Worktree
 
 MAX_LISTED = 6
@@ -211,7 +211,7 @@ class WorktreeFinish:
 
 
 def _status(worktree: Worktree) -> WorktreeStatus:
-    from acp_tui.workspace.git.worktrees.status import worktree_status
+    from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
 
     return worktree_status(worktree)
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
-from acp_tui.workspace.git.worktrees.status import worktree_status
+from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
 from acp_tui.workspace.git.worktrees.user_git import GitCommandError, UserGit
 from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 
 if TYPE_CHECKING:
-    from acp_tui.workspace.git.worktrees.status import WorktreeStatus
+    from acp_tui.workspace.git.worktrees.unmerged_work import WorktreeStatus
     from acp_tui.workspace.git.worktrees.worktree import Worktree
 
 MAX_NAMES = 5

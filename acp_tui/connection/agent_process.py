@@ -71,6 +71,8 @@ class AgentProcess(PipedProcess):
     ) -> AgentExit:
         """End the agent and all processes it started: close stdin, then SIGTERM, then SIGKILL.
 
+        SIGTERM follows after `grace_seconds`, SIGKILL after `KILL_GRACE_SECONDS` of `processes.watcher`.
+
         `reason` describes the fault that made this necessary, if any. It is stored in `AgentExit.reason`.
         """
         if not self.ended and not self._closing:
