@@ -260,7 +260,7 @@ class McpConnection:
         return failure.cause in (FailureCause.HANDSHAKE, FailureCause.HTTP_STATUS)
 
     async def close(self) -> BaseException | None:
-        """Close the connection, and return the error that had already ended it, if any.
+        """Close the connection. Return the error that has ended it before, or while it was closed, if any.
 
         Also ends the server's process.
         """

@@ -121,7 +121,7 @@ def describe_rule(rule: Rule) -> str:
 
 
 def describe_match(rule: Rule) -> str:
-    """Return what the rule matches as text, such as "commands that begin with `git`"."""
+    """Describe what the rule matches, such as "commands that begin with `git`"."""
     if rule.command is not None:
         line = shlex.join(rule.command)
         return f"exactly `{line}`" if rule.exact else f"commands that begin with `{line}`"

@@ -17,7 +17,7 @@ FORMAT = 2
 BUSY_SECONDS = 10.0
 """Seconds to wait while another process writes."""
 POSITION_BITS = 24
-"""The number of lower bits of an entry's number that hold its position. The others number the session."""
+"""How many low bits of an entry's number hold its position. The others hold its session's number."""
 
 _TABLES = """
 CREATE TABLE sessions (

@@ -162,7 +162,11 @@ def test_allow_rules_for_a_command_do_not_match_it_with_variables(name: str) -> 
         ("cc", "cc -I../../x a.c", "../../x is outside the workspace"),
         ("cat", "cat file:///etc/passwd", "file:///etc/passwd is outside the workspace"),
         ("make", "make CC=evil.sh", "it sets CC"),
-        ("./tool", "cd src && ./tool", "./tool may be a different program in this folder"),
+        (
+            "./tool",
+            "cd src && ./tool",
+            "./tool may be a different program in the folder where the command runs",
+        ),
     ],
 )
 def test_an_allow_rule_does_not_match_a_risky_argument(rule: str, line: str, why: str) -> None:

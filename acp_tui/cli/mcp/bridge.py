@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
+    """Add the arguments of `acp-tui mcp bridge`."""
     parser.add_argument("name", metavar="NAME", help="the server")
     parser.add_argument(
         "--mcp-config",

@@ -56,6 +56,8 @@ class Params:
         for pair in pairs:
             key, content = (pair.get("name"), pair.get("value")) if isinstance(pair, dict) else (None, None)
             if not isinstance(key, str) or not isinstance(content, str):
-                raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a list of names and values")
+                raise Refusal(
+                    INVALID_PARAMS, f"{self.method}: {name} must be a list of objects with a name and a value"
+                )
             found[key] = content
         return found

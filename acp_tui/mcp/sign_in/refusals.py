@@ -20,8 +20,8 @@ async def token_refused(name: str, response: httpx2.Response) -> SignInError:
         return SignInError(f"The code for {name} has expired or was used before ({words}); sign in again.")
     if code == "invalid_client":
         return SignInError(
-            f"The authorization server does not accept the client of {name} ({words}); "
-            "check client_id and client_secret in its sign_in."
+            f"The authorization server of {name} does not accept acp-tui's client credentials ({words}); "
+            "check sign_in.client_id and sign_in.client_secret."
         )
     return SignInError(f"The authorization server refused a token for {name} ({words}).")
 

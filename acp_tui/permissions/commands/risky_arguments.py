@@ -58,7 +58,7 @@ def find_argument_risks(
     """Yield the index in `words` of each risky argument, or `WHOLE_COMMAND`, and the reason."""
     program = words[0]
     if "/" in program and not program.startswith("/") and directory.real != context.target(context.cwd).real:
-        yield WHOLE_COMMAND, f"{program} may be a different program in this folder"
+        yield WHOLE_COMMAND, f"{program} may be a different program in the folder where the command runs"
     if elsewhere := other_repository(words, directory.real, context):
         yield WHOLE_COMMAND, elsewhere
     yield from find_git_risks(words)

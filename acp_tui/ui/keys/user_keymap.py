@@ -150,7 +150,7 @@ def _is_printable(key: str) -> bool:
 
 @cache
 def _key_by_character() -> dict[str, str]:
-    """Return Textual's names of the keys that type a character, by character."""
+    """Map each printable ASCII character to Textual's name of the key that types it."""
     return {chr(code): key_name_of(chr(code)) for code in range(0x20, 0x7F)}
 
 

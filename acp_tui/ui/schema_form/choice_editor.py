@@ -143,7 +143,7 @@ class ChoicePicker(Widget, can_focus=True):
     def _spans(self) -> Spans:
         palette = self._palette
         key = keys.bound_keys(self, "form.choose")
-        hint = Segment(f"  {key} chooses from {len(self._field.choices):,}", palette.dim)
+        hint = Segment(f"  {key} lists all {len(self._field.choices):,}", palette.dim)
         if not self.chosen:
             return [Segment("○ ", palette.dim), Segment("nothing chosen", palette.dim), hint]
         title = _line(self._field.choices[self.chosen[0]].title)

@@ -82,7 +82,7 @@ class ScreenBuffer:
         )
 
     def _append_to_scrollback(self, parts: list[Part]) -> list[Part]:
-        """Add the text that would immediately scroll off to the scrollback, and return the other parts."""
+        """Append to the scrollback the text that would scroll off immediately. Return the other parts."""
         assert self._scrollback is not None
         left: list[Part] = []
         lines = self.height

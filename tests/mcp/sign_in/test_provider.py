@@ -214,7 +214,7 @@ async def test_secret_is_sent_to_the_configured_authorization_server_only(
 
 async def test_wrong_secret_is_said(http_servers: HttpServers) -> None:
     settings = replace(PROGRAM, client_secret="a-wrong-secret")
-    with pytest.raises(SignInError, match="does not accept the client of guarded") as caught:
+    with pytest.raises(SignInError, match="of guarded does not accept acp-tui's client") as caught:
         await _echo(_guarded(http_servers, "wrong-secret", settings))
     assert "a-wrong-secret" not in str(caught.value)
 

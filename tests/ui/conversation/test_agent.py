@@ -296,7 +296,7 @@ async def test_closing_the_list_of_sign_in_methods_names_the_key_that_opens_it_a
     async with open_ui("faulty", "demands_authentication", wait=False) as one:
         await one.sees("Choose a sign-in method")
         await one.press("escape")
-        await one.until(lambda: "sign in first · F5 asks again" in one.status())
+        await one.until(lambda: "not signed in · F5 to sign in" in one.status())
         await one.press("f5")
         await one.sees("Choose a sign-in method")
 
@@ -307,7 +307,7 @@ async def test_a_sign_in_by_environment_variables_only_names_them(open_ui: Open)
         await one.sees("API key", "SOME_KEY")
         await one.press("enter")
         await one.until(lambda: any("set SOME_KEY" in toast for toast in one.toasts()))
-        await one.sees("F5 asks again")
+        await one.sees("F5 to sign in")
 
 
 # --------------------------------------------------------------------------- names

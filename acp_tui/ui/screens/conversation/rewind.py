@@ -162,7 +162,7 @@ class Rewind:
         restored = pluralize(len(result.restored), "file")
         if result.failed:
             reason = visible_line(result.failed[0][1])
-            message = f"{restored} restored, {pluralize(len(result.failed), 'file')} could not be: {reason}"
+            message = f"{restored} restored, {pluralize(len(result.failed), 'file')} not restored: {reason}"
             self._screen.notify(message, severity="error", timeout=10, markup=False)
             return False
         note = " The agent is not told about it." if what == "files" else ""

@@ -65,7 +65,7 @@ class TypingGuard:
 
     @property
     def accepts_keys(self) -> bool:
-        """True if the next key acts."""
+        """Whether the next key is handled, not ignored."""
         return self._armed or self._seconds_left <= 0
 
     @property

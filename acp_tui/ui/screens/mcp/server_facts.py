@@ -104,9 +104,8 @@ def _used(name: str, session: Session, saved: ServerFacts, named: Sequence[ToolC
         words = f"{calls}, last {reveal_line(tool.name)}; evidence: {SOURCES[tool.source]}"
         return Fact("used", "yes", words, last_call.at)
     if (used := saved.used) is not None:
-        words = (
-            f"in an earlier session, last {reveal_line(used.tool)}; evidence: {reveal_line(used.evidence)}"
-        )
+        name, evidence = reveal_line(used.tool), reveal_line(used.evidence)
+        words = f"in an earlier session, last tool called {name}; evidence: {evidence}"
         return Fact("used", "yes", words, used.at)
     return Fact("used", "unknown", "no call seen yet")
 

@@ -102,7 +102,7 @@ class SessionRows:
 
 
 def marked_spans(hit: Hit, palette: Palette, width: int) -> Spans:
-    """Return a line with its matches highlighted, without its beginning if that would hide the first one."""
+    """Return a line with its matches highlighted. Its beginning is cut if the first match would not fit."""
     spans: Spans = []
     at = 0
     if hit.spans and hit.spans[0][1] > width:

@@ -36,7 +36,7 @@ class AgentReadiness:
 
     def sign_in_required(self) -> None:
         """Show that the user has to sign in first."""
-        self._status.stuck = f"sign in first · {self._restart_key} asks again"
+        self._status.stuck = f"not signed in · {self._restart_key} to sign in"
         self._update()
 
     def sign_in_started(self) -> None:

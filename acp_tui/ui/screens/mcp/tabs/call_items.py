@@ -61,9 +61,9 @@ class ListedCall:
 
 
 def listed_calls(server: str, session: Session, named: Sequence[ToolCall]) -> list[ListedCall]:
-    """Return the calls of a server's tools, the newest first. `named` are tool calls of the agent.
+    """Return the calls to a server's tools, newest first. `named` are the agent's tool calls that name one.
 
-    Calls that only the agent reports are left out if acp-tui relayed calls of the agent to this server.
+    They are left out if acp-tui relayed the agent's calls to this server: it has recorded them then.
     """
     carried = [call for call in session.mcp_calls if call.server == server]
     found = [ListedCall(f"carried {at}", call) for at, call in enumerate(carried)]
