@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -85,3 +86,16 @@ async def test_closing_deletes_the_socket_and_its_folder(app_socket: AppSocket, 
     await app_socket.close()
     await link.wait_closed()
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("steps", range(8))
+async def test_closing_ends_a_connection_that_was_just_made(app_socket: AppSocket, steps: int) -> None:
+    reader, writer = await asyncio.open_unix_connection(str(app_socket.path))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    await app_socket.close()
+    async with asyncio.timeout(60):
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+    writer.close()
+    await writer.wait_closed()

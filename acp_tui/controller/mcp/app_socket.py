@@ -42,6 +42,8 @@ MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 MAX_CONNECTIONS = 64
 MAX_PENDING = 1000
 """The notifications of one connection that wait to be processed. More are dropped."""
+_ACCEPTING_STEPS = 3
+"""The steps of the event loop that accept a connection. asyncio loses one if its server closes meanwhile."""
 MAX_PATH_BYTES = 100
 """The maximum length of the socket's path. The system's limit is 104 bytes on macOS and 108 on Linux."""
 
@@ -54,7 +56,7 @@ class AppSocket:
         self._handlers = handlers
         self._server: asyncio.Server | None = None
         self._folder: Path | None = None
-        self._connections: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.Task[None], SocketStream] = {}
         self._opening = asyncio.Lock()
         self.session_key = ""
         """The key that each message has to name. `renew` replaces the key."""
@@ -93,29 +95,34 @@ class AppSocket:
 
     async def close(self) -> None:
         """Close the socket and all connections, and delete the socket's file."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        await self._end_connections()
+        server, self._server = self._server, None
         if self._folder is not None:
             with contextlib.suppress(OSError):
                 self.path.unlink(missing_ok=True)
                 self._folder.rmdir()
             self._folder = None
+        if server is not None:
+            for _ in range(_ACCEPTING_STEPS):
+                await asyncio.sleep(0)
+            server.close()
+        await self._end_connections()
 
     async def _end_connections(self) -> None:
-        connections = list(self._connections)
+        connections = dict(self._connections)
         for connection in connections:
             connection.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
+        for stream in connections.values():
+            await stream.close()  # a task that was cancelled before it began has not done so
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._connections) >= MAX_CONNECTIONS or not _is_same_user(writer):
+        if self._server is None or len(self._connections) >= MAX_CONNECTIONS or not _is_same_user(writer):
             writer.close()
             return
-        connection = asyncio.create_task(self._serve(SocketStream(reader, writer)))
-        self._connections.add(connection)
-        connection.add_done_callback(self._connections.discard)
+        stream = SocketStream(reader, writer)
+        connection = asyncio.create_task(self._serve(stream))
+        self._connections[connection] = stream
+        connection.add_done_callback(self._connections.pop)
 
     async def _serve(self, stream: SocketStream) -> None:
         async def request(method: str, params: Any, _request_id: int | str) -> Any:
