@@ -118,6 +118,9 @@ class ConversationView(Protocol):
     def start_failed(self, error: UserError) -> None:
         """Called when the conversation could not be created, or the user refused to start its agent."""
 
+    def opening_started(self) -> None:
+        """Called each time a session is about to be opened."""
+
     def session_opened(self) -> None:
         """Called each time a session has been opened."""
 

@@ -143,6 +143,7 @@ class ConversationRunner:
         self._open_attempts += 1
         attempt = self._open_attempts
         self.opening = True
+        self._view.opening_started()
         failure: UserError | None = None
         try:
             for step in (start, *opening) if start is not None else opening:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.export.summary import INTRODUCTION
+from acp_tui.ui.conversation import frame_batch
 from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
 from tests.support.conversation_ui import offers
 from tests.support.looks import Show, look
@@ -73,6 +74,22 @@ async def test_a_session_that_cannot_be_opened_is_read_only_and_continues_in_a_n
         await again.press(*"ed", "enter")
         await again.until(lambda: again.said()[-1:] == [again.prompts()[-1]])
         assert again.prompts()[-1].endswith("drafted")
+
+
+async def test_read_only_is_shown_also_if_earlier_changes_are_drawn_later(
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_ui("script", CANNOT) as one:
+        await one.send("first")
+        await one.until(lambda: one.said() == ["first"])
+        known = folder_of(one)
+    monkeypatch.setattr(frame_batch, "FRAME_SECONDS", 0.5)
+    async with open_ui("script", CANNOT, options=("--resume", known), wait=False) as again:
+        await again.sees("⊘ Read-only.", "Agent restarted")
+        await again.until(lambda: "read-only" in again.status())
+        await again.press("f5")
+        await again.until(lambda: again.text().count("Agent restarted") == 2)
+        await again.until(lambda: "read-only" in again.status())
 
 
 async def test_a_read_only_session_offers_no_prompt_to_send(open_ui: Open) -> None:

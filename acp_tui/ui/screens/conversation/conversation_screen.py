@@ -180,8 +180,6 @@ class ConversationScreen(SessionScreen):
         """Draw the changes that were collected since the last frame."""
         session = self.session
         facts = {change.fact for change in changes if change.kind == "fact"}
-        if facts & {"process", "session_id"}:
-            self.status.stuck = ""
         if "phase" in facts and session.phase == "idle":
             gc_control.collect_and_freeze()
         self._prompt_requests.show_facts(facts)

@@ -56,6 +56,10 @@ class RunnerReports:
         """Tell the app that the agent did not start, so that the app shows the launcher again."""
         self._screen.post_message(self._screen.Failed(self._screen, error))
 
+    def opening_started(self) -> None:
+        """Show what is in progress instead of why there is no session."""
+        self._readiness.work_started()
+
     def session_opened(self) -> None:
         """Show the prompt, if the session was read-only."""
         self._continuation.show_prompt()

@@ -39,8 +39,8 @@ class AgentReadiness:
         self._status.stuck = f"not signed in · {self._restart_key} to sign in"
         self._update()
 
-    def sign_in_started(self) -> None:
-        """Show that the sign-in is in progress."""
+    def work_started(self) -> None:
+        """Show what is in progress: a sign-in, or the opening of a session."""
         self._status.stuck = ""
         self._update()
 
