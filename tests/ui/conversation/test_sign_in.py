@@ -219,7 +219,7 @@ async def test_a_suggested_command_is_shown_whole_and_asked_about(
         await ui.until(lambda: "WHO=me" in ui.text() and "keys work once" not in ui.text())
         assert sys.executable in ui.text()
         await ui.press("enter")  # the first answer: do not run it
-        await ui.until(lambda: "sign in first" in ui.status())
+        await ui.until(lambda: "not signed in" in ui.status())
         assert not file.exists()
         assert sent(ui, "authenticate") == []
         await ui.press("f5")
