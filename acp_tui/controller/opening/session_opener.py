@@ -101,11 +101,15 @@ class SessionOpener:
         await self._opened(reopened)
 
     async def open_known(self, session_id: str) -> None:
-        """Reopen a session stored by the agent, with `session/resume` or else with `session/load`."""
+        """Reopen a session stored by the agent, with `session/resume` or else with `session/load`.
+
+        A session that acp-tui has not recorded is loaded if possible, because its history is needed.
+        """
         agent = self._session.agent
-        resume = agent is not None and agent.can("sessionCapabilities", "resume")
         if agent is None or not agent.can_resume:
             raise CannotReopen(f"{self._launch.title} can neither resume nor load a session.")
+        loads = agent.can("loadSession") and self._session.session_id is None
+        resume = agent.can("sessionCapabilities", "resume") and not loads
         self._baseline.begin()
         reopened, has_prompts = bool(self._session.settings), bool(self._session.prompts)
         setup = await self._setup()
