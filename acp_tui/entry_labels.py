@@ -267,7 +267,7 @@ def compaction_words(compaction: Compaction) -> str:
 
 
 def asking_subagent(request: Permission | Elicitation, session: Session) -> Subagent | None:
-    """Return the subagent that asks; None if the agent itself asks, or a session that was not announced."""
+    """Return the subagent that asks. None if the agent itself does, or a session of no known subagent."""
     return session.subagents.get(request.subagent or request.session_id)
 
 

@@ -172,7 +172,7 @@ def find_obstacle(rule: Rule, subject: Subject) -> str | None:
 
 
 def _obstacles(rule: Rule, subject: Subject) -> Iterator[str]:
-    """Yield the reasons why the rule does not match although the command begins with its words."""
+    """Yield the reasons why the rule does not match a command that begins with the rule's words."""
     yield from (f"it sets {name}" for name, _ in subject.variables)
     named = len(rule.command or ())
     for position, why in subject.argument_risks:

@@ -245,7 +245,7 @@ def _part_subjects(part: Command, context: PathContext) -> Iterator[Subject]:
     )
     for target in part.written:
         words = _about_files("edit", (target,), context)
-        doubt = "an earlier command may change where its path leads" if part.paths_may_change else None
+        doubt = "an earlier command may replace its files by links" if part.paths_may_change else None
         yield Subject(kind="edit", description=words, part_text=words, targets=(target,), doubt=doubt)
 
 

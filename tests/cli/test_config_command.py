@@ -102,7 +102,7 @@ def test_check_prints_every_problem_and_fails(config: Path, capsys: pytest.Captu
         f"{config}:1: polcy\n"
         "    unknown key; did you mean 'policy'?\n"
         f"{config}:3: mcp_servers.x\n"
-        "    no command; not sent to any agent\n"
+        "    no command; no agent gets the server\n"
         f"{config}:2: agent\n"
         '    Unknown agent "gemni"; did you mean gemini? `acp-tui agents` lists the known\n'
         "    agents, and --command 'PROG ARGS' starts any other.\n"

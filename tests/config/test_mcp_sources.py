@@ -72,25 +72,25 @@ headers = { Authorization = "Bearer ${KEY}" }
         ("mcp_servers = []", ":1: mcp_servers: expected tables, [mcp_servers.NAME], got []"),
         (
             "mcp_servers.x = 3",
-            ":1: mcp_servers.x: expected a table, got 3; not sent to any agent",
+            ":1: mcp_servers.x: expected a table, got 3; no agent gets the server",
         ),
-        ("[mcp_servers.x]", ":1: mcp_servers.x: no command; not sent to any agent"),
+        ("[mcp_servers.x]", ":1: mcp_servers.x: no command; no agent gets the server"),
         (
             '[mcp_servers.x]\ntype = "http"',
-            ":1: mcp_servers.x: no URL; not sent to any agent",
+            ":1: mcp_servers.x: no URL; no agent gets the server",
         ),
         (
             '[mcp_servers.x]\ncommand = "y"\nurl = "http://y"',
             ":1: mcp_servers.x: it has both a command and a URL; remove one, or set `type`"  # noqa: ISC004 - one text
-            "; not sent to any agent",
+            "; no agent gets the server",
         ),
         (
             '[mcp_servers.x]\ncommand = "y"\n\nargs = "z"',
-            ":4: mcp_servers.x.args: expected a list of strings, got 'z'; not sent to any agent",
+            ":4: mcp_servers.x.args: expected a list of strings, got 'z'; no agent gets the server",
         ),
         (
             '[mcp_servers.x]\ntype = "pigeon"\nurl = "http://y"',
-            ":2: mcp_servers.x.type: expected stdio, http or sse, got 'pigeon'; not sent to any agent",
+            ":2: mcp_servers.x.type: expected stdio, http or sse, got 'pigeon'; no agent gets the server",
         ),
         (
             '[mcp_servers.x]\ncommand = "y"\ncomand = "z"',

@@ -1,4 +1,4 @@
-"""Connects to a server for one action, with its log, sign-in, roots and questions."""
+"""Connects to an MCP server for one action: writes its log, signs in, and lets the user answer questions."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def from_document(config: TomlDocument, *, report_unknown_keys: bool = True) -> 
         server = parse(name, entry, config.file, config.line("mcp_servers", name))
         for key, sentence in server.faults:
             path = ("mcp_servers", name, key) if key else ("mcp_servers", name)
-            config.report(path, f"{sentence}; not sent to any agent")
+            config.report(path, f"{sentence}; no agent gets the server")
         for key in server.extra if report_unknown_keys else ():
             config.report_unknown_key(("mcp_servers", name, key), OWN_KEYS)
         set_lines(server, entry, partial(config.line, "mcp_servers", name))

@@ -220,7 +220,10 @@ class ConversationReview:
                 in_order = {file.path: reverted[file.path] for file, _ in chosen if file.path in reverted}
                 self.model.record(self.model.revert_all(in_order))
         if problems:
-            more = f" ({len(problems) - 1} more files were not reverted either)" if len(problems) > 1 else ""
+            others = (
+                f"{len(problems) - 1} more {'files were' if len(problems) > 2 else 'file was'} not reverted"
+            )
+            more = f" ({others})" if len(problems) > 1 else ""
             raise UserError(f"{problems[0]}{more}")
         return len(reverted)
 

@@ -46,7 +46,7 @@ MAX_MENTIONS = 500
 MENTION_WORDS = 64
 """The number of words after the name of a command that count as its arguments."""
 WINDOW = 64 * 1024
-"""The number of characters to search at a time, because a regular expression blocks all other threads."""
+"""The number of characters to search at a time: all other threads wait while a regular expression is run."""
 LONGEST_BOMB = 1024
 
 

@@ -85,7 +85,7 @@ def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:
 
 
 def _all(found: Sequence[FoundServer], *, replace: bool) -> list[FoundServer]:
-    """Return the first server of each name that can be imported, and print why the others cannot."""
+    """Return the servers to import, the first possible one of each name. Print why others are left out."""
     existing = {} if replace else read_own_servers().servers
     chosen: dict[str, FoundServer] = {}
     for one in found:

@@ -226,7 +226,13 @@ class SessionsScreen(BaseScreen):
         if item is not None:
             session = item.session if isinstance(item, FoundLine) else item
             lines.append(item.found.hit.line if isinstance(item, FoundLine) else session.title)
-            state = "open · " if session.in_use else "only at the agent · " if session.only_at_agent else ""
+            state = (
+                "open · "
+                if session.in_use
+                else "stored by the agent only · "
+                if session.only_at_agent
+                else ""
+            )
             lines.append(f"{state}{session.agent_title} · {display_path(session.folder)}")
         self.query_one("#about", Static).update("\n".join(lines), layout=False)  # its height is fixed
         self.refresh_bindings()

@@ -34,4 +34,4 @@ def _description(method: AuthMethod) -> str | None:
 def _why_unusable(method: AuthMethod) -> str:
     if method.kind == "env_var":
         return f"by environment variables: {', '.join(map(visible_line, method.vars))}"
-    return f"of the unknown type {method.kind}, which acp-tui does not support"
+    return f"unknown type {method.kind}: acp-tui does not support it"
