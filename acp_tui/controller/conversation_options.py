@@ -1,4 +1,4 @@
-"""What the user chose for a conversation."""
+"""What the user chose for a conversation before it starts. `agent_options` changes what the agent offers."""
 
 from __future__ import annotations
 

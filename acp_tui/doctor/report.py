@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.doctor.violations import Violation, find_violations
 from acp_tui.entry_labels import call_title
-from acp_tui.session.nesting import limit_depth
+from acp_tui.session.json_depth import limit_depth
 from acp_tui.session.state import AgentMessage, Permission, Thought, ToolCall
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.doctor.behaviour_check import BehaviourCheck
 from acp_tui.doctor.schema_check import schema_violations
-from acp_tui.session.nesting import MAX_DEPTH, exceeds_depth, limit_depth
+from acp_tui.session.json_depth import MAX_DEPTH, exceeds_depth, limit_depth
 from acp_tui.session.record import Record
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from acp_tui.mcp.secrets import mask_secrets
-from acp_tui.session.nesting import limit_depth
+from acp_tui.session.json_depth import limit_depth
 
 MAX_TEXT = 20_000
 """The maximum length of one string in a record, such as an image. Longer strings are cut."""

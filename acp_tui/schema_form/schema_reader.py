@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.schema_form.fields import NO_VALUE, Field, FieldChoice, Form, Limits, NotAForm
 from acp_tui.schema_form.references import resolved
-from acp_tui.session.nesting import exceeds_depth
+from acp_tui.session.json_depth import exceeds_depth
 
 if TYPE_CHECKING:
     from acp_tui.schema_form.fields import FieldKind

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.schema_form.fields import NO_VALUE
 from acp_tui.schema_form.references import resolved
 from acp_tui.schema_form.values import MAX_TEXT
-from acp_tui.session.nesting import limit_depth
+from acp_tui.session.json_depth import limit_depth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

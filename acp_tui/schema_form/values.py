@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.schema_form.fields import NO_VALUE
 from acp_tui.schema_form.rules import items_problem, number_problem, text_problem
-from acp_tui.session.nesting import exceeds_depth
+from acp_tui.session.json_depth import exceeds_depth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from acp_tui.session.nesting import limit_depth
+from acp_tui.session.json_depth import limit_depth
 
 # Characters that move the cursor, start an escape sequence, reorder the line (bidi controls), break it (line
 # and paragraph separators) or are half a character (surrogates).

@@ -1,4 +1,4 @@
-"""The registry of slash commands, and the decorator that turns a function into a slash command."""
+"""The decorator that turns a function into a slash command. The package lists the modules with commands."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from acp_tui.mcp.json_rpc_peer import (
     JsonRpcPeer,
     RpcError,
 )
-from acp_tui.session.nesting import limit_depth
+from acp_tui.session.json_depth import limit_depth
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:

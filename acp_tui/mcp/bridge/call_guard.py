@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui.mcp.json_rpc_peer import PeerClosedError, RpcError
 from acp_tui.mcp.log_budget import LogBudget
-from acp_tui.session.nesting import limit_depth
+from acp_tui.session.json_depth import limit_depth
 
 if TYPE_CHECKING:
     from acp_tui.mcp.app_link import AppLink

@@ -1,4 +1,7 @@
-"""Signs in to the agent, and then repeats the requests that it refused because of the missing sign-in."""
+"""Signs in to the agent, and then repeats the requests that it refused because of the missing sign-in.
+
+The dialogs, also the choice of a method, are in `acp_tui/ui/screens/sign_in/sign_in_dialogs.py`.
+"""
 
 from __future__ import annotations
 

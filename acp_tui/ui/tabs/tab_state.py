@@ -1,4 +1,4 @@
-"""What a screen reports to its tab."""
+"""What a screen reports to its tab. `Tab.mark` makes the sign in the row of tabs from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Makes the diffs of the review screen: that of the chosen file, and ahead of time that of the next one."""
+"""Lays out the diffs of the review screen: that of the chosen file, and ahead of time that of the next one.
+
+The changes themselves are computed in `acp_tui/review/text_change.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Merges the worktree of a conversation into the user's branch, or removes it."""
+"""Merges the worktree of a conversation into the user's branch, or removes it.
+
+Whether to do so is decided in `acp_tui/ui/screens/worktree/worktree_finish.py`.
+"""
 
 from __future__ import annotations
 
