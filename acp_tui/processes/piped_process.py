@@ -46,7 +46,7 @@ class PipedProcess:
         """The last lines of stderr."""
         self._started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._ended = asyncio.Event()
-        self._watcher_killed = False  # by us: it did not end the program in time
+        self._watcher_killed = False  # by us: it did not end the program in time, or nobody waits for that
         self.pid = 0
         """The id of the program's process, which is also the id of its process group and session."""
         self.returncode: int | None = None
@@ -215,7 +215,20 @@ class PipedProcess:
                 os.killpg(self.pid, signal.SIGKILL)
 
     async def end(self, *, grace_seconds: float = EXIT_GRACE_SECONDS) -> None:
-        """End the program and all processes it started: close stdin, then SIGTERM, then SIGKILL."""
+        """End the program and all processes it started: close stdin, then SIGTERM, then SIGKILL.
+
+        If this is cancelled, they are killed.
+        """
+        try:
+            await self._end(grace_seconds)
+        except asyncio.CancelledError:
+            self._watcher_killed = True
+            raise
+        finally:
+            self._control.close()
+            self._stderr_task.cancel()  # still runs if an unrelated process holds the pipe
+
+    async def _end(self, grace_seconds: float) -> None:
         if self._watcher.stdin is not None:
             self._watcher.stdin.close()
         with contextlib.suppress(TimeoutError):
@@ -231,11 +244,9 @@ class PipedProcess:
         rest = asyncio.create_task(self._discard_output())
         await self._watcher.wait()
         await self._status_task
-        self._control.close()
         # asyncio closes a pipe only when everything in it has been read.
         await asyncio.gather(asyncio.wait([rest], timeout=LAST_OUTPUT_SECONDS), self.wait_for_end())
         rest.cancel()
-        self._stderr_task.cancel()  # still runs if an unrelated process holds the pipe
 
     async def _discard_output(self) -> None:
         """Read the rest of stdout: asyncio does not report the exit while its read buffer is full."""

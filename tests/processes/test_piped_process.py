@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
+
 from acp_tui.processes.piped_process import READ_BYTES, PipedProcess
 from tests.support.waiting import until
 
@@ -33,3 +35,33 @@ async def test_ending_a_program_closes_its_pipes_although_nobody_has_read_its_ou
     await until(lambda: process._watcher.returncode is not None)
     await process.end()
     await until(lambda: sorted(Path("/dev/fd").iterdir()) == open_before)
+
+
+@pytest.mark.parametrize("steps", range(1, 8))
+async def test_nothing_stays_open_if_the_end_is_cancelled(tmp_path: Path, steps: int) -> None:
+    open_before = sorted(Path("/dev/fd").iterdir())
+    process = await PipedProcess.start(
+        sys.executable, [sys.executable, "-c", "print(1)"], cwd=str(tmp_path), env=os.environ
+    )
+    while await process.read():
+        pass
+    await process.wait_for_end()
+    ending = asyncio.create_task(process.end())
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    ending.cancel()
+    await asyncio.wait([ending])
+    await until(lambda: process._watcher.returncode is not None)
+    await until(lambda: sorted(Path("/dev/fd").iterdir()) == open_before)
+
+
+async def test_a_program_is_killed_if_its_end_is_cancelled(tmp_path: Path) -> None:
+    process = await PipedProcess.start("/bin/sleep", ["sleep", "600"], cwd=str(tmp_path), env=os.environ)
+    ending = asyncio.create_task(process.end(grace_seconds=600))
+    await asyncio.sleep(0)
+    ending.cancel()
+    await asyncio.wait([ending])
+    await until(lambda: process.ended and process._watcher.returncode is not None)
+    assert not process.watcher_lost
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
