@@ -40,7 +40,7 @@ class AcpChannel:
         return {"type": "acp", "name": OWN_SERVER, "serverId": self._server_id}
 
     def withdraw(self) -> None:
-        """Refuse further requests."""
+        """Refuse further requests: the `serverId` that the agent has is no longer valid."""
         self._server_id = None
 
     async def answer(self, params: Params) -> dict[str, Any]:

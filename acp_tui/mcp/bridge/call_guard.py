@@ -111,7 +111,7 @@ class NoCallGuard:
         return None
 
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
-        """Do nothing."""
+        """Record nothing: there is no conversation to record it in."""
 
     def log(self, kind: str, text: str) -> None:
         """Print what the server writes to stderr."""

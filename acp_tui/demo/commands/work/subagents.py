@@ -94,7 +94,7 @@ class Subagent:
 
 
 async def read_project(reader: Subagent) -> None:
-    """Read some files."""
+    """Read the files of `FILES` in turn, as a subagent that never asks."""
     for name in FILES:
         call = {"toolCallId": f"read {name}", "title": f"Read {name}", "kind": "read"}
         await reader.send("tool_call", status="in_progress", **call)
