@@ -1,8 +1,8 @@
-"""Window title, progress, bell, notifications: tell an absent user that the agent is done or has a question.
+"""Window title, tab progress, bell and notifications, for users who do not look at the conversation.
 
 The window title and the progress in the tab always show the phase. While the window is unfocused, the end of
 a turn and a question ring the bell, show a notification and run `notify_command`, as configured. In a
-terminal that does not report focus, the window is assumed to have it.
+terminal that does not report focus, the window is treated as focused.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BUSY_PHASES = frozenset({"working", "cancelling", "asking"})
 _TITLES = {"working": "● working", "cancelling": "● stopping", "asking": "? needs you", "dead": "✘ ended"}
 _HEADINGS = {"needs_you": "a question", "done": "done", "message": "a message"}
 _OSC_777 = ("foot", "rxvt")
-"""Prefixes of TERM in terminals that use OSC 777 for notifications. Those based on VTE use it, too."""
+"""Prefixes of TERM in terminals that use OSC 777 for notifications. `VTE_VERSION` identifies others."""
 
 
 class Attention:
@@ -57,8 +57,8 @@ class Attention:
 
         Args:
             send: Writes an escape sequence to the terminal.
-            title: Returns the window title, which all conversations share.
-            progress: Returns the progress in the terminal's tab, which they share as well.
+            title: Returns the window title. All conversations share it.
+            progress: Returns the progress in the terminal's tab. All conversations share it.
             has_focus: Returns True while the terminal's window has the focus.
             is_in_front: Returns True while this is the conversation on the screen.
             environ: The environment; by default that of the process.
@@ -93,7 +93,10 @@ class Attention:
         return notify_command_problems(settings)
 
     def update(self, facts: StatusFacts, question: str = "") -> None:
-        """Update title and progress, and alert the user to a new phase. `question` names what is asked."""
+        """Update title and progress, and alert the user to a new phase.
+
+        `question` is the title of the question that waits for the user, if there is one.
+        """
         if self._is_stopped:
             return
         phase = facts.phase
@@ -111,12 +114,12 @@ class Attention:
             self._alert("done", f"{agent} {'has ended' if phase == 'dead' else 'is done'}{where}")
 
     def send_message(self, agent: str, message: str) -> None:
-        """Alert the user to a message of the agent."""
+        """Alert the user to a message from the agent, unless the window has the focus."""
         if not self._has_focus():
             self._alert("message", f"{_short(agent)}: {_short(message)}")
 
     def stop(self) -> None:
-        """Restore the window title, and remove the progress. Later updates show nothing."""
+        """Restore the window title, and remove the progress. Later calls of `update` do nothing."""
         self._is_stopped = True
         self._title().release(self)
         self._progress().show(self, None)
@@ -141,7 +144,7 @@ class Attention:
         return osc("9", f"acp-tui: {text}")
 
     def _run(self, kind: Kind, text: str) -> None:
-        """Start the user's command without a shell, and do not wait for it."""
+        """Start `notify_command` without a shell, and do not wait for it to end."""
         for process in self._running:
             if process.poll():
                 _log.warning("notify_command ended with exit code %d", process.returncode)

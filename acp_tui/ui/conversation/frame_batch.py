@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 FRAME_SECONDS = 1 / 30
 """The minimum number of seconds between two frames."""
 HIDDEN_SECONDS = 0.25
-"""The minimum while another tab is in front, when changes only update this tab's mark in the tab strip."""
+"""The minimum number of seconds between two frames while another tab is in front.
+
+Meanwhile, changes only update the mark of the conversation in the tab strip.
+"""
 
 
 class FrameBatch:

@@ -1,7 +1,8 @@
 """Controls when the garbage collector runs.
 
 A full collection takes as long as two frames, which delays keys noticeably, and conversations only grow.
-Therefore long-lived objects are excluded: the program after its start, and each turn once it has ended.
+Therefore long-lived objects are excluded from later collections: those that exist after the program's start,
+and those that each turn leaves behind.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextvars import Context
 FREE_DELAYS_SECONDS = (5.0, 60.0, 300.0)
 """Seconds before each attempt to free a closed screen.
 
-For some seconds, asyncio's timers keep it alive, even after they were cancelled: their contexts refer to it.
+For some seconds, asyncio's timers keep the screen alive, even if cancelled: their contexts refer to it.
 """
 
 _all_imported = False  # the first conversation has been opened
@@ -23,14 +24,17 @@ _all_imported = False  # the first conversation has been opened
 def pause() -> None:
     """Disable collection, which would cost a tenth of the start-up time while modules are imported.
 
-    Does nothing once all modules are imported: other tabs may be streaming while another one is opened.
+    Does nothing once all modules are imported: when another tab is opened, agents in other tabs may be busy.
     """
     if not _all_imported:
         gc.disable()
 
 
 def resume(*, all_imported: bool = False) -> None:
-    """Enable collection, except for objects that exist now. After `all_imported`, `pause` does nothing."""
+    """Enable collection, except for objects that exist now.
+
+    `all_imported` says that all modules are imported: from then on, `pause` does nothing.
+    """
     global _all_imported  # there is one garbage collector
     _all_imported = _all_imported or all_imported
     gc.freeze()

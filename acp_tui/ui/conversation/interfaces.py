@@ -26,7 +26,7 @@ class GuardedAnswer(Protocol):
 
     @property
     def grants(self) -> bool:
-        """True if the answer allows something. Only a user who has seen the whole question can choose it."""
+        """True if the answer allows something. It cannot be chosen before the whole question was shown."""
 
 
 class StartAnswer(GuardedAnswer, Protocol):
@@ -66,7 +66,7 @@ class GuardedQuestion(Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """Reasons for caution, as clauses."""
+        """Reasons for caution, each a clause without capital letter and full stop."""
 
     @property
     def position(self) -> tuple[int, int]:
@@ -107,7 +107,7 @@ class PreparedConversation(Protocol):
 
 
 class ConversationView(Protocol):
-    """What the runner of a conversation reports to."""
+    """Interface through which a `ConversationRunner` reports to the screen and asks the user."""
 
     def session_created(self, session: Session) -> None:
         """Called when the state of the session was created. The agent is not running yet."""
@@ -131,7 +131,7 @@ class ConversationView(Protocol):
         """Called when the agent cannot open the requested session again. `reason` is a sentence."""
 
     def sign_in_required(self, methods: list[AuthMethod], reason: str) -> None:
-        """Called when the user has to sign in first, by one of these methods. `reason` is a sentence."""
+        """Called when the agent requires a sign-in by one of `methods`. `reason` is a sentence."""
 
     def sign_in_abandoned(self) -> None:
         """Called when the user did not sign in although the agent requires it."""

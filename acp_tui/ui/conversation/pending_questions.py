@@ -75,7 +75,7 @@ class PendingQuestions:
 
     @property
     def title(self) -> str:
-        """What the first question is about; empty if there is none, or if it does not say."""
+        """What the first question is about; empty if no question waits, or if the first one has no title."""
         return self.shown.title if self.shown is not None else ""
 
     @property
@@ -107,7 +107,10 @@ class PendingQuestions:
             self._on_change()
 
     async def elicit(self, elicitation: Elicitation) -> FormAnswer:
-        """Queue a form or a page of the agent and wait for the answer. If cancelled, it is removed."""
+        """Queue a form or a page of the agent and wait for the answer.
+
+        If the wait is cancelled, the form or page is removed.
+        """
         if elicitation.mode == "form":
             from acp_tui.controller import FormRequest
 

@@ -52,7 +52,10 @@ class PromptSender:
             self._queue.submit(text)
 
     def submit_first(self, text: str) -> None:
-        """Send a prompt before the queued ones: into the running turn, or when that has ended."""
+        """Send a prompt before the queued ones.
+
+        It is sent into the running turn if the agent supports that, otherwise after the turn.
+        """
         if self._queue is not None:
             self._tasks.start(self._queue.submit_first(text))
 

@@ -17,7 +17,7 @@ MAX_CALL_WIDTH = 200
 
 
 def asker_of(agent: str, question: Elicitation, session: Session) -> str:
-    """Return the agent's name, followed by the subagent or the other session that asks, if one does."""
+    """Return the agent's name. If a subagent or another session asks, add its name in parentheses."""
     agent = shorten(agent, MAX_AGENT_WIDTH)
     if (subagent := asking_subagent(question, session)) is not None:
         return f"{agent} (subagent: {shorten(visible_line(subagent.name), MAX_SESSION_WIDTH)})"

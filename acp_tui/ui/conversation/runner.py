@@ -1,4 +1,4 @@
-"""Runs the conversation of a screen: starts its agent, opens the session, passes commands on."""
+"""Runs the conversation of a screen: starts the agent, opens the session, passes the user's commands on."""
 
 from __future__ import annotations
 
@@ -96,9 +96,10 @@ class ConversationRunner:
         await self._open_by(prepared.conversation.start, prepared.open, self._apply_options)
 
     async def restart(self) -> bool:
-        """Restart the agent, even if it has ended, and reopen its session. Return True if it is open.
+        """Restart the agent, even if it has ended, and reopen its session.
 
-        If the session was open before and the agent no longer knows it, a new one is opened.
+        If the session was open before and the agent no longer knows it, a new one is opened. Return True if
+        a session is open.
         """
         if self.prepared is None or self._prompt_queue is None:
             return False  # the first start has not finished
@@ -135,7 +136,9 @@ class ConversationRunner:
     # ------------------------------------------------------------------------- opening the session
 
     async def _open_by(self, start: Step | None, *opening: Step) -> bool:
-        """Run the steps that open the session, then send the waiting prompts. Return True if it is open.
+        """Run the steps that open the session, then send the waiting prompts.
+
+        `start` starts the agent; None if it runs. Return True if all steps succeeded.
 
         If several attempts overlap, only the last one reports a failure.
         """
@@ -164,7 +167,7 @@ class ConversationRunner:
         return failure is None
 
     async def _reopen(self) -> bool:
-        """Open the session after a sign-in, unless it is open. Return True if it is open."""
+        """Open the session after a sign-in, unless it is open. Return True if it is open afterwards."""
         is_open = self._started_conversation().session.phase in ("idle", "prompting")
         return await self._open_by(None, *(self._refused_opening or (() if is_open else (self._open,))))
 
@@ -197,7 +200,7 @@ class ConversationRunner:
             self._view.open_failed()
 
     def _pause_queue(self) -> None:
-        """Keep the queued prompts from being sent to a new session, which knows nothing of this one."""
+        """Pause the queue: its prompts may refer to the current session, of which a new one knows nothing."""
         from acp_tui.session.events import QueuePaused
 
         assert self.prepared is not None
@@ -268,7 +271,7 @@ class ConversationRunner:
     async def _run_signed_in(
         self, conversation: Conversation, command: Callable[[Conversation], Coroutine[Any, Any, object]]
     ) -> None:
-        """Run a command. If the agent requires a sign-in, run it again after that."""
+        """Run a command. If the agent refuses it until a sign-in, run it again after the sign-in."""
         from acp_tui.controller import SignInNeeded
 
         try:
@@ -294,7 +297,7 @@ class ConversationRunner:
 
 
 def _why_not_reopened(error: UserError) -> str:
-    """Return a sentence if the agent is ready but cannot open the requested session again, else ""."""
+    """Return why a running agent cannot reopen the requested session, in a sentence; "" for other errors."""
     from acp_tui.connection.errors import RequestFailed, SignInNeeded
     from acp_tui.controller.opening.session_opener import CannotReopen
 
@@ -305,7 +308,7 @@ def _why_not_reopened(error: UserError) -> str:
 
 
 async def _set_mode(conversation: Conversation, mode: str) -> None:
-    """Set the mode, which some agents offer as an option."""
+    """Set the agent's mode, also if the agent offers its modes as an option."""
     from acp_tui.controller import set_mode
 
     await set_mode(conversation, mode)

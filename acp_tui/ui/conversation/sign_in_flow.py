@@ -37,8 +37,8 @@ class SignInFlow:
         Args:
             view: Asks the user to choose a method.
             conversation: Returns the conversation.
-            reopen: Opens the session unless it is open. Returns whether it is open.
-            restart: Restarts the agent and reopens the session. Returns whether it is open.
+            reopen: Opens the session unless it is open. Returns True if it is open afterwards.
+            restart: Restarts the agent and reopens the session. Returns True if the session is open.
             resend: Sends the refused prompt again, if there is one.
         """
         self._view = view
@@ -52,7 +52,7 @@ class SignInFlow:
         self._cancelled: str | None = None  # the name of the method that the user cancelled
 
     def required(self, need: SignInNeeded, repeat: Callable[[], None] | None = None) -> None:
-        """Let the user choose a method, unless the agent already performs a sign-in.
+        """Let the user choose a sign-in method, unless the agent is already performing a sign-in.
 
         `repeat` repeats the refused request after the sign-in.
         """
@@ -108,12 +108,12 @@ class SignInFlow:
             self._login.cancel()
 
     async def by_program(self, method: AuthMethod) -> None:
-        """Continue after the program of a method has signed in. The agent must be restarted to notice it."""
+        """Restart the agent after the program of `method` has signed in: a running agent would not notice."""
         self._cancelled = None
         await self._succeeded(method.name, self._restart)
 
     def failed(self, reason: str) -> None:
-        """Let the user choose again, because an attempt failed."""
+        """Let the user choose a method again after a failed sign-in."""
         agent = self._conversation().session.agent
         self._view.sign_in_required(agent.auth_methods if agent is not None else [], reason)
 
@@ -123,7 +123,7 @@ class SignInFlow:
         self._view.sign_in_abandoned()
 
     async def notice_late_success(self) -> None:
-        """Open the session after the late success of a sign-in that the user had cancelled."""
+        """Open the session if the sign-in that has succeeded now was cancelled by the user before."""
         name, self._cancelled = self._cancelled, None
         if name is not None:
             await self._reopen()

@@ -19,7 +19,7 @@ BACKGROUND_SECONDS = 3.0
 
 
 class StatusTracker:
-    """Builds `StatusFacts` from the session and from its own attributes, which the session does not have."""
+    """Builds `StatusFacts` from the session, and from facts that only the screen knows and sets here."""
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
@@ -40,7 +40,7 @@ class StatusTracker:
         self._since: float | None = None
 
     def use_settings(self, settings: Settings) -> None:
-        """Apply the setting `context_warning`, a percentage; 0 turns the mark off."""
+        """Apply the setting `context_warning`, a percentage; 0 turns the warning off."""
         self.context_warning = settings.context_warning / 100 or math.inf
 
     def facts(self, session: Session, now: float, *, asking: bool) -> StatusFacts:

@@ -1,4 +1,4 @@
-"""Toasts: problems with the settings, and suppression of duplicates."""
+"""Shows problems with the settings as toasts, and suppresses duplicate toasts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class VisibleToasts:
         self._until: dict[str, float] = {}
 
     def admit(self, message: str, seconds: float) -> bool:
-        """Return True if a message is not visible yet, and then count it as visible for `seconds`."""
+        """Return True if no toast shows the message yet. Then the message counts as visible for `seconds`."""
         now = time.monotonic()
         self._until = {shown: end for shown, end in self._until.items() if end > now}
         if message in self._until:

@@ -1,4 +1,4 @@
-"""Detects agents that edit files or run commands without ever asking."""
+"""Detects agents that edit files or run commands without ever asking for permission."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ ANSWER_SOURCES = frozenset({"you", "rule", "policy"})
 
 
 class UnaskedActions:
-    """Tracks whether the agent has acted and whether it has asked. Checks only new entries and open calls."""
+    """Tracks if the agent has acted, and if it ever asked for permission.
+
+    `update` checks only new entries and unfinished tool calls.
+    """
 
     def __init__(self) -> None:
         self._entries: list[Entry] | None = None
@@ -56,6 +59,6 @@ def _is_decision(entry: Entry) -> bool:
 
 
 def _has_acted(call: ToolCall, session: Session) -> bool:
-    """Return True if the call is a completed action. Loaded history does not count: it has no questions."""
+    """Return True if the call is a completed action. Loaded history does not count: it lacks the requests."""
     in_history = session.phase == "loading" or 0 < call.turn <= session.replayed
     return not in_history and call.status == "completed" and call.kind in ACTING_KINDS

@@ -1,4 +1,4 @@
-"""Changes of a session whose screen is not visible, collected until it is."""
+"""Changes of a session that are collected while its screen is not visible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class UndrawnChanges:
-    """Keeps one change of each entry and each fact, so that a long turn in the background costs little."""
+    """Keeps one change per entry and per session attribute, so a long turn in the background costs little."""
 
     def __init__(self) -> None:
         self._changes: list[Change] = []
