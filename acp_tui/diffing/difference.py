@@ -17,11 +17,11 @@ CONTEXT_LINES = 3
 MIN_HIDDEN_LINES = 3
 """The minimum number of hidden lines between two hunks. If fewer would be hidden, they are shown."""
 CACHE_SIZE = 32
-"""The number of results to cache. A diff is drawn again when the width or the theme changes."""
+"""The number of differences to cache, because a diff is drawn again when the width or the theme changes."""
 
 
 class Difference:
-    """The hunks of a changed text."""
+    """The changes between two versions of a text, grouped into hunks."""
 
     def __init__(self, hunks: Sequence[Hunk], notes: Sequence[str] = ()) -> None:
         self.hunks = hunks
@@ -55,9 +55,9 @@ class Difference:
 
     @cached_property
     def old(self) -> Mapping[int, str]:
-        """The lines of the old text by number, as far as they are known; a patch contains only some lines.
+        """The known lines of the old text, by number. A patch contains only some of the lines.
 
-        Syntax highlighting needs the lines above a change too.
+        Unchanged lines are included, because syntax highlighting needs the lines above a change, too.
         """
         return {
             row.old: row.text for hunk in self.hunks for row in hunk.rows() if row.old and row.kind != "note"
@@ -65,7 +65,7 @@ class Difference:
 
     @cached_property
     def new(self) -> Mapping[int, str]:
-        """The lines of the new text by number, as far as they are known."""
+        """The known lines of the new text, by number. See `old`."""
         return {
             row.new: row.text for hunk in self.hunks for row in hunk.rows() if row.new and row.kind != "note"
         }
@@ -185,9 +185,10 @@ def group_blocks(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 def _mark_missing_newline(
     hunks: list[Hunk], blocks: list[Block], old: int, new: int, *, old_open: bool
 ) -> None:
-    """Mark in the last change that the old text (if `old_open`) or the new one has no newline at its end.
+    """Mark the last change if it contains the last line of a text that does not end with a newline.
 
-    `old` and `new` are the numbers of lines. Nothing is marked if the change does not include the last line.
+    That text is the old one if `old_open` is true, otherwise the new one. `old` and `new` are the line counts
+    of the two texts.
     """
     last = blocks[-1]
     change = list(hunks[-1].changes)[-1]

@@ -53,15 +53,16 @@ class LineChange:
         self._marks: dict[int, tuple[list[CharRange], list[CharRange]]] = {}
 
     def pair(self, at: int) -> tuple[str, str] | None:
-        """Return the removed line and the added line at the same index; None unless both exist."""
+        """Return the removed and the added line at index `at`; None unless both exist."""
         if at < len(self.removed) and at < len(self.added):
             return self.removed[at], self.added[at]
         return None
 
     def marks(self, row: Row) -> list[CharRange]:
-        """Return the ranges of a row's text that differ from the line which it replaces or is replaced by.
+        """Return the ranges of a row's text that differ from the text of its counterpart.
 
-        The result is empty if there is no such line.
+        The counterpart of a removed line is the line that replaced it, and the other way round. The result is
+        empty if the row has no counterpart.
         """
         pair = self.pair(row.at)
         if pair is None:

@@ -1,8 +1,8 @@
 """Finds the lines that differ between two texts.
 
-difflib alone takes seconds for some thousand lines. So lines that occur once in both texts are matched first,
-as in a patience diff, which also makes the result more readable. difflib compares only what is between these
-anchors, within a limit.
+difflib alone takes seconds for a few thousand lines. So lines that occur exactly once in each text are
+matched first, as in a patience diff; this also makes the result more readable. difflib compares only the
+lines between these anchors, and only as long as `MAX_PAIRS` is not exceeded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
 ANCHOR_WINDOWS = (1, 3, 8, 24)
-"""The numbers of consecutive lines to try as anchors: if no single line is unique, a group may be."""
+"""The sizes of the groups of lines to try as anchors: a group can be unique even if no single line is."""
 
 MAX_PAIRS = 200_000
 """The maximum number of pairs of equal lines that difflib may consider when it compares two texts."""
@@ -78,7 +78,7 @@ class _Comparison:
         return Block(i, i_end, j, j_end)
 
     def _gaps(self, block: Block, window: int) -> list[Block]:
-        """Return the parts of a block before, between and after its anchors; none if it has no anchors."""
+        """Return the parts of a block before, between and after its anchors; [] if it has no anchors."""
         anchors = _longest_ordered_pairs(
             _unique(self._a, block.i, block.i_end, window), _unique(self._b, block.j, block.j_end, window)
         )
@@ -96,7 +96,7 @@ class _Comparison:
         return gaps
 
     def _compare(self, block: Block) -> list[Block]:
-        """Use difflib to find the differences within a block. Over the limit, return the whole block."""
+        """Return the differences that difflib finds within a block; the whole block beyond `MAX_PAIRS`."""
         i, i_end, j, j_end = block
         a, b = self._a[i:i_end], self._b[j:j_end]
         in_b = Counter(b)
@@ -113,7 +113,10 @@ class _Comparison:
 
 
 def _unique(lines: list[int], start: int, end: int, window: int) -> dict[Hashable, int]:
-    """Map each line that occurs once to its position; if `window` is above 1, each group of so many lines."""
+    """Map each line that occurs exactly once to its position.
+
+    If `window` is greater than 1, map groups of `window` consecutive lines instead.
+    """
     part = lines[start:end]
     keys: list[Hashable] = (
         list(part) if window == 1 else list(zip(*(part[shift:] for shift in range(window)), strict=False))
@@ -123,9 +126,9 @@ def _unique(lines: list[int], start: int, end: int, window: int) -> dict[Hashabl
 
 
 def _longest_ordered_pairs(a: dict[Hashable, int], b: dict[Hashable, int]) -> list[tuple[int, int]]:
-    """Return the positions in `a` and `b` of the longest series of keys that has the same order in both.
+    """Return the positions, in `a` and in `b`, of the longest series of keys with the same order in both.
 
-    The series is found by patience sorting.
+    Patience sorting finds the series.
     """
     pairs = [(at, b[key]) for key, at in a.items() if key in b]  # already in the order of `a`
     tops: list[int] = []  # for each length, the smallest last `j` of a series

@@ -111,7 +111,7 @@ class _OpenHunk:
 
     @property
     def end(self) -> tuple[int, int]:
-        """The line numbers, in the old and in the new text, that follow the lines read so far."""
+        """The numbers of the next line to read, in the old and in the new text."""
         return self._start[0] + self._count[0], self._start[1] + self._count[1]
 
     def includes(self, line: str) -> bool:

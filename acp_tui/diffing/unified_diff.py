@@ -15,7 +15,7 @@ _NO_END = "\n\\ No newline at end of file"
 
 
 def diff_lines(diff: Diff, first: int = 1) -> list[str]:
-    """Return the lines of a unified diff without the file names, or of the agent's patch if it sent one.
+    """Return the lines of a unified diff without file names. If the agent sent a patch, return its lines.
 
     `first` is the line number at which the texts begin in the file. If it is 0 (unknown), hunk headers have
     no line numbers.
@@ -49,7 +49,7 @@ def _renumber(header: str, first: int) -> str:
 
 
 def _lines(text: str | None, other: str | None) -> list[str]:
-    """Split a text into lines. Mark a missing newline at its end if the other text has one there."""
+    """Split a text into lines. If only the other text ends with a newline, mark that it is missing here."""
     lines = (text or "").splitlines()
     if text and other and other.endswith("\n") and not text.endswith("\n"):
         lines[-1] += _NO_END

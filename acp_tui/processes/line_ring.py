@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 MAX_LINES = 200
 KEPT_LINE_BYTES = 2000
-"""How much of each line is kept."""
+"""The maximum number of bytes kept of each line."""
 
 
 class LineRing:
-    """A ring buffer of the last lines of a stream, limited in number and width."""
+    """A ring buffer of the last lines of a stream. The number of lines and their length are limited."""
 
     def __init__(self, lines: int = MAX_LINES, width: int = KEPT_LINE_BYTES) -> None:
         self._lines: deque[bytes] = deque(maxlen=lines)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 EXCERPT_BYTES = 500
-"""How much is kept of a line over the limit."""
+"""The number of bytes kept of a line that exceeds the limit."""
 
 
 class LineSplitter:
     """Splits blocks of bytes into lines without their `\\n`.
 
-    A line over the limit is replaced by its first bytes and a note with its size, which is not valid JSON.
+    A line longer than `limit` bytes is replaced by its first bytes and a note with its size. This replacement
+    is never valid JSON.
     """
 
     def __init__(self, limit: int) -> None:

@@ -1,4 +1,4 @@
-"""A program that talks over stdin and stdout: start, streams, exit, and shutdown with all its children."""
+"""Runs a program that communicates over stdin and stdout, and ends it together with all its children."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READ_BYTES = 1 << 18
 EXIT_GRACE_SECONDS = 1.5
 """Seconds a program has to exit after its stdin was closed, before it gets SIGTERM."""
 LAST_OUTPUT_SECONDS = 3.0
-"""Seconds to wait for the rest of an ended program's output: another process may hold its pipes open."""
+"""Seconds to wait for the rest of an ended program's output: another process may keep the pipes open."""
 WATCHER_SECONDS = 6.0
 """Seconds the watcher has to end all processes, with SIGTERM and then SIGKILL."""
 
@@ -50,7 +50,7 @@ class PipedProcess:
         self.pid = 0
         """The id of the program's process, which is also the id of its process group and session."""
         self.returncode: int | None = None
-        """The exit code, or the negated signal number; None while it runs, or if `watcher_lost` is true."""
+        """The program's exit code or negated signal number; None while it runs, or if `watcher_lost` is true."""
         self.watcher_lost = False
         """Whether the program was ended because its watcher process was killed by somebody else."""
         self._stderr_task = asyncio.create_task(self._drain_stderr())
@@ -217,7 +217,7 @@ class PipedProcess:
     async def end(self, *, grace_seconds: float = EXIT_GRACE_SECONDS) -> None:
         """End the program and all processes it started: close stdin, then SIGTERM, then SIGKILL.
 
-        If this is cancelled, they are killed.
+        If the call is cancelled, the processes are killed at once.
         """
         try:
             await self._end(grace_seconds)

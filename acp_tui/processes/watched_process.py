@@ -48,7 +48,7 @@ class WatchedProcess:
     async def start(
         cls, path: str, args: Sequence[str], *, terminal: int, cwd: str, env: Mapping[str, str]
     ) -> WatchedProcess:
-        """Start a program; return once it runs.
+        """Start a program and return once it runs.
 
         `terminal` is the file descriptor for its stdin, stdout and stderr; `cwd` may be a path below
         /proc/self/fd. Raises `OSError`, or `ValueError` for a NUL in the environment.

@@ -1,4 +1,4 @@
-"""The watcher: a small process that ends what acp-tui started once acp-tui is gone, even after SIGKILL.
+"""The watcher: a small process that ends the children of acp-tui when acp-tui is gone, even by SIGKILL.
 
 Run as a script, with the standard library only:
 `python -I -S watcher.py CONTROL [[--terminal] PATH ARGV0 ARG…]`.
@@ -27,7 +27,7 @@ import sys
 import time
 
 KILL_GRACE_SECONDS = 1.5
-"""Seconds to wait after SIGTERM, and again after SIGKILL before giving up."""
+"""Seconds to wait after SIGTERM before sending SIGKILL, and after SIGKILL before giving up."""
 PR_SET_CHILD_SUBREAPER = 36
 HAS_PROC = os.access("/proc/self/stat", os.R_OK)
 
@@ -72,7 +72,7 @@ def _read_stat(pid: str) -> tuple[int, int, int] | None:
     """Return the ids of a process's parent, group and session; None if the process has ended.
 
     A zombie that is a child of the watcher counts as living until it is reaped: its exit status must be
-    reported, and other threads of it may still run.
+    reported, and its other threads may still run.
     """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -162,7 +162,7 @@ class ChildReaper:
                 self.report(f"exit {code}" if code >= 0 else f"signal {-code}")
 
     def report(self, line: str) -> None:
-        """Send a line to acp-tui, if it still runs."""
+        """Send a line to acp-tui if acp-tui is still running."""
         with contextlib.suppress(OSError):
             os.write(self._control, line.encode() + b"\n")
 

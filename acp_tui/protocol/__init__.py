@@ -1,4 +1,4 @@
 """Translates protocol frames into events. Pure: no I/O and no clock; bad input never raises.
 
-Nothing is imported here, because drawing the first screen needs only `raw_values` of this package.
+This module imports nothing, so that the first screen, which needs only `raw_values`, does not load the rest.
 """

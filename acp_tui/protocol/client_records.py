@@ -64,7 +64,10 @@ _KINDS: dict[str, type[ev.Event]] = {
 
 
 def to_record(event: ev.Event) -> dict[str, Any]:
-    """Convert one of the client's own events to a log record, or any event for `exec --output ndjson`."""
+    """Convert an event to a record.
+
+    Only the client's own events are logged this way; `exec --output ndjson` prints any event.
+    """
     return {"event": _NAMES.get(type(event)) or _snake(type(event).__name__), **_fields(event)}
 
 

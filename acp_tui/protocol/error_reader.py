@@ -1,7 +1,7 @@
 """Reads JSON-RPC errors of any shape: the most readable text, and the rest as details.
 
-Agents put the text into `message`, into `data.details` with an empty phrase in `message`, into JSON within
-the message (with an HTTP status as the code), or send `"error": "text"`.
+Agents put the text into `message`; into `data.details`, with a meaningless phrase in `message`; or into JSON
+inside `message`, with an HTTP status as the code. Some send just a string: `"error": "text"`.
 """
 
 from __future__ import annotations

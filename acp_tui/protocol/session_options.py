@@ -32,7 +32,7 @@ def _command(item: Any) -> SlashCommand | None:
 def read_modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
     """Read the available modes and the current one from the answer to a request that opens a session.
 
-    Each of them is None if it is missing.
+    Either of the two is None if it is missing.
     """
     source = values.obj(result.get("modes"))
     current = values.raw(source, "currentModeId", "modeId") or values.raw(result, "currentModeId", "modeId")

@@ -16,8 +16,8 @@ from acp_tui.session import events as ev
 def parent_call_id(update: dict[str, Any]) -> str | None:
     """Return the id of the tool call that started the subagent from which an update comes.
 
-    If the subagent has no session, agents put this id into `_meta`, or into an object of their own there, as
-    in `_meta.claudeCode.parentToolUseId`.
+    If the subagent has no session, agents put this id into `_meta` itself, or into an object in it with a
+    name of their own, as in `_meta.claudeCode.parentToolUseId`.
     """
     meta = values.obj(update.get("_meta"))
     for source in (update, meta, *meta.values()):

@@ -1,4 +1,4 @@
-"""Reads tokens and quotas, which most agents report outside of the fields that the protocol has for them."""
+"""Reads token counts and quotas. Most agents report them outside of the protocol's fields for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMES = {
     "cacheWriteInputTokens": "cachedWriteTokens",
     "reasoningOutputTokens": "thoughtTokens",
 }
-"""The names in the protocol, by the names that agents use in `_meta`."""
+"""The protocol's names for token counts, by the names that agents use in `_meta`."""
 _CLAUDE_QUOTA = "_claude/rateLimit"
 _CLAUDE_QUOTA_NAMES = {
     "five_hour": "5-hour limit",
@@ -26,9 +26,9 @@ _CLAUDE_QUOTA_NAMES = {
     "overage": "extra usage",
 }
 MAX_COUNTS = 20
-"""The maximum number of token counts of a turn or model that are read."""
+"""The maximum number of token counts to read per turn or per model."""
 MAX_MODELS = 50
-"""The maximum number of models of a turn that are read."""
+"""The maximum number of models to read per turn."""
 
 
 def read_tokens(source: Any) -> dict[str, int]:
@@ -47,7 +47,7 @@ def turn_tokens(answer: dict[str, Any]) -> dict[str, int]:
 
 
 def model_tokens(answer: dict[str, Any]) -> dict[str, dict[str, int]]:
-    """Return the token counts of each model in the answer to a prompt, which a few agents report."""
+    """Return the token counts by model in the answer to a prompt; empty unless the agent reports them."""
     found: dict[str, dict[str, int]] = {}
     for item in values.items(_quota(answer).get("model_usage"))[:MAX_MODELS]:
         source = values.obj(item)

@@ -1,7 +1,7 @@
 """Translates frames into events.
 
-It matches answers to requests, and separates the conversation's own session ("ours") from others on the same
-connection.
+The translator matches answers to requests, and separates updates of the conversation's own session ("ours")
+from those of other sessions on the same connection.
 
 Never raises: input that cannot be understood also becomes an event.
 """
@@ -115,7 +115,7 @@ class Translator:
             ]
         if is_duplicate:  # an answer would be taken for that of the first request
             text = f"A request ({visible_line(method)}) reuses the id of a pending request"
-            return [ev.ProtocolFault(f"{text}; the second one is not answered", frame)]
+            return [ev.ProtocolFault(f"{text}; this second request is not answered", frame)]
         if raw is not None and not isinstance(raw, dict):
             return [
                 ev.ProtocolFault(f"A request ({visible_line(method)}) whose params are not an object", frame)
@@ -229,7 +229,7 @@ class Translator:
         return [ev.CallFailed(method, error)]
 
     def _initialized(self, params: dict[str, Any], result: dict[str, Any]) -> list[ev.Event]:
-        """Translate the answer to `initialize`, and choose the dialect by the protocol version in it.
+        """Translate the answer to `initialize`, and choose the dialect by the protocol version in the answer.
 
         If the answer contains no version, the requested version counts.
         """

@@ -147,7 +147,7 @@ def read_tool_call(
 def _terminals(update: dict[str, Any], call_id: str) -> list[ev.Event]:
     """Return the events for the agent's own terminals, which a tool call describes in `_meta`.
 
-    Both kinds of `_TERMINAL_OUTPUT` contain only output that was not sent before.
+    Under both keys in `_TERMINAL_OUTPUT`, agents send only output that they have not sent before.
     """
     meta = update.get("_meta")
     if not isinstance(meta, dict):
@@ -306,4 +306,4 @@ READERS: dict[str, Reader] = {
     "session_message": read_session_message,
     "session_message_chunk": read_session_message_chunk,
 }
-"""The functions that read updates, by the kind of the update. They return None if it is unreadable."""
+"""The functions that read updates, by the kind of update. They return None if the update is unreadable."""

@@ -7,9 +7,9 @@ from typing import Any
 from acp_tui.session.text import visible, visible_line
 
 MAX_INTEGER = 2**63 - 1
-"""The largest number that is read. Larger ones, infinity and NaN count as missing."""
+"""The largest number that is read. Larger numbers, infinity and NaN count as missing."""
 MAX_LENGTH = 100_000
-"""The maximum length of a title or command. To make megabytes safe to display would take half a second."""
+"""The maximum length of a title or command. Making megabytes of text safe to display takes half a second."""
 
 
 def limit_length(value: str) -> str:
@@ -50,19 +50,19 @@ def raw(source: dict[str, Any], *names: str) -> str | None:
 
 
 def line(source: dict[str, Any], *names: str) -> str | None:
-    """Like `raw`, but safe to display on one line, and limited in length."""
+    """Return what `raw` returns, but made safe to display on one line, and truncated if it is too long."""
     value = raw(source, *names)
     return None if value is None else visible_line(limit_length(value))
 
 
 def text(source: dict[str, Any], *names: str) -> str | None:
-    """Like `raw`, but safe to display."""
+    """Return what `raw` returns, but made safe to display."""
     value = raw(source, *names)
     return None if value is None else visible(value)
 
 
 def integer(source: dict[str, Any], *names: str) -> int | None:
-    """Return the first value under these keys as an integer of 64 bits; None for any other value.
+    """Return the first value under these keys as a 64-bit integer; None for any other value.
 
     A float without a fraction counts as an integer.
     """

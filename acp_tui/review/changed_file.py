@@ -20,7 +20,10 @@ EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """A version of a file. If there is neither `data` nor an `obstacle`, the file did not exist."""
+    """A version of a file.
+
+    If `data` is None, `obstacle` says why the content is unknown. If both are None, the file did not exist.
+    """
 
     data: bytes | None = None  # for a link, its target
     mode: int = 0  # including the file type
@@ -34,7 +37,7 @@ class FileVersion:
 
     @property
     def is_text(self) -> bool:
-        """Whether this is a text file, or no file at all."""
+        """True for a text file, and also if the file did not exist."""
         if not self.exists:
             return True
         return self.data is not None and stat.S_ISREG(self.mode) and is_text(self.data)

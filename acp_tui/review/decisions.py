@@ -125,7 +125,7 @@ class Review:
     # ---- the disk
 
     def update(self, file: ChangedFile) -> None:
-        """Set the current version of a file. What was accepted before stays accepted."""
+        """Set the current version of a file. Parts that were accepted before stay accepted."""
         known = self.files.get(file.path)
         if known is not None and known.now == file.now and known.obstacle == file.obstacle:
             return
@@ -136,7 +136,7 @@ class Review:
         self.files[file.path] = file
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Remove files that no longer differ, except those that were accepted or reverted."""
+        """Remove files that are equal to the baseline again, unless a decision on them can be undone."""
         decided = {file.path for decision in self.decisions for file in decision.before}
         for path in list(paths):
             if path not in decided:

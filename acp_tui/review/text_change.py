@@ -109,9 +109,9 @@ class TextChange:
         return TextChange(old, new, (*self.blocks[: blocks.start], *later), authors)
 
     def find(self, other: TextChange, hunk: int) -> int | None:
-        """Return the number of the hunk that equals a hunk of `other`, including the lines around it.
+        """Return the number of the hunk that equals a hunk of `other`, including the lines around both.
 
-        Return None unless there is exactly one.
+        Return None unless exactly one hunk is equal.
         """
         wanted = other.excerpt(hunk)
         found = [number for number in range(len(self.hunks)) if self.excerpt(number) == wanted]

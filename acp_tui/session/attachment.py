@@ -112,7 +112,7 @@ def _quoted(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | No
 def _word(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
     """Return the mention in an unquoted word, or None if there is no such file.
 
-    Punctuation at the end of the word may not belong to the name.
+    Punctuation at the end of the word is left out if no file exists otherwise.
     """
     for word in dict.fromkeys((found["word"], found["word"].rstrip(_SENTENCE_MARKS))):
         lines = re.fullmatch(_LINES, word)

@@ -28,7 +28,7 @@ def first_line(call: ToolCall, diff: Diff) -> int:
 def line_in_text(diff: Diff, text: str, *, applied: bool) -> int | None:
     """Return the line at which the diff starts in the text of its file; None if no unique line is found.
 
-    The text is searched for the diff's old text, then for its new text; if `applied`, the other way round.
+    `text` is searched for the diff's old text, then for its new text; in the opposite order if `applied`.
     """
     sides = (diff.new, diff.old) if applied else (diff.old, diff.new)
     for side in sides:
@@ -52,7 +52,7 @@ def _may_be_of(hunk: Hunk, diff: Diff) -> bool:
 def _line_by(hunk: Hunk, old: str) -> int | None:
     """Return the line at which the old text starts in its file according to the hunk; None if unclear.
 
-    The hunk must contain the old text exactly once, or the other way round.
+    Either the hunk must contain the old text exactly once, or the old text must contain the hunk once.
     """
     longer, part = (hunk.old + "\n", old) if len(old) <= len(hunk.old) + 1 else (old, hunk.old)
     if longer.count(part) != 1:

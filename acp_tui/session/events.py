@@ -1,8 +1,8 @@
 """The events of a conversation.
 
 `protocol` makes events from frames, and from client records, which acp-tui writes about its own actions. The
-docstrings of events from client records start with "Client:". Events have no time, because the record has
-it. The names of classes and fields are part of the log format and of the output of `exec`.
+docstrings of events from client records start with "Client:". An event has no time of its own; its record
+has. The names of classes and fields are part of the log format and of the output of `exec`.
 
 Texts for display are safe already, except fields marked as raw, which become safe when the state appends
 them.
@@ -58,7 +58,7 @@ class AgentStarted(Event):
 
 @dataclass(slots=True)
 class AgentExited(Event):
-    """Client: the process has exited. With neither exit code nor signal, it could not be started."""
+    """Client: the agent's process has exited. Without exit code and signal, it could not be started."""
 
     exit_code: int | None = None
     signal: str | None = None
@@ -72,7 +72,7 @@ class AgentExited(Event):
 
 @dataclass(slots=True)
 class Initializing(Event):
-    """`initialize` was sent with this version."""
+    """`initialize` was sent with this protocol version."""
 
     protocol_version: int | str
 
@@ -300,7 +300,7 @@ class UsageChanged(Event):
 
 @dataclass(slots=True)
 class TokensUsed(Event):
-    """Tokens of one request to the model, which some agents report during a turn."""
+    """The token counts of one request to the model. Some agents report them during a turn."""
 
     tokens: dict[str, int]
 
@@ -408,7 +408,7 @@ class SubagentChanged(Event):
 
 @dataclass(slots=True)
 class InSubagent(Event):
-    """An event of a subagent without its own session, named by the tool call that started the subagent."""
+    """An event of a subagent without a session of its own, identified by the tool call that started it."""
 
     call_id: str
     inner: Event
@@ -595,7 +595,7 @@ class Noticed(Event):
 class McpCalled(Event):
     """Client: a call of an MCP tool that went through acp-tui has ended, or was refused.
 
-    The record comes at the end of the call. Long values are shortened before they are recorded.
+    The record is written when the call ends. Long values are shortened before they are recorded.
     """
 
     server: str

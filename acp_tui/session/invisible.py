@@ -1,7 +1,7 @@
 """Replaces invisible characters in commands, paths and option names by visible stand-ins.
 
-In what a user approves, such characters can hide text or make two names look the same. In prose they are
-legitimate (joined emoji, Persian, French spaces), so `visible` does not replace them.
+In text that the user is asked to approve, such characters can hide something or make two names look the same.
+In prose they are legitimate (joined emoji, Persian, French spaces), so `visible` does not replace them.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def fold_mcp_name(name: str) -> str:
 
 
 def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the name of a tool, and those in its `_meta`: the values of `toolName` and `AGENT.toolName`."""
+    """Yield `name`, then the tool names in `meta`: `toolName` in it, and `toolName` in any object in it."""
     if name:
         yield name
     for source in (meta, *meta.values()):

@@ -6,7 +6,10 @@ from acp_tui.session.state import Choice, ConfigOption, Session, Setting
 from acp_tui.session.text import visible_line
 
 MODE, MODEL = "mode", "model"
-"""The setting keys of the mode and the model; also their option ids if they are not config options."""
+"""The setting keys of the mode and the model.
+
+They are also the option ids of a mode or model that the agent does not offer as a config option.
+"""
 CATEGORY_TITLES = {
     MODE: "Mode",
     MODEL: "Model",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import ConfigOption, Session
 
 MAX_MCP_CALLS = 200
-"""The number of calls of MCP tools that a session keeps."""
+"""The maximum number of MCP tool calls that a session keeps."""
 
 
 def commands_changed(session: Session, event: ev.CommandsChanged, _at: float) -> list[Change]:
@@ -54,7 +54,7 @@ def mcp_called(session: Session, event: ev.McpCalled, at: float) -> list[Change]
 
 
 def mode_changed(session: Session, event: ev.ModeChanged, at: float) -> list[Change]:
-    """Update the mode and add a notice, unless the mode is current already.
+    """Update the mode and add a notice, unless the session is already in this mode.
 
     Agents often report a change twice.
     """
@@ -129,7 +129,7 @@ def set_modes(session: Session, modes: list[Mode] | None, mode: str | None) -> l
 
 
 def _setting_notice(session: Session, at: float, what: str, value: str) -> list[Change]:
-    """Add a notice about the new value of a setting, unless a history is replayed or settings restored."""
+    """Add a notice about a setting's new value, except while history is replayed or settings are restored."""
     if session.phase == "loading" or session.reducer_state.restoring:
         return []
     return add_notice(session, at, f"{what}: {visible_line(value)}")  # an id stands in for a missing name
