@@ -50,7 +50,7 @@ class PipedProcess:
         self.pid = 0
         """The id of the program's process, which is also the id of its process group and session."""
         self.returncode: int | None = None
-        """The program's exit code or negated signal number; None while it runs, or if `watcher_lost` is true."""
+        """The exit code or negated signal number; None before the exit, or if `watcher_lost` is true."""
         self.watcher_lost = False
         """Whether the program was ended because its watcher process was killed by somebody else."""
         self._stderr_task = asyncio.create_task(self._drain_stderr())

@@ -51,7 +51,7 @@ def _with_subagents(handle: Callable[[Session, Any, float, Handler], list[Change
 
 
 def _about_request(handler: Handler) -> Handler:
-    """Return a handler that also applies an event about a request to the transcript of the asking subagent."""
+    """Return a handler that also applies an event about a request to the transcript of the subagent."""
     return lambda session, event, at: subagent_requests.about_request(handler, session, event, at, reduce)
 
 
