@@ -115,7 +115,7 @@ class BaseScreen(Screen[None]):
     def open_dialog(
         self, dialog: Screen[Result], callback: Callable[[Result | None], None] | None = None
     ) -> None:
-        """Open a dialog above this screen, even while another is in front. `callback` gets its result."""
+        """Open a dialog above this screen, even while another tab is in front. `callback` gets the result."""
         self.app.push_screen(dialog, callback, mode=self.mode)
 
     async def ask(self, dialog: Screen[Result]) -> Result | None:
@@ -131,23 +131,23 @@ class BaseScreen(Screen[None]):
     async def leave(self, *, close_session: bool = False) -> None:
         """Shut down what the screen owns. Called when the screen is closed or the app ends.
 
-        `close_session`: the user closed the screen, so the agent may forget what it keeps for the session.
+        `close_session`: the user closed the screen, so tell the agent that its session is no longer needed.
         """
 
     @property
     def asks_before_close(self) -> bool:
-        """Whether `may_close` may have to ask the user."""
+        """Whether `may_close` might ask the user something."""
         return False
 
     async def may_close(self) -> bool:
-        """Ask what must be decided before the screen is closed. Return False to stay.
+        """Ask the user what must be decided before the screen is closed. Return False to keep it open.
 
         Call it in a worker.
         """
         return True
 
     def stay_open(self) -> None:
-        """Forget what was decided in `may_close`: the screen is not closed after all."""
+        """Forget what the user decided in `may_close`, because the screen is not closed after all."""
 
     def busy_reason(self) -> str | None:
         """Return why the screen should not be left now, in a sentence; None if it can be left."""
@@ -161,7 +161,7 @@ class BaseScreen(Screen[None]):
         """Open the dialog of the question that waits for an answer, if there is one."""
 
     def show_others_asking(self, count: int) -> None:
-        """Show in how many other tabs an agent waits for an answer."""
+        """Show the number of other tabs in which an agent waits for an answer."""
 
     @property
     def open_conversation(self) -> Conversation | None:
@@ -170,14 +170,14 @@ class BaseScreen(Screen[None]):
 
     @property
     def folder(self) -> str:
-        """The folder of the project that the conversation on this screen is about; empty if there is none."""
+        """The project folder of the conversation on this screen; empty if there is no conversation."""
         return ""
 
     def show_place(self, place: TextPlace) -> None:
         """Scroll to a text in the conversation on this screen, if there is one, and mark it."""
 
     def conversation_facts(self) -> ConversationFacts | None:
-        """Return what the overview shows of this conversation; None if there is none."""
+        """Return what the overview shows about the conversation on this screen; None if there is none."""
         return None
 
     @property
@@ -186,7 +186,7 @@ class BaseScreen(Screen[None]):
         return False
 
     def rename(self, name: str) -> None:
-        """Give what this screen shows another name; an empty one restores the original."""
+        """Rename what this screen shows. An empty name restores the original name."""
 
     def commands(self) -> Iterable[PaletteCommand]:
         """Return the commands of this screen that have no key, for the command palette."""

@@ -1,4 +1,4 @@
-"""What a screen that lists agents or sessions does with the chosen conversation."""
+"""Opens the conversation that the user chose in a list of agents or sessions."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def open_conversation(
     """Close the chooser, and show the chosen conversation.
 
     Args:
-        chooser: The screen in which the user chose it.
+        chooser: The screen on which the user chose the conversation.
         over: The screen that the chooser was opened over; None if the chooser is the base screen.
-        make: Makes the screen of the conversation. Over another screen, it opens in a new tab.
-        session: The id of a recorded session: if a tab has it, that tab is shown instead.
+        make: Makes the screen of the conversation, which opens in a new tab if `over` is not None.
+        session: The id of a recorded session. If a tab already has this session open, show that tab instead.
         place: A text in that session to scroll to.
     """
     if over is not None:

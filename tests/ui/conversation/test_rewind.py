@@ -111,7 +111,7 @@ async def test_edits_between_turns_are_overwritten_only_if_the_user_agrees(
         await open_list(ui)
         await choose(ui, "files")
         await confirm(ui)
-        await ui.sees("Overwrite a.txt?", "It was also edited between turns, so not by the agent.")
+        await ui.sees("Overwrite a.txt?", "It was also edited between turns, not by the agent.")
         await ui.press(*keys)
         await ui.sees(message)
         assert (project / "a.txt").read_text() == kept

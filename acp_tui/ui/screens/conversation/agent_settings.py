@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class AgentSettings:
-    """Opens the dialogs for options and the policy, and applies the answers."""
+    """Opens the dialogs for agent options and the permission policy, and applies what the user chooses."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class AgentSettings:
     # ------------------------------------------------------------------------- options
 
     def choose(self, setting: str) -> None:
-        """Let the user choose the permission policy if `setting` is "policy", else that option's value."""
+        """Open the list of policies if `setting` is "policy", otherwise the values of that agent option."""
         if setting == "policy":
             self.choose_policy()
         else:
@@ -98,7 +98,7 @@ class AgentSettings:
         self._start(self._changes.change(option_id, value))
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
-        """Run something on the conversation's screen, so that it goes on when the dialog is closed."""
+        """Run a coroutine in a worker of the conversation's screen; closing the dialog does not stop it."""
         self._screen.run_worker(work, group="options")
 
     def refresh_options(self) -> None:
@@ -142,7 +142,7 @@ class AgentSettings:
     # ------------------------------------------------------------------------- the command palette
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return a command of the palette for each policy and each value of an agent option."""
+        """Yield a palette command for each policy and for each value of each agent option."""
         from acp_tui.ui.keys.generated_commands import option_commands, policy_commands
 
         if self._runner.conversation is not None:

@@ -49,9 +49,9 @@ class ConversationLoader:
             prompt_actions: Moves texts into the prompt.
             prompt_requests: Shows the queue.
             runner: Sends the first prompt.
-            questions: Receives the forms of MCP servers behind a bridge.
+            questions: Shows the forms that MCP servers behind the bridge send.
             own_tools: The user interface of acp-tui's own tools.
-            attention: Is configured by the settings.
+            attention: Gets its configuration from the settings.
             first_prompt: Sent as soon as the session is open.
             draft: Replaces the saved draft if the screen continues an earlier conversation.
             place: The text of a reopened session to scroll to.

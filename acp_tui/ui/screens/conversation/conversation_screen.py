@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 class ConversationScreen(SessionScreen):
-    """Shows one of possibly several conversations, and owns everything that belongs to it.
+    """The screen of one open conversation; owns everything that belongs to this conversation.
 
     Actions and message handlers are here because Textual looks for them on the screen; its collaborators do
     the work.
@@ -86,7 +86,7 @@ class ConversationScreen(SessionScreen):
             agent: The agent's name until its title is known.
             palette: The colours of the current theme.
             first_prompt: Sent as soon as the session is open.
-            draft: Put into the prompt; it continues an earlier conversation.
+            draft: Put into the prompt, not sent. It continues an earlier conversation.
             new_session: Creates a screen for a new session with the same agent in the same folder.
             place: The text of a reopened session to scroll to.
         """
@@ -262,7 +262,7 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether an action is available now. The footer omits the keys of others."""
+        """Return whether an action is available now. The footer omits the keys of unavailable actions."""
         match action:
             case "stop":
                 return bool(self._stop_key.label)
@@ -288,7 +288,7 @@ class ConversationScreen(SessionScreen):
             super().run_entry_action(action, entry)
 
     def action_focus_part(self) -> None:
-        """Answer the waiting question; without one, focus the next part of the screen."""
+        """Reopen the question that waits for an answer; if none does, focus the next part of the screen."""
         if not self._dialogs.resume():
             super().action_focus_part()
 
@@ -298,11 +298,11 @@ class ConversationScreen(SessionScreen):
         self._dialogs.resume()
 
     def action_stop(self) -> None:
-        """Close what is open, or stop what is running, or go back to the prompt."""
+        """Close the menu, search or pane that is open; else stop what is running; else focus the prompt."""
         self._stop_key.press()
 
     def action_interrupt(self) -> None:
-        """Copy the selection, or do the same as Esc. Quit if pressed twice with nothing to stop."""
+        """Copy the selection, or else close or stop something. With none of these, quit if pressed twice."""
         if not (self.copy_selection() or self._stop_key.close_or_stop()):
             self.quit_if_repeated()
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.context import SessionContext
 
 SHOWN_FACTS = frozenset({"mcp_servers", "mcp_calls", "session_id"})
-"""Attributes of `Session` whose changes the screen shows."""
+"""Attributes of `Session` whose changes update the MCP screen."""
 
 
 class ConversationMcp:
-    """The MCP screen while it is open, and the prompts and resources of servers in the input."""
+    """Opens the MCP screen, and offers the prompts and resources of MCP servers in the input."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class ConversationMcp:
         self._open: McpScreen | None = None
 
     def open(self, server: str | None = None) -> None:
-        """Open the screen; `server` is the name of the server to show first."""
+        """Open the MCP screen; `server` is the name of the server to show first."""
         from acp_tui.ui.screens.mcp.known_servers import known_servers
         from acp_tui.ui.screens.mcp.mcp_context import McpContext
         from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
@@ -76,11 +76,11 @@ class ConversationMcp:
         self._screen.run_worker(self._prompts.load(), group="server prompts", exclusive=True)
 
     def use_prompt(self, name: str, argument: str) -> None:
-        """Put the prompt `SERVER:PROMPT` into the input. `argument` is its first argument, if given."""
+        """Put the MCP prompt `name` ("SERVER:PROMPT") into the input. `argument` is its first argument."""
         self._screen.run_worker(self._prompts.use(name, argument), group="server prompt", exclusive=True)
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Update the open screen. If the agent was sent different servers, also update the input's menu."""
+        """Update the open MCP screen. If the session's servers changed, also update the input's menus."""
         if any(change.fact == "mcp_servers" for change in changes):
             self._load_prompts()
         if self._open is not None and any(

@@ -1,4 +1,4 @@
-"""The user interface of acp-tui's own tools: views, messages, questions, the selection."""
+"""What the agent does on the screen with acp-tui's own tools: show files, alert, ask, read the selection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_NOTICE_WIDTH = 300
 
 
 class OwnTools:
-    """The user interface of acp-tui's own tools in a conversation. Implements `UserInterface`."""
+    """Carries out the agent's calls of acp-tui's own tools on the screen. Implements `UserInterface`."""
 
     def __init__(
         self,
@@ -53,7 +53,10 @@ class OwnTools:
         self._screen.notify(sentence, timeout=NOTICE_SECONDS, markup=False)
 
     def show(self, call_id: str, text: str | None) -> bool:
-        """Open a view of the file or the diff of a call. Return False if the user is busy."""
+        """Open a view of the file or the diff that a tool call wants to show.
+
+        `text` is the content of the file; None for a diff. Return False if the user is busy.
+        """
         entry = self._context.session.own_tool_calls.get(call_id)
         if entry is None:
             return False
@@ -83,7 +86,7 @@ class OwnTools:
         return not is_top or bool(self._prompt.text.strip())
 
     def alert(self, message: str) -> None:
-        """Show a message, and send a notification if the terminal is not focused."""
+        """Show a message in a toast, and send a desktop notification if the terminal is not focused."""
         self._toast(f"{self._prompt.agent_title}: {message}")
         self._attention.send_message(self._prompt.agent_title, message)
 

@@ -1,4 +1,4 @@
-"""The dialogs that ask the user: permission requests and questions of the agent, questions of acp-tui."""
+"""The dialogs for permission requests, questions from the agent, and questions from acp-tui itself."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 Answered = TypeVar("Answered")
 
 MAX_AGENT_WIDTH = 40
-"""The maximum width of the agent's title. The agent chooses it, and could use it to hide the question."""
+"""The maximum width of the agent's title. The agent chooses its title; a long one could hide the question."""
 
 MAX_SUBJECT_WIDTH = 200
 """The maximum length of a request's description in the reminder or in a prompt that reports a rejection."""
 
 
 class QuestionDialogs:
-    """Shows the pending permission requests, forms and pages, one at a time."""
+    """Shows the pending permission requests, forms, and requests to open a web page, one at a time."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class QuestionDialogs:
         tell_agent: Callable[[str], None],
         focus_prompt: Callable[[], None],
     ) -> None:
-        """`tell_agent` sends a prompt before those in the queue."""
+        """`tell_agent` sends a prompt to the agent before the queued prompts."""
         self._screen = screen
         self._questions = questions
         self._context = context
@@ -63,14 +63,14 @@ class QuestionDialogs:
         self._tell_agent = tell_agent
         self._focus_prompt = focus_prompt
         self.strip = QuestionStrip()
-        """Reminds the user of the first question while they write a prompt."""
+        """The line that reminds the user of the first pending question while they write a prompt."""
         self._writing = False  # the user left the dialog to write a prompt
         self._dialog: PermissionScreen | SchemaFormDialog | GuardedQuestionScreen | None = None
         self._permission: PermissionScreen | None = None  # the dialog, if it asks for a permission
         self._asked: Pending | None = None  # what the dialog shows
 
     def update(self) -> None:
-        """Show the first pending question, or close the dialog of one that was withdrawn.
+        """Show the first pending question, or close a dialog whose question was withdrawn.
 
         Does nothing while another conversation is in front: Textual closes only screens of the current mode.
         """
@@ -210,7 +210,7 @@ class QuestionDialogs:
                 self._tell_agent(f"I rejected your request ({what}): {answer.reason}")
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Pass changes of the session to the dialog, which shows the calls in progress."""
+        """Pass changes to the permission dialog, and note which questions the agent reports as answered."""
         if self._permission is not None:
             self._permission.follow(changes)
         for change in changes:

@@ -36,7 +36,7 @@ _PARTS = [
     Choice("both", "Files and conversation", ""),
 ]
 _EDIT_CHOICES = [
-    Choice("keep", "Keep the file as it is", "It was also edited between turns, so not by the agent."),
+    Choice("keep", "Keep the file as it is", "It was also edited between turns, not by the agent."),
     Choice("overwrite", "Overwrite these edits", ""),
 ]
 _WORDS = {"restore": "restore", "create": "restore (deleted since)", "delete": "delete (new since)"}
@@ -71,7 +71,7 @@ class Rewind:
             yield PaletteCommand("Undo rewind of files", self._undo, "Session", word="restore")
 
     def open(self) -> None:
-        """Let the user choose a prompt, and go back to before it: in the files, the conversation or both."""
+        """Let the user choose a prompt, and restore the files, the conversation or both to before it."""
         self._screen.run_worker(self._rewind(), group="choose", exclusive=True)
 
     def _undo(self) -> None:
@@ -117,7 +117,7 @@ class Rewind:
     async def _continue_before(self, point: RewindPoint, files: FileRewind | None) -> None:
         """Open a new session with the chosen prompt as a draft, and with the conversation before it attached.
 
-        With `files`, the last rewind of files can be undone in the new session.
+        With `files`, the user can undo the last rewind of files in the new session.
         """
         from acp_tui.ui.screens.conversation.reopening.earlier_conversation import (
             prompt_with_earlier_conversation,
@@ -137,7 +137,7 @@ class Rewind:
         self._screen.post_message(self._screen.SwitchRequested(self._screen, screen))
 
     async def _restore(self, conversation: Conversation, point: RewindPoint, what: str) -> bool:
-        """Ask the user, and restore the files as they were before a prompt.
+        """Ask for confirmation, and restore the files to what they were before a prompt.
 
         Return False if the user cancelled, or if restoring a file failed. `what` is "files" or "both".
         """
@@ -165,14 +165,14 @@ class Rewind:
             message = f"{restored} restored, {pluralize(len(result.failed), 'file')} not restored: {reason}"
             self._screen.notify(message, severity="error", timeout=10, markup=False)
             return False
-        note = " The agent is not told about it." if what == "files" else ""
+        note = " The agent is not told about the change." if what == "files" else ""
         self._screen.notify(f"{restored} restored.{note}", markup=False)
         return True
 
     async def _ask_about_edits(self, paths: Sequence[Path]) -> dict[Path, str | None]:
         """Ask for each of these edited files whether to keep or to overwrite it.
 
-        Return the answers, "keep" or "overwrite". If the user cancels, the last answer is None.
+        Return "keep" or "overwrite" by path. If the user cancels, the last value is None.
         """
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 

@@ -57,7 +57,7 @@ class RunnerReports:
         self._screen.post_message(self._screen.Failed(self._screen, error))
 
     def opening_started(self) -> None:
-        """Show what is in progress instead of why there is no session."""
+        """Let the status line show what is in progress, instead of why no session is open."""
         self._readiness.work_started()
 
     def session_opened(self) -> None:
@@ -69,7 +69,7 @@ class RunnerReports:
         self._readiness.open_failed()
 
     def not_reopened(self, reason: str) -> None:
-        """Let the user only read the session, or continue in a new one."""
+        """Make the session read-only, and offer to continue in a new one."""
         self._readiness.not_reopened()
         self._continuation.show_read_only(reason)
 
@@ -93,7 +93,7 @@ class RunnerReports:
         self._screen.frames.add(changes)
 
     def turn_failed(self, error: UserError, text: str) -> None:
-        """Put the prompt back into the input. Show the error if the transcript does not."""
+        """Put the prompt back into the input. Show the error in a toast unless the transcript shows it."""
         self._prompt_actions.restore_failed(text)
         session = self._screen.session
         if session.last_error is None and session.phase != "dead":

@@ -58,7 +58,7 @@ class SessionCommands:
             )
 
     def open_rules_of(self, entry: Entry) -> bool:
-        """Open the list of rules at the rule that decided about an entry; return False if no rule did."""
+        """Open the rules with the one selected that decided about `entry`; return False if none did."""
         from acp_tui.session.state import Notice, Permission
 
         if not (isinstance(entry, Permission | Notice) and entry.rule_ids):

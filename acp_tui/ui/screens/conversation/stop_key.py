@@ -58,9 +58,9 @@ class StopKey:
         return conversation is not None and conversation.rewind.available
 
     def press(self) -> None:
-        """Call `close_or_stop`. If it finds nothing, focus the prompt.
+        """Call `close_or_stop`. If it does nothing, focus the prompt.
 
-        If the prompt is focused already, and empty, two presses open the rewind dialog.
+        If the prompt already has the focus and is empty, two presses open the rewind dialog.
         """
         if self.close_or_stop():
             self._idle_press = -math.inf
@@ -78,9 +78,9 @@ class StopKey:
             self._idle_press = now
 
     def close_or_stop(self) -> bool:
-        """Close the menu, the search or the panes, or stop the sign-in, the turn or a command of the user.
+        """Close the menu, search or panes, or stop the sign-in, the turn or the user's shell command.
 
-        Only the first of these that is open or runs is closed or stopped. Return False if there is none.
+        Does only the first of these that applies. Return False if none applies.
         """
         if self._prompt.close_menu() or self._screen.close_find_or_overlay():
             return True

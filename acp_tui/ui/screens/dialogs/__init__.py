@@ -1,1 +1,1 @@
-"""Dialogs and pages that open over another screen: lists, yes or no, details, help, the palette."""
+"""Dialogs and pages that open over another screen: lists, confirmations, texts, help, the command palette."""

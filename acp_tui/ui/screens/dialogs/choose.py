@@ -31,7 +31,7 @@ CHROME_ROWS = 6
 """The number of rows of the dialog besides the list: borders, title, filter, a blank row, keys."""
 WIDTH = 72
 MIN_CHOICES_TO_FILTER = 4
-"""With fewer choices there is no filter."""
+"""The minimum number of choices for which the dialog has a filter."""
 MAX_ROWS = 20
 """The maximum number of rows of the list that are visible at once."""
 
@@ -134,7 +134,7 @@ class ChooseScreen(Dialog[str | None]):
 
     @property
     def _has_headings(self) -> bool:
-        """Whether groups have headings: not while filtered, and not if some choices are in no group."""
+        """Whether headings are shown: only while the filter is empty, and if every choice has a group."""
         return self._shown is self._choices and all(choice.group for choice in self._choices)
 
     def _row(self, choice: Choice) -> Row:
@@ -153,7 +153,7 @@ class ChooseScreen(Dialog[str | None]):
         return [Segment(f" {shown} of {every}" if shown < every else f" {every}", self._palette.dim)]
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the matches, the best first."""
+        """Show the choices that match the filter, best match first."""
         query = event.value.strip()
         self._shown = self._matches(query) if query else self._choices
         values = [choice.value for choice in self._shown]

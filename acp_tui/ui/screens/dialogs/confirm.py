@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ConfirmScreen(Dialog[bool]):
-    """Returns True for yes. No is selected first, so that type-ahead confirms nothing."""
+    """Returns True if the user chooses "yes". "No" is preselected, so that type-ahead confirms nothing."""
 
     CSS = """
     ConfirmScreen { align: center middle; background: transparent; }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class DetailScreen(Dialog[None]):
-    """Shows a text, which must not contain control characters, or the bodies that a function returns."""
+    """Shows a text without control characters, or `Body` objects that a function draws."""
 
     SCOPED_CSS = False  # subclasses use it, too
     CSS = """

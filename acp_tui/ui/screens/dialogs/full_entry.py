@@ -25,7 +25,7 @@ UPDATE_SECONDS = 0.1
 STEP_SECONDS = 0.05
 """The maximum duration of one update, so that keys are not delayed."""
 STEP_LINES = 100
-"""The number of lines that an update measures before it looks at the time again."""
+"""The number of lines that an update measures before it checks the time again."""
 
 
 class FullEntryScreen(DetailScreen):

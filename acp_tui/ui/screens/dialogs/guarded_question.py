@@ -82,7 +82,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
         self._typing_guard.restart()
 
     def on_resize(self) -> None:
-        """Set the height of the text. Its lines have changed, so it must be shown from the start again."""
+        """Set the height of the text. It wraps differently now, so the user must read it again."""
         self._fit()
         self._lowest_row = 0
         self._page.scroll_home(animate=False)

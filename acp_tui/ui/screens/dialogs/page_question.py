@@ -34,7 +34,7 @@ COPY = PageAnswer("Copy the address, to open it elsewhere")
 
 @dataclass(frozen=True, slots=True)
 class PageQuestion:
-    """What the dialog shows. Implements `GuardedQuestion`."""
+    """The question as the dialog shows it. Implements `GuardedQuestion`."""
 
     title: str
     text: str
@@ -70,7 +70,10 @@ def page_question(
 
 
 def answer_page_question(screen: Screen[Any], question: PageQuestion, index: int | None) -> FormAnswer:
-    """Do what the user chose, and return the answer. `index` is None if the question was closed."""
+    """Open the page or copy its address if the user chose that, and return the answer for the asker.
+
+    `index` is that of the chosen answer; None if the dialog was closed.
+    """
     if index is None:
         return FormAnswer("cancel")
     chosen = question.answers[index]

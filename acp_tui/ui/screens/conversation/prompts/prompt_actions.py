@@ -72,7 +72,7 @@ class PromptActions:
         return self._text_of(prompt) if prompt is not None else ""
 
     def _text_of(self, prompt: UserMessage) -> str:
-        """Restore a sent prompt's attachments in the input; return the prompt's text with their tokens."""
+        """Attach a sent prompt's attachments again. Return its text, with a token for each attachment."""
         from acp_tui.ui.entries.message.user_message import attachment_blocks, prompt_text
 
         return self._prompt.restore_attachments(prompt_text(prompt), attachment_blocks(prompt))
@@ -99,14 +99,14 @@ class PromptActions:
             self._prompt.load(self._prompt.restore_attachments(queued.text, queued.blocks))
 
     def restore_failed(self, text: str) -> None:
-        """Put a prompt that failed into the input, selected, unless something was typed meanwhile."""
+        """Put a failed prompt back into the input, selected, unless the user has typed something since."""
         if not self._prompt.text:
             self._prompt.load_selected(text)
 
     def restore_unsent(self, error: UserError, text: str) -> None:
-        """Put a prompt that was not sent into the input, and say why.
+        """Put a prompt that could not be sent back into the input, and show the error.
 
-        If something was typed meanwhile, the prompt can be found in the history.
+        If the user has typed something meanwhile, the input is left alone; the prompt is in the history.
         """
         if not self._prompt.text:
             self._prompt.load(text)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PromptRequests:
-    """Carries out the messages of the prompt and of the queue below the transcript."""
+    """Handles the messages that the prompt and the queue send when the user acts on them."""
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.context import SessionContext
 
 MAX_CHARACTERS = 200_000
-"""The maximum length of a prompt that is put into the input."""
+"""The maximum length, in characters, of a prompt that is put into the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class OfferedPrompt:
 
     @property
     def command(self) -> SlashCommand:
-        """The command in the menu, with the names of the arguments as its hint."""
+        """The slash command for this prompt. Its hint consists of the names of the arguments."""
         names = [str(one.get("name")) for one in self.arguments]
         needed = [one.get("required") is True for one in self.arguments]
         shown = [name if need else f"[{name}]" for name, need in zip(names, needed, strict=True)]
@@ -60,9 +60,9 @@ class OfferedPrompt:
 
 
 class ServerPrompts:
-    """The prompts and resources that the servers of a conversation offered when they were last tested.
+    """The prompts and resources that a conversation's MCP servers offered when last tested.
 
-    A server is started only when the user takes one of its prompts, or sends a mention of its resource.
+    A server is started only when the user chooses one of its prompts or mentions one of its resources.
     """
 
     def __init__(self, screen: BaseScreen, prompt: Prompt, context: SessionContext) -> None:
@@ -72,7 +72,7 @@ class ServerPrompts:
         self._offered: dict[str, OfferedPrompt] = {}
 
     async def load(self) -> None:
-        """Read the saved offers of the servers."""
+        """Load the saved prompts and resources of the servers into the input's menus."""
         conversation = self._context.conversation
         if conversation is None:
             return
@@ -83,7 +83,7 @@ class ServerPrompts:
         self._prompt.set_resources(resources)
 
     async def use(self, name: str, argument: str = "") -> None:
-        """Get the prompt with this name, asking for its arguments, and put it into the input.
+        """Ask the user for the arguments of a prompt, get it from its server, and put it into the input.
 
         `argument` pre-fills the first field of the form.
         """
@@ -106,7 +106,7 @@ class ServerPrompts:
         if len(text) > MAX_CHARACTERS:
             limit = f"{MAX_CHARACTERS:,}"
             self._screen.notify_error(
-                UserError(f"{visible_line(name)} is not used: it is longer than {limit} characters.")
+                UserError(f"{visible_line(name)} was not inserted: it is longer than {limit} characters.")
             )
             return
         self._prompt.load(text)
@@ -116,7 +116,7 @@ class ServerPrompts:
             self._screen.notify(warning, severity="warning", timeout=10, markup=False)
 
     async def _ask(self, offered: OfferedPrompt, argument: str) -> dict[str, str] | None:
-        """Return the arguments from the user; None if they cancelled."""
+        """Ask the user for the arguments of a prompt and return them; None if the user cancels."""
         from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 
         answer = await self._screen.ask(
@@ -134,7 +134,7 @@ class ServerPrompts:
         return {key: str(value) for key, value in (answer.content or {}).items()}
 
     def _text(self, result: PromptResult) -> str:
-        """Return the messages as one text, with tokens for what is not text."""
+        """Return the messages of a prompt as one text. Attach images and files; a token stands for each."""
         several = len({message.role for message in result.messages}) > 1
         parts = []
         for message in result.messages:
@@ -162,7 +162,7 @@ class ServerPrompts:
 def _saved_offers(
     servers: Sequence[Server],
 ) -> tuple[list[OfferedPrompt], dict[str, tuple[str, str]]]:
-    """Return the prompts of the servers, and their resources by the name for mentions."""
+    """Return the saved prompts of the servers, and (server, URI) by the name that mentions a resource."""
     from acp_tui.config.paths import paths
     from acp_tui.store.mcp.mcp_offers import McpOffers
 

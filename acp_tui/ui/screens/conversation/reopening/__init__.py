@@ -1,1 +1,1 @@
-"""Reopening sessions: shows whether the agent is ready, and offers to continue if it cannot reopen one."""
+"""Reopening a session: the agent's readiness, and a new session if the agent cannot reopen the old one."""

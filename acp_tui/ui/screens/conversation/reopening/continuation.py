@@ -1,4 +1,4 @@
-"""Continues a conversation whose agent does not remember it, with a summary for the user to edit."""
+"""Continues a conversation that the agent has forgotten: puts a summary into the prompt, to be edited."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Continuation:
-    """Replaces the prompt while the session is read-only, and puts the summary into it afterwards."""
+    """Replaces the prompt while the session is read-only; continues the conversation with a summary."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Continuation:
         self._line: ReadOnlyLine | None = None
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return the palette's command if the session can be continued, unless a focused key does that."""
+        """Yield "Continue in a new session" if that is possible, unless the focused line has a key for it."""
         session, line = self._context.session, self._line
         is_offered = session.prompts and not session.working if line is None else not line.has_focus
         if is_offered:
@@ -51,7 +51,7 @@ class Continuation:
     # ------------------------------------------------------------------------- read-only
 
     def show_read_only(self, reason: str) -> None:
-        """Replace the prompt by a line with the reason, a sentence."""
+        """Replace the prompt with a line that gives the reason. `reason` is a sentence."""
         from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
 
         if self._line is not None:
@@ -90,9 +90,10 @@ class Continuation:
     # ------------------------------------------------------------------------- continuing
 
     def run(self) -> None:
-        """Put a summary of this session into the prompt of a new one.
+        """Put a summary of this session into the prompt of a new session.
 
-        If the agent has forgotten this session, use its own prompt instead.
+        If the session is read-only, the new one opens on this screen. If the agent has forgotten the
+        conversation and no prompt was sent since, the summary goes into the current prompt.
         """
         if self._runner.opening:
             return  # the key was pressed twice
@@ -113,6 +114,6 @@ class Continuation:
             self._insert(summary)
 
     def _insert(self, summary: str) -> None:
-        """Put the summary before what the prompt contains."""
+        """Insert the summary at the beginning of the prompt."""
         self._prompt.load(f"{summary}{self._prompt.text}")
         self._prompt.focus()

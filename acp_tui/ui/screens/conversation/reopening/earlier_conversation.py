@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 200_000
 """The maximum number of characters of the attached conversation.
 
-A longer one loses its beginning, to leave room in the agent's context.
+The beginning of a longer conversation is cut off, to leave room in the agent's context.
 """
 CONTINUED = (
     "This is a new session: the agent knows only what the prompt and its attachments say. "

@@ -25,7 +25,7 @@ MAX_REASON_LINES = 4
 
 
 class ReadOnlyLine(Widget, can_focus=True):
-    """Says why nothing can be sent, and which keys help."""
+    """Says why nothing can be sent, and which keys the user can press."""
 
     DEFAULT_CSS = """
     ReadOnlyLine { height: auto; border-top: solid $foreground 20%; padding: 0 1; }
@@ -40,12 +40,12 @@ class ReadOnlyLine(Widget, can_focus=True):
         self._reason = reason
 
     def show(self, reason: str) -> None:
-        """Show another reason, a sentence."""
+        """Replace the reason. `reason` is a sentence."""
         self._reason = reason
         self.refresh(layout=True)
 
     def get_content_height(self, _container: Size, _viewport: Size, width: int) -> int:
-        """Return the number of lines of the reason, and one for the keys."""
+        """Return the number of lines of the reason, plus one for the keys."""
         return len(self._reason_lines(width)) + 1
 
     def _reason_lines(self, width: int) -> list[Strip]:
