@@ -101,9 +101,10 @@ def _run(given: list[str]) -> int:
 
 
 def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
-    """Accept positional arguments after an option, which argparse reports as unknown.
+    """Add `unknown`, which argparse did not recognise, to the positional arguments in `args.words`.
 
-    An example is `exec AGENT --policy ask PROMPT`. Raises `UserError` for unknown options.
+    argparse reports positional arguments after an option as unknown, such as `PROMPT` in
+    `exec AGENT --policy ask PROMPT`. Raises `UserError` for options that really are unknown.
     """
     options = [word for word in unknown if word.startswith("-") and word != "-"]
     if options or "words" not in args:
@@ -114,7 +115,7 @@ def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
 
 
 def _cut_command_line(words: list[str]) -> tuple[list[str], list[str]]:
-    """Split off the command after `--` in `mcp add NAME -- COMMAND`, so that its options are not parsed."""
+    """Return the words for argparse to parse, and separately the COMMAND of `mcp add NAME -- COMMAND`."""
     if words[:2] == ["mcp", "add"] and "--" in words:
         position = words.index("--")
         return words[:position], words[position + 1 :]
@@ -131,10 +132,11 @@ def _cwd_exists() -> bool:
 
 
 def _with_command(words: list[str]) -> list[str]:
-    """Return the words with the default command `run`, or the default action of `mcp`, inserted if needed.
+    """Return the words with the default command `run`, or the default `mcp` action `list`, added if omitted.
 
-    Examples are `acp-tui claude-code` and `acp-tui mcp --agent codex`. If there are no words, `run` is
-    inserted only on a terminal; otherwise the help is printed.
+    `acp-tui claude-code` means `acp-tui run claude-code`, and `acp-tui mcp --agent codex` means
+    `acp-tui mcp list --agent codex`. If there are no words, `run` is inserted only on a terminal; otherwise
+    the help is printed.
     """
     if not words and sys.stdin.isatty() and sys.stdout.isatty():
         return ["run"]

@@ -88,7 +88,7 @@ class ConversationSetup:
             trusted_as=self.conversation.project_folder,
         )
         self.when_closed: Callable[[], None] = lambda: None
-        """Called when the user has closed the conversation, while the app goes on."""
+        """Called when the user has closed this conversation but the app keeps running."""
         self._notices += [Noticed("warning", problem) for problem in self.project.problems]
         if args.trust_folder:
             self.project.trust_all()
@@ -105,7 +105,10 @@ class ConversationSetup:
             self._note_given("because of your approval for this folder")
 
     def use_project_servers(self) -> None:
-        """Give the agent the project's approved MCP servers. Those from --mcp-config take precedence."""
+        """Give the agent the project's approved MCP servers.
+
+        Servers from --mcp-config take precedence over them.
+        """
         given = len(self._demo_servers) + len(self.app_context.settings.mcp_servers)
         self._options.servers[given:given] = self.project.servers
         self._options.withheld_servers += self.project.withheld
@@ -144,8 +147,8 @@ class ConversationSetup:
     async def apply_options(self, failed: Callable[[UserError], None] | None = None) -> None:
         """Set the mode and the options given on the command line, in an open session.
 
-        `failed` is called with each error; without it the first error is raised. A new session also gets the
-        defaults of the settings, which are reported in the conversation if they cannot be set.
+        `failed` is called with each error; if it is None, the first error is raised. A new session first gets
+        the agent's defaults from the settings; a default that cannot be set is reported in the conversation.
         """
         if self._is_new:
             await self._set_defaults()
@@ -162,7 +165,7 @@ class ConversationSetup:
                 failed(error)
 
     async def _set_defaults(self) -> None:
-        """Set the mode and the options that the settings have for this agent."""
+        """Set the default mode and options that the settings contain for this agent."""
         launch = self.conversation.launch
         agent = None if launch.ad_hoc else self.app_context.settings.agents.get(launch.name)
         if agent is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def wants_worktree(args: argparse.Namespace) -> bool:
-    """Return True if the command line asks for a new worktree. Some commands lack these options."""
+    """Return True if the command line asks for a new worktree. Some commands lack the options for that."""
     return bool(getattr(args, "worktree", False) or getattr(args, "worktree_name", None))
 
 
@@ -60,7 +60,7 @@ def _is_in(folder: Path | None, worktree: Worktree) -> bool:
 
 
 def _restored(saved: Worktree) -> tuple[Worktree, list[str]]:
-    """Return the worktree of a resumed session. If it was removed, it is created again."""
+    """Return the saved worktree, created again if it was removed, and sentences for the user about that."""
     if saved.path.is_dir():
         if not saved.folder.is_dir():
             raise UserError(f"The folder of this session is gone from its worktree: {saved.folder}.")

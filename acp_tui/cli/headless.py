@@ -54,7 +54,7 @@ class HeadlessRun:
         terminal_sign_in: bool | None = None,
         own_tools: bool = True,
     ) -> None:
-        """`own_tools`: the agent may get the tools of acp-tui's own MCP server."""
+        """Create the conversation. If `own_tools` is False, the agent never gets acp-tui's own MCP server."""
         self._args = args
         if args.cwd is None and not getattr(args, "resume", None):
             _require_narrow_workspace(Path.cwd())
@@ -79,7 +79,10 @@ class HeadlessRun:
         self._decide_about_project(trusted=args.trust_folder)
 
     def _decide_about_project(self, *, trusted: bool) -> None:
-        """Leave out the folder's MCP servers unless the folder is trusted. Print what is used or left out."""
+        """Leave out the folder's MCP servers unless the folder is trusted.
+
+        Print which servers are used or left out.
+        """
         project = self._setup.project
         for notice in self._setup.take_notices():
             print_message(notice)

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 DELAY_SECONDS = 15.0
-"""Seconds after the start. By then the first frame is drawn, and the agent runs."""
+"""Seconds from the start of the app to the update. By then the first frame is drawn and the agent runs."""
 
 log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
 async def index_upkeep() -> AsyncIterator[None]:
-    """Update the index once, some seconds after the start, in a process that ends with the block."""
+    """Update the index once, `DELAY_SECONDS` after the block begins. Stop the update when the block ends."""
     update = asyncio.create_task(_update_later())
     try:
         yield

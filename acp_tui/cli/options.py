@@ -71,9 +71,9 @@ def add_unattended_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
-    """Add the options that resume a session and set its mode and options.
+    """Add the options that resume a session and set its mode and settings.
 
-    Return the group of those that choose a session.
+    Return the argument group with the options that choose the session.
     """
     parser.add_argument("--mode", metavar="MODE", help="set the agent's mode, by id or name")
     parser.add_argument(
@@ -127,8 +127,8 @@ def assignment(text: str) -> tuple[str, str]:
 def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> tuple[str | None, str | None]:
     """Split the positional arguments into the agent and the prompt.
 
-    With `--command`, none of them is an agent. With `needed`, raises `UserError` if there is neither an agent
-    nor `--command`.
+    With `--command`, which sets `program`, none of the arguments is an agent. If `needed` is true, raises
+    `UserError` if there is neither an agent nor `--command`.
     """
     words = list(words)
     agent = words.pop(0) if words and program is None else None

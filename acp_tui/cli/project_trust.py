@@ -43,7 +43,7 @@ def mcp_servers_named(names: Sequence[str]) -> str:
 
 
 def read_by_agent(agent: str, file: str) -> str:
-    """Return a clause that says why a server is not given to an agent: the agent reads its file itself."""
+    """Return why a server is not given to an agent, as a clause: the agent reads the server's file itself."""
     return f"{agent} reads {file} by itself"
 
 
@@ -139,7 +139,7 @@ class ProjectTrust:
                 self.servers.append(server)
 
     def trust_nothing(self) -> list[str]:
-        """Use no server, and return the names of those that are left out."""
+        """Use no server of the folder. Return the names of the servers that are left out because of that."""
         enabled = [server for server in self._found if server.is_on and not self._read_by_agent(server)]
         self.withheld = [
             UnsentServer(server, "this folder is not trusted", intended=True) for server in enabled
@@ -147,7 +147,7 @@ class ProjectTrust:
         return list(dict.fromkeys(server.name for server in enabled))
 
     def use_saved_answers(self) -> list[Server]:
-        """Use the servers that the user agreed to. Return those without a saved answer."""
+        """Use the servers that the user agreed to. Return the servers about which no answer is saved."""
         unanswered: list[Server] = []
         for server in self._candidates:
             consent = self._consent(server)
@@ -164,7 +164,10 @@ class ProjectTrust:
     # ------------------------------------------------------------------------- questions
 
     def questions(self) -> Iterator[StartQuestion]:
-        """Yield the questions for the user. Call `accept` of the chosen answer before the next question."""
+        """Yield the questions for the user.
+
+        The caller calls `accept` of the chosen answer before the next question.
+        """
         agent = self._chosen_agent
         if self._trusted is None and (agent or self._candidates):
             yield self._trust_question(agent)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_ERROR_CHARS = 300
-"""Longest error text to print; it may contain text from an agent."""
+"""The maximum length of an error text to print. It is limited because it may contain text from an agent."""
 
 
 def add_theme_option(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ class ScreenFailedError(UserError):
 
 
 def run_app(app: AcpTui, upkeep: AbstractAsyncContextManager[None] | None = None) -> int:
-    """Run the app within `upkeep` and return the exit code.
+    """Run the app inside the context manager `upkeep`, if given, and return the exit code.
 
     Raises `ScreenFailedError`, or the app's own `UserError`.
     """

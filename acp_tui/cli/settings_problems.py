@@ -16,7 +16,7 @@ MAX_PROBLEMS = 5
 
 
 def print_problems(settings: Settings) -> None:
-    """Print the first problems, and how many more there are."""
+    """Print the first `MAX_PROBLEMS` problems, and how many more there are."""
     problems = settings_problems(settings)
     for problem in problems[:MAX_PROBLEMS]:
         print_message(str(problem))

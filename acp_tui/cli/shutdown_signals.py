@@ -1,4 +1,4 @@
-"""Ends the app in order when it gets a signal, and by force if that takes too long."""
+"""Shuts the app down cleanly when it gets a signal, or forcibly if a clean shutdown takes too long."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.app import AcpTui
 
 SHUTDOWN_GRACE_SECONDS = 8.0
-"""Seconds for an orderly shutdown after a signal."""
+"""Seconds that a clean shutdown may take after a signal. After that, the process exits without cleanup."""
 
 
 def handle_end_signals(app: AcpTui, loop: asyncio.AbstractEventLoop) -> None:
     """Make SIGINT, SIGTERM and SIGHUP end the app."""
 
     def on_end_signal(number: int, _frame: object) -> None:
-        """Shut down with all cleanup. If that hangs, exit without cleanup after a delay.
+        """Shut down cleanly. If that takes longer than `SHUTDOWN_GRACE_SECONDS`, exit without cleanup.
 
         In both cases the agents' watcher processes end the remaining processes.
         """

@@ -1,4 +1,4 @@
-"""Questions before an agent starts."""
+"""Questions that the user must answer before an agent starts."""
 
 from __future__ import annotations
 

@@ -121,7 +121,10 @@ def _origin(origin: Origin | UserAgent | UserTool | Server) -> str:
 
 
 def _problem_lines(problems: list[Problem]) -> list[str]:
-    """Return the lines to print. Each problem begins with `FILE:LINE`, which editors recognise."""
+    """Return the problems as lines to print.
+
+    Each problem begins with `FILE:LINE`, which editors recognise.
+    """
     lines = []
     for problem in problems:
         lines.append(visible_line(": ".join(part for part in (problem.location, problem.key) if part)))

@@ -85,7 +85,10 @@ def _format_of(path: Path | None) -> Format:
 
 
 def _configured_theme(settings: Settings) -> tuple[str, list[str]]:
-    """Return the theme of the settings, or the default theme and a sentence that says why it is used."""
+    """Return the theme that the settings name.
+
+    If it cannot be used, return the default theme and the reason.
+    """
     from acp_tui.export.style_sheet import style_sheet
 
     theme = settings.theme_dark if settings.theme == AUTO_THEME else settings.theme

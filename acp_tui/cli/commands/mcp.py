@@ -28,7 +28,7 @@ ACTIONS = {
     "sign-out": "delete the tokens of a server",
     "bridge": "pass an agent's messages on to a server; acp-tui gives agents this command to run",
 }
-"""The actions with their summaries. Each has a module with `configure` and `run`, see `_module`."""
+"""The actions of `acp-tui mcp`, each with its summary for the help. `_module` returns an action's module."""
 MODULES = {
     "add": "definitions.add",
     "import": "definitions.import_servers",
@@ -36,7 +36,7 @@ MODULES = {
     "enable": "definitions.switch",
     "disable": "definitions.switch",
 }
-"""The modules in `acp_tui.cli.mcp` that are not named after the action."""
+"""The modules in `acp_tui.cli.mcp` whose names differ from that of their action, by action."""
 
 
 class _LazyActions(argparse._SubParsersAction):  # type: ignore[type-arg]  # not subscriptable in Python 3.11

@@ -164,7 +164,10 @@ def _stored_conversation(
     palette: Palette,
     wanted: SessionToOpen,
 ) -> BaseScreen:
-    """Return the screen of a session, with the command line's options. A recorded one keeps its folder."""
+    """Return the screen of the session `wanted`.
+
+    Options for agent, folders or worktree do not apply to it.
+    """
     folder = Path(wanted.folder) if wanted.folder is not None else None
     given = _changed(
         args,
@@ -289,7 +292,7 @@ def _launcher(
         return choices
 
     def start(palette: Palette, agent: str | None, session: str | None, in_worktree: bool) -> BaseScreen:
-        """Return the screen for the chosen agent or session, with the command line's options.
+        """Return the screen for the chosen agent or session. The command line's options apply to it.
 
         A resumed session keeps its own folder. `--worktree-name` applies only to the first new session.
         """

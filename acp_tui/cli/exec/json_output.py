@@ -55,7 +55,10 @@ async def build_result(
 
 
 async def _changed_files(conversation: Conversation) -> list[dict[str, Any]] | None:
-    """Return the changed files. If they cannot be determined, add a warning and return None."""
+    """Return the changed files.
+
+    If they cannot be determined, add a warning to the conversation and return None.
+    """
     try:
         changes = await conversation.changes()
     except UserError as error:

@@ -25,7 +25,10 @@ MAX_CHANGED_FILES = 30
 
 
 class ProgressPrinter:
-    """Prints progress on stderr, line by line. `break_line` is called before each line."""
+    """Prints progress on stderr.
+
+    Before each line, `break_line` is called to end an unfinished line on stdout.
+    """
 
     def __init__(self, break_line: Callable[[], None] = lambda: None) -> None:
         self._break_line = break_line

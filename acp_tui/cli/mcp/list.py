@@ -120,7 +120,7 @@ def _withheld(unsent: UnsentServer, here: ServersHere, agent: str | None) -> Rec
 
 
 def _readers(server: Server, here: ServersHere, agent: str | None) -> dict[str, str]:
-    """Return the agents that read the server's file themselves, each with a sentence that says so.
+    """Return the agents that read the server's file themselves. The values are sentences that say so.
 
     If `agent` is given, all other agents are left out.
     """
@@ -169,7 +169,7 @@ def _access(server: Server) -> Field | None:
 
 
 def _way(server: Server) -> str:
-    """Return how an agent gets a server, as the end of a sentence; empty for a direct stdio server."""
+    """Return how an agent gets a server, as the end of a sentence; empty for stdio without the bridge."""
     if reason := mcp.bridge_reason(server, signed_in=stored_sign_in(server) is not None):
         return f", through the bridge because {reason}"
     if server.transport == "stdio":

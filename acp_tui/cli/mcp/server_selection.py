@@ -32,12 +32,15 @@ class ServersHere:
     servers: list[Server]
     """The servers that may be started. Of several with the same name, the last one is used."""
     withheld: list[UnsentServer]
-    """Servers of the folder that may not be started, because the user has not agreed to them."""
+    """Servers of the folder that must not be started, because the user has not agreed to them."""
     problems: list[str]
     """Sentences about files of the folder that cannot be read."""
 
     def named(self, name: str) -> Server:
-        """Return the server of a name. Raises `UserError` if there is none or it may not be started."""
+        """Return the server with this name.
+
+        Raises `UserError` if there is none, or if it must not be started.
+        """
         server = self.defined(name)
         for unsent in self.withheld:
             if unsent.server is server:
@@ -46,7 +49,10 @@ class ServersHere:
         return server
 
     def defined(self, name: str) -> Server:
-        """Return the server of a name even if it may not be started. Raises `UserError` if there is none."""
+        """Return the server with this name, even if it must not be started.
+
+        Raises `UserError` if there is none.
+        """
         servers = [*(unsent.server for unsent in self.withheld), *self.servers]
         for server in reversed(servers):
             if server.name == name:
@@ -59,7 +65,10 @@ class ServersHere:
 
 
 def servers_here(mcp_config_files: Sequence[Path] = (), folder: Path | None = None) -> ServersHere:
-    """Return the servers of a folder, by default the current one. The user is not asked about any."""
+    """Return the servers of a folder, by default the current one.
+
+    The user is not asked to approve any of them.
+    """
     cwd = folder or Path.cwd()
     settings = config.load(cwd)
     found = [server for file in mcp_config_files for server in mcp.from_json_file(file)]
@@ -72,7 +81,7 @@ def servers_here(mcp_config_files: Sequence[Path] = (), folder: Path | None = No
 
 
 def server_named(name: str, mcp_config_files: Sequence[Path] = ()) -> ResolvedServer:
-    """Return the server of a name, ready to be started. Raises `UserError`."""
+    """Return the server with this name, ready to be started. Raises `UserError`."""
     server = servers_here(mcp_config_files).named(name)
     try:
         return mcp.resolve_server(server)
@@ -92,12 +101,12 @@ def require_known_agent(agent: str, here: ServersHere) -> None:
 
 
 def named_agents(server: Server) -> list[str]:
-    """Return the agents that the definition or `acp-tui mcp enable` names."""
+    """Return the agents that the definition names, and those for which the user turned the server on."""
     return list(dict.fromkeys([*(server.agents or []), *server.state.enabled_for]))
 
 
 def stored_sign_in(server: Server) -> SignInState | None:
-    """Return the stored sign-in at a server; None if there is none."""
+    """Return the stored sign-in to a server; None if there is none."""
     if not uses_sign_in(server):
         return None
     try:

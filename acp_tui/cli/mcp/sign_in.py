@@ -1,4 +1,4 @@
-"""`acp-tui mcp sign-in NAME`: signs in at an http server with the browser, or with client credentials."""
+"""`acp-tui mcp sign-in NAME`: signs in to an HTTP server with the browser, or with client credentials."""
 
 from __future__ import annotations
 

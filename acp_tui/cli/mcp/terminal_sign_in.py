@@ -1,4 +1,4 @@
-"""The dialogue of a sign-in on the command line: the address, whether to open it, and a pasted answer.
+"""The dialogue of a sign-in on the command line: shows the address, offers to open it, reads a pasted answer.
 
 All output goes to stderr, so that stdout contains only the result.
 """
@@ -87,7 +87,7 @@ class TerminalSignIn:
         _print(self._prompt, end="")
 
     async def _read_line(self) -> str:
-        """Return the next line of stdin. Raises `SignInCancelled` at its end."""
+        """Return the next line of stdin. Raises `SignInCancelled` at the end of stdin."""
         line = await self._lines.read_line()
         if line is None:
             raise SignInCancelled("The sign-in was cancelled: there is no more input.")
@@ -96,7 +96,7 @@ class TerminalSignIn:
 
 @contextmanager
 def _hidden_input() -> Iterator[None]:
-    """Turn off echo, and line editing, which limits a line to 4095 bytes."""
+    """Within the block, turn off echo and line editing. Line editing would limit a line to 4095 bytes."""
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     changed = [*before]

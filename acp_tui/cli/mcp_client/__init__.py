@@ -1,4 +1,4 @@
-"""What the actions of `acp-tui mcp` that connect to servers share: connecting, asking, printing.
+"""Code for those actions of `acp-tui mcp` that connect to servers: connecting, asking the user, printing.
 
 Imports `acp_tui.cli.mcp.server_selection` and below. No module here may import the MCP SDK at module level.
 """

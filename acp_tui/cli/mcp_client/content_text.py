@@ -20,7 +20,7 @@ def print_blocks(blocks: Sequence[dict[str, Any]]) -> None:
 
 
 def print_result(blocks: Sequence[dict[str, Any]], structured: Any) -> None:
-    """Print the result of a tool. The structured form is printed only if nothing else is."""
+    """Print the result of a tool: its content blocks, or the structured form if there are no blocks."""
     print_blocks(blocks)
     if not blocks and structured is not None:
         print_json(structured)

@@ -1,4 +1,4 @@
-"""When a server was last tested, given to an agent, and used, for `acp-tui mcp list`."""
+"""Fields of `acp-tui mcp list` that say when a server was last tested, given to an agent, and used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def fact_fields(server: Server) -> Iterator[Field]:
-    """Yield a field for each event, with its time and details. Events that never happened are left out."""
+    """Yield fields for the last test, handover to an agent, and use. What never happened is left out."""
     facts = _facts(server)
     if facts.tested is not None:
         yield Field("tested", f"{_moment(facts.tested.at)}: {_outcome(facts.tested)}")
@@ -31,7 +31,7 @@ def fact_fields(server: Server) -> Iterator[Field]:
 
 
 def facts_json(server: Server) -> dict[str, Any]:
-    """Return the events as JSON values; null for those that never happened."""
+    """Return the last test, handover to an agent, and use as JSON values; None for what never happened."""
     facts = _facts(server)
     return {
         "tested": asdict(facts.tested) if facts.tested is not None else None,

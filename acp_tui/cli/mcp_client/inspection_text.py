@@ -23,10 +23,10 @@ MAX_DESCRIPTION = 200
 
 
 def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool) -> None:
-    """Print a server.
+    """Print what a server offers, or why it cannot be used, and how its tools have changed.
 
     Args:
-        inspected: The server and what was found out.
+        inspected: The server and the result of its inspection.
         accepted: Whether the user agrees to the tools as they are now.
         with_details: Whether to describe each tool, instead of only naming them.
     """
@@ -61,7 +61,7 @@ def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool)
 
 
 def tool_text(tool: ToolInfo) -> str:
-    """Return the beginning of a tool's description, and what the server claims about it."""
+    """Return the beginning of a tool's description, and what the server claims about the tool."""
     text = tool.description.strip().partition("\n\n")[0] or tool.title
     text = text if len(text) <= MAX_DESCRIPTION else f"{text[:MAX_DESCRIPTION]}…"
     claims = f"(The server says: {', '.join(tool.claims)}.)" if tool.claims else ""

@@ -34,13 +34,19 @@ class Inspected:
 
 
 def enabled_servers(here: ServersHere) -> list[Server]:
-    """Return the servers of the current folder that are not disabled, each name once."""
+    """Return the servers that are not disabled. Of several with the same name, only the last one counts."""
     by_name = {server.name: server for server in here.servers}
     return [server for server in by_name.values() if server.is_on]
 
 
 async def inspect_servers(servers: Sequence[Server], *, source: str, accept: bool = False) -> list[Inspected]:
-    """Inspect servers at the same time, and save the results. `source` is the name of the action."""
+    """Inspect servers at the same time, and save the results.
+
+    Args:
+        servers: The servers.
+        source: The name of the action, for the servers' logs.
+        accept: Whether the user agrees to the tools as they are now.
+    """
     return list(await asyncio.gather(*(_inspect(server, source, accept) for server in servers)))
 
 

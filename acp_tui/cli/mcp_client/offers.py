@@ -1,4 +1,4 @@
-"""Lists one kind of what servers offer, such as prompts."""
+"""Prints one kind of thing that servers offer, such as their prompts."""
 
 from __future__ import annotations
 

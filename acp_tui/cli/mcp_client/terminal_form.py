@@ -1,6 +1,6 @@
-"""Answers a server's question on the command line: field by field on a terminal, otherwise declined.
+"""Lets the user answer a server's questions on the terminal, field by field. Without one, declines them.
 
-It talks on stderr, so that stdout contains only the result.
+All output goes to stderr, so that stdout contains only the result.
 """
 
 from __future__ import annotations
@@ -31,13 +31,16 @@ MAX_DEFAULT = 60
 
 
 class TerminalForm:
-    """The questions of one run."""
+    """Asks the user the questions of servers during one run of acp-tui."""
 
     def __init__(self) -> None:
         self._lines = LineReader()
 
     async def answer(self, request: ElicitationRequest) -> FormAnswer:
-        """Ask the user. Without a terminal, decline with a message that says so."""
+        """Ask the user a server's question.
+
+        Without a terminal, decline it and print a message that says so.
+        """
         name = visible_line(request.server)
         if not is_interactive():
             question = visible_line(request.message)
@@ -122,7 +125,7 @@ class TerminalForm:
 
 
 def _label(field: Field) -> str:
-    """Return the lines above the input of a field."""
+    """Return the lines to print before the user enters the value of a field."""
     notes = [expectation(field)] if expectation(field) else []
     if field.default is not NO_VALUE:
         notes.append(f"Enter for {_default(field)}")
@@ -145,7 +148,7 @@ def _default(field: Field) -> str:
 
 
 def _entry(field: Field, text: str) -> Entry:
-    """Return what was typed as the entry of a field. Raises `EntryError`."""
+    """Parse the text that the user typed for a field. Raises `EntryError`."""
     if field.kind == "list":
         return "\n".join(part.strip() for part in text.split(","))
     if not field.choices or (not text and field.kind == "choice"):

@@ -35,7 +35,7 @@ def print_sessions() -> None:
 
 
 def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
-    """Return the lines of a table that fits into `width`.
+    """Return the lines of a table that fits into `width` columns of the terminal.
 
     Titles are truncated. If they would get too short, the agent column is omitted.
     """

@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Update the index, print what matches, and return the exit code: 1 if nothing does."""
+    """Update the index, print the matching lines, and return the exit code: 1 if nothing matches."""
     import asyncio
 
     from acp_tui.session_index.search import SessionSearch

@@ -26,14 +26,17 @@ if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod, RequestId, Session
 
 INITIALIZE_SECONDS = 300.0
-"""How long the agent may take to start: it may have to be downloaded first."""
+"""Seconds that the agent may take to start. This is long because it may have to be downloaded first."""
 OPEN_SECONDS = 60.0
 
 DECLINED: dict[str, dict[str, Any]] = {
     "session/request_permission": {"outcome": {"outcome": "cancelled"}},
     "elicitation/create": {"action": "decline"},
 }
-"""The results that decline questions an agent asks although it must not. All other requests are refused."""
+"""Results, by method, that decline an agent's questions: it must not ask any while the user signs in or out.
+
+Requests with other methods are answered with an error.
+"""
 
 
 class AgentAccount:
@@ -83,7 +86,10 @@ class AgentAccount:
             self.launch.title = self._agent.title = reported.title or reported.name or self.launch.title
 
     async def sign_in(self, method: AuthMethod) -> None:
-        """Let the agent sign in, without a timeout. Cancelling this cancels the agent's request, too."""
+        """Let the agent sign in, without a timeout.
+
+        If this is cancelled, the request to the agent is cancelled, too.
+        """
         await self._connection.authenticate(method.id)
 
     async def sign_out(self) -> None:

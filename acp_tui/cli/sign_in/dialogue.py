@@ -23,7 +23,7 @@ MAX_UNFINISHED_BYTES = 1 << 16
 
 
 def has_terminal() -> bool:
-    """Return whether questions can be asked, and programs run, on a terminal."""
+    """Return whether stdin, stdout and stderr are terminals, so that questions and programs can use them."""
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
@@ -46,7 +46,10 @@ class SignInDialogue:
         self._within_line = False  # the last line of the agent's text is not complete
 
     def agent_stderr(self, block: bytes) -> None:
-        """Print a block of the agent's stderr, when its lines are complete. Very long ones are broken."""
+        """Print the complete lines of the agent's stderr.
+
+        Keep an incomplete line until the rest arrives or it gets too long.
+        """
         *lines, self._unfinished = (self._unfinished + block).split(b"\n")
         if len(self._unfinished) > MAX_UNFINISHED_BYTES:
             lines.append(self._unfinished)
@@ -56,7 +59,7 @@ class SignInDialogue:
             self.agent_text(line.decode("utf-8", "replace").rstrip() + "\n")
 
     def agent_text(self, text: str) -> None:
-        """Print a text of the agent, which may continue the last one."""
+        """Print a text of the agent. It continues the previous text if that did not end with a line break."""
         for piece in text.splitlines(keepends=True):
             lead = "" if self._within_line else "  │ "
             _print(lead + visible_line(piece.rstrip("\r\n")), end="")
@@ -87,7 +90,7 @@ class SignInDialogue:
                 return methods[int(answer) - 1]
 
     async def may_run(self, method: AuthMethod, cwd: str) -> bool:
-        """Show the command that the agent suggests in full, and ask whether to run it.
+        """Show the complete command that the agent suggests, and ask whether to run it.
 
         Return False if the agent should sign in by itself. Raises `UserError` if the user wants neither.
         """

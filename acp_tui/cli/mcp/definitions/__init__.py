@@ -1,1 +1,1 @@
-"""The actions that change definitions of MCP servers, and how definitions are shown, found and written."""
+"""The actions that change definitions of MCP servers, and code to find, show and write definitions."""

@@ -114,7 +114,10 @@ def _addition(args: argparse.Namespace) -> Addition:
 
 
 def _program(command: list[str]) -> dict[str, Any]:
-    """Return the keys of a command. Paths relative to the current folder become absolute."""
+    """Return the keys `command` and `args` of a definition.
+
+    Paths relative to the current folder become absolute.
+    """
     here = Path.cwd()
     program, *arguments = command
     return {

@@ -1,4 +1,4 @@
-"""Writes definitions to `mcp.toml`, after showing them and asking."""
+"""Shows definitions of MCP servers to the user, asks for confirmation, and writes them to `mcp.toml`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DOWNLOADERS = ("npx", "uvx", "bunx", "pipx", "docker", "podman")
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A server to be written, and what the user should know about it."""
+    """A definition to be written to `mcp.toml`, and what the user should know about its server."""
 
     server: Server
     entry: dict[str, Any]  # the table of `mcp.toml`
@@ -66,7 +66,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: bool) -> bool:
-    """Show the definitions, ask, and write them. Return False if the user refused. Raises `UserError`."""
+    """Show the definitions, ask for confirmation, and write them. Return False if the user refuses.
+
+    Raises `UserError`.
+    """
     from acp_tui.store.mcp.own_mcp_servers import change_own_servers
 
     if as_json and not yes:
@@ -97,7 +100,7 @@ def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: b
 
 
 def _check(additions: Sequence[Addition], *, replace: bool) -> None:
-    """Raise `UserError` if a name is taken, before the user is asked."""
+    """Raise `UserError` if a server of the same name is already defined. Called before the user is asked."""
     from acp_tui.store.mcp.own_mcp_servers import read_own_servers
 
     own = read_own_servers()

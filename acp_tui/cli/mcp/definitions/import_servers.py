@@ -1,4 +1,4 @@
-"""`acp-tui mcp import`: takes over the MCP servers that other programs define. Their files are only read."""
+"""`acp-tui mcp import`: copies MCP servers that other programs define. Their files are not changed."""
 
 from __future__ import annotations
 
@@ -72,7 +72,10 @@ def _found(source: str | None) -> list[FoundServer]:
 
 
 def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:
-    """Return the server of a name. Raises `UserError` if there is none, or several different ones."""
+    """Return the server with this name.
+
+    Raises `UserError` if none has it, or if several different servers have it.
+    """
     servers = [one for one in found if one.server.name == name]
     if not servers:
         guess = closest_match(name, [one.server.name for one in found])
@@ -85,7 +88,10 @@ def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:
 
 
 def _all(found: Sequence[FoundServer], *, replace: bool) -> list[FoundServer]:
-    """Return the servers to import, the first possible one of each name. Print why others are left out."""
+    """Return the servers to import: for each name, the first one that can be imported.
+
+    Print why the others are left out.
+    """
     existing = {} if replace else read_own_servers().servers
     chosen: dict[str, FoundServer] = {}
     for one in found:

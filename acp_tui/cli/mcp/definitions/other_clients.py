@@ -22,7 +22,7 @@ MAX_BYTES = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A program whose servers can be imported."""
+    """A program whose MCP servers can be imported."""
 
     name: str  # for --from
     title: str
@@ -123,7 +123,10 @@ def _servers_in(client: Client, file: Path) -> Iterator[FoundServer]:
 
 
 def _content(file: Path) -> bytes | None:
-    """Return the content of a regular file; None if there is none. Raises `UserError`."""
+    """Return the content of a file; None if it does not exist or is not a regular file.
+
+    Raises `UserError`.
+    """
     try:
         found = file.stat()
         if not stat.S_ISREG(found.st_mode):

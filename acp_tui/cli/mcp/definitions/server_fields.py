@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server, SignInSettings
 
 DIGEST_CHARACTERS = 12
-"""How much of a digest is shown."""
+"""The number of characters of a digest that are shown."""
 
 # What may remain of a header value without its ${…} references.
 _NOT_SECRET = re.compile(r"\s*(?:bearer|basic|token)?\s*", re.IGNORECASE)
@@ -72,7 +72,7 @@ def option_fields(server: Server) -> Iterator[Field]:
 
 
 def _sign_in_text(settings: SignInSettings) -> str:
-    """Return all settings of a sign-in. Their values are part of what a user agrees to."""
+    """Return all settings of a server's sign-in, with their values, because the user agrees to them too."""
     parts = [settings.grant.replace("_", " ")]
     given = asdict(settings) | {"grant": None, "client_secret": MASK if settings.client_secret else None}
     parts += [f"{name} {value}" for name, value in given.items() if value]
@@ -117,7 +117,10 @@ def definition_json(server: Server) -> dict[str, Any]:
 
 
 def masked(values: Mapping[str, str]) -> dict[str, str]:
-    """Return environment variables or headers with possible secrets masked. References are shown."""
+    """Return environment variables or headers with possible secrets masked.
+
+    `${NAME}` references are not masked.
+    """
     return {
         name: MASK if is_secret_name(name) and not _is_harmless(value) else redact_text(value)
         for name, value in values.items()
@@ -125,7 +128,7 @@ def masked(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def _masked_words(words: Sequence[str]) -> list[str]:
-    """Return arguments with secrets masked, even those that only the preceding word marks as secret."""
+    """Return arguments with secrets masked, including the `abc` of `--token abc`."""
     try:
         return shlex.split(redact_text(shlex.join(words)))
     except ValueError:  # a quotation mark was masked
