@@ -42,7 +42,7 @@ class BlockRenderer:
 
     def __init__(self, palette: Palette, number: int | None = None, table_start: Table | None = None) -> None:
         self.last_paragraph: Paragraph | None = None
-        """The paragraph or heading that ends the section, if one does."""
+        """The section's last block if it is a paragraph or heading, otherwise None."""
         self._palette = palette
         self._number = number  # number of the first item, if the list continues from an earlier section
         self._table_start = table_start  # set if the table continues from an earlier section

@@ -18,7 +18,7 @@ _SPACE_BETWEEN_WORDS = re.compile(r"(?<=[^ \t>]) (?=[^ \t<])")  # not next to `<
 _LOOKBEHIND = 2000
 """The number of characters at the end of a text that `has_open_markup` examines."""
 _MAX_NESTING = 50
-"""The maximum number of opening marks, such as `**`, compared with a closing mark. Keeps the cost linear."""
+"""A closing mark, such as `**`, is compared with this many opening marks at most, to keep the cost linear."""
 
 
 def cut_position(text: str) -> int:

@@ -90,7 +90,10 @@ class Document:
         self._update_references(final, tail)
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of the sections at these lines exact. Lines below `first` may get new numbers."""
+        """Make the heights of the sections from line `first` to line `last` exact.
+
+        Lines below `first` may get new numbers.
+        """
         index, _ = self._heights.at(first)
         while index < len(self._layouts) and self._heights.top(index) <= last:
             layout = self._layouts[index]
@@ -233,7 +236,10 @@ class Document:
                 reset = self._reset_paragraph(index)
 
     def _reset_paragraph(self, index: int) -> int:
-        """Drop the lines of a section and of all that continue its paragraph. Return the last one's index."""
+        """Drop the drawn lines of a section and of all sections that continue its paragraph.
+
+        Return the index of the last of these sections.
+        """
         while True:
             layout = self._layouts[index]
             if isinstance(layout, TextLayout):
@@ -247,7 +253,7 @@ class Document:
 
 
 def _growing_block(tail: list[Section]) -> int | None:
-    """Return the `Section.block` of the code that is open at the end of the text; None if there is none."""
+    """Return the `Section.block` of the code block that is still open; None if there is none."""
     section = tail[-1] if tail else None
     return section.block if section and section.fence and not section.fence.closed else None
 
@@ -257,7 +263,7 @@ def _height(layout: SectionLayout) -> int:
 
 
 def _definitions(section: Section) -> References:
-    """Return the links that a section defines. Few sections define any."""
+    """Return the link definitions in a section. Few sections have any."""
     if section.kind != "text" or not any(LINK_DEFINITION.match(line) for line in section.lines):
         return {}
     return link_definitions(section.text)

@@ -85,7 +85,7 @@ class Inline:
         self._put(text[end:], style)
 
     def _link(self, node: SyntaxTreeNode, style: Style) -> None:
-        """Append the text of a link. Append the target too if it is unsafe or the text is another URL."""
+        """Append the text of a link. Append the target too if it is unsafe or the text is a different URL."""
         target = str(node.attrs.get("href", ""))
         shown = link_style(style + self._palette.link, target)
         outside, self.lines = self.lines, [[]]

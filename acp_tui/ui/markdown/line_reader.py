@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class LineReader:
-    """Joins chunks of text into lines. Where long lines are cut does not depend on the chunks."""
+    """Joins chunks of text into lines. Long lines are cut at the same places, whatever the chunks are."""
 
     def __init__(self, partial: list[str] | None = None) -> None:
         self._partial = partial or []
@@ -27,10 +27,10 @@ class LineReader:
         return LineReader(list(self._partial))
 
     def read(self, text: str, cut_position: Callable[[str], int]) -> Iterator[tuple[str, bool]]:
-        """Read more text. Return complete lines and parts of long lines, and whether each ends a line.
+        """Read more text. Yield complete lines and parts of long lines, each with True if it ends a line.
 
         `cut_position` returns the length of the first part of a long line. Its result may depend on earlier
-        parts, so it is called only after the caller has processed them.
+        parts, so it is called only after the caller has processed these.
         """
         for number, line in enumerate(text.split("\n")):
             if number:

@@ -17,7 +17,7 @@ _QUOTE_MARKS = re.compile(r"[> ]*")
 
 
 def block_start(content: str) -> str:
-    """Return the kind of block that a line without its indentation starts; "" for text."""
+    """Return the kind of block that a line starts; "" for text. `content` is the line without indentation."""
     if content[0] == ">":
         return "quote"
     if _HEADING.match(content):

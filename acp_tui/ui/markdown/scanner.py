@@ -189,7 +189,7 @@ class MarkdownScanner:
             self._begin_code(text, 0, is_fence=True).gap = False
 
     def _begins_table(self, content: str) -> bool:
-        """Start a table if this line is the delimiter row below its header. Return True if a table starts."""
+        """Start a table if this line is the delimiter row below a table header; otherwise return False."""
         section = self._open
         assert section is not None
         if "|" not in content or not TABLE_DELIMITERS.match(content):
@@ -271,7 +271,7 @@ class MarkdownScanner:
         self._append(text if self._open.kind == "rest" else content)
 
     def _begin_in_quote(self, *, gap: bool) -> Section:
-        """Continue the open quote in a new section that starts with a block of its own."""
+        """Continue the open quote in a new section, which starts with a new block."""
         section = self._begin("text", gap=gap)
         section.quote = True
         section.continues = "quote"

@@ -40,8 +40,8 @@ class ListItem:
 class Section:
     """A paragraph, heading, list item or quote, or part of a table, of a code block or of a long paragraph.
 
-    Kinds: "text" is Markdown blocks; "rest" is the remainder of a paragraph, so only inline markup;
-    "plain" is not Markdown. Only lines of code include their line ends.
+    The kind "text" holds Markdown blocks, and "rest" the remainder of a cut paragraph, which has only inline
+    markup; "plain" is text other than Markdown. Of all `lines`, only those of code include their line ends.
     """
 
     kind: Kind

@@ -50,7 +50,10 @@ class OpenLine:
         return replace(self, spans=rows[-1], prefix=prefixes[-1]).leave_to_next(drawn, separator)
 
     def leave_to_next(self, lines: list[Spans], separator: str) -> tuple[list[Spans], OpenLine]:
-        """Remove this line from the end of `lines` unless it is complete. The next section draws it."""
+        """Leave this line to the next section: remove it from the end of `lines` unless it is complete.
+
+        Return the remaining lines, and the line that the next section continues.
+        """
         if separator == "\n" or sum(len(span.text) for span in self.spans) > MAX_OPEN_LINE_LENGTH:
             return lines, replace(self, spans=[], prefix=self.next_prefix)
         space = [Segment(separator, self.style)] if separator else []

@@ -70,7 +70,7 @@ class Table:
         return lines
 
     def columns(self, width: int) -> tuple[list[int], bool]:
-        """Return the width of each column, and whether no text needs to wrap.
+        """Return the width of each column, and True if no text needs to wrap.
 
         The list of widths is empty if the columns do not fit at all.
         """

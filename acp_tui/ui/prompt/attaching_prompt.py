@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 CLIPBOARD_WORKERS = "clipboard"
-"""Group of the app's workers that write to the clipboard."""
+"""Name of the worker group for writing to the clipboard."""
 NOTHING_TO_PASTE = "Nothing to paste. Your terminal's own paste key may work."
 
 
@@ -70,7 +70,7 @@ class AttachingPrompt(Vertical):
         self._files.images_refused = reason
 
     def attachments_in(self, text: str) -> Sequence[Attachment]:
-        """Return the attachments of a text."""
+        """Return the attachments whose tokens occur in a text."""
         self._attachments.forget_existing_paths()
         return self._attachments.in_text(text)
 

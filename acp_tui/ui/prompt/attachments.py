@@ -151,7 +151,10 @@ class Attachments:
             number += 1
 
     def pasted_image(self, text: str) -> str | None:
-        """Return the mention of an image whose path was pasted, as when a file is dropped; otherwise None."""
+        """Return a mention if the pasted text is the path of an image; otherwise None.
+
+        Terminals paste the path of a file that is dropped on them.
+        """
         text = text.strip()
         if len(text) > 4096 or "\n" in text or not text.lower().rstrip("'\"").endswith(IMAGE_SUFFIXES):
             return None
@@ -174,7 +177,7 @@ class Attachments:
         return bool(self._kept or self._picked)
 
     def in_text(self, text: str) -> list[Attachment]:
-        """Return the attachments of a text, in order."""
+        """Return the attachments whose tokens occur in a text, in order."""
         found: list[tuple[int, Attachment]] = [
             (mention.start, self._resource(mention.file) or mention.file)
             for mention in find_mentions(text, self.exists)
@@ -205,7 +208,7 @@ class Attachments:
 
 
 def _parse_block(block: Mapping[str, Any]) -> KeptAttachment | None:
-    """Read an image, output or earlier conversation from a prompt's block, without its token; else None."""
+    """Return the attachment in a content block of a prompt, with an empty token; None if there is none."""
     if block.get("type") == "image" and not block.get("uri") and block.get("data"):
         with suppress(ValueError):  # redaction in the log may have damaged the data
             return Picture("", b64decode(block["data"], validate=True), block.get("mimeType") or "")
@@ -238,5 +241,5 @@ def _name(attachment: CommandOutput | EmbeddedText | EarlierConversation) -> str
 
 
 def _one_word(uri: str) -> str:
-    """Return a URI without brackets and spaces, as it can stand in a token."""
+    """Replace brackets and spaces in a URI, so that it can be part of a token."""
     return re.sub(r"[\[\]\s]+", "_", visible_line(uri))

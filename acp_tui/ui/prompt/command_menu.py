@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CommandMenu(Menu):
-    """Opens while the typed text can be the start of a command."""
+    """A menu that is open while the typed text may be the start of a command."""
 
     TITLE = "commands"
 
@@ -84,7 +84,7 @@ class CommandMenu(Menu):
             self.close()
 
     def dismiss(self) -> None:
-        """Close the menu until another command is started."""
+        """Close the menu until the user starts to type another command."""
         self._dismissed = True
         self.close()
 

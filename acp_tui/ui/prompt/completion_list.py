@@ -28,9 +28,9 @@ MAX_ROWS = 8
 DETAIL_ROWS = 3
 """Maximum lines below the items for the full description of the selected one."""
 MIN_ROWS = 5
-"""The number of lines reserved for items before the description gets any."""
+"""The number of lines reserved for items. The full description gets only lines beyond these."""
 GAP_CELLS = 3
-"""Cells before a name, and between name and description."""
+"""Cells before a name, and between a name and its description."""
 NAME_SHARE = 0.45
 """Maximum share of the width for names and hints; the rest is for descriptions."""
 

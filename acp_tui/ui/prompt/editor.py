@@ -218,7 +218,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
     def _outside_token(self, location: Location, *, after: bool) -> Location:
         """Return the location, but if it is inside a token, the token's start, or its end if `after` is true.
 
-        The row may not exist: Textual deletes the last line up to the start of the following one.
+        The row might not exist: Textual deletes the last line up to the start of the following one.
         """
         row, column = location
         if row >= self.document.line_count:

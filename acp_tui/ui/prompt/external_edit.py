@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def edit_externally(widget: Widget, text: str) -> str:
-    """Return the text as the user left it in $EDITOR. If that fails, say why and return it unchanged."""
+    """Let the user edit a text in $EDITOR, and return it. If that fails, show why and return it unchanged."""
     try:
         command = editor_command(os.environ)
         with release_terminal(widget.app):

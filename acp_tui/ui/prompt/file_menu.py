@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from acp_tui.ui.prompt.file_search import FileIndex
 
 SLICE_SECONDS = 0.004
-"""Seconds of searching before other events, such as keys, are handled."""
+"""Seconds of searching at a time, between which other events, such as key presses, are handled."""
 FIRST_RESULTS_SECONDS = 0.05
-"""Seconds after which the matches found so far are shown."""
+"""If a search takes longer than these seconds, the matches found so far are shown."""
 RETRY_SECONDS = 0.05
-"""Seconds before the next search while the list of files still grows."""
+"""Seconds before the search is repeated while the list of files is still growing."""
 MAX_RESOURCES = 20
 """The maximum number of resources in the menu."""
 
 
 class FileMenu(Menu):
-    """Searches in the background, so that typing is never delayed, however many files there are."""
+    """A menu that searches files in the background, so that typing is never delayed by their number."""
 
     TITLE = "files"
 
@@ -89,7 +89,7 @@ class FileMenu(Menu):
         return sorted(found, key=lambda name: not name.lower().startswith(low))[:MAX_RESOURCES]
 
     async def _search_files(self) -> None:
-        """Search, and search again while the list of files grows."""
+        """Search, and repeat the search while the list of files is still growing."""
         while (search := self._search) is not None:
             search_start = slice_start = perf_counter()
             shown = False
@@ -169,7 +169,7 @@ class FileMenu(Menu):
         return Completion(start, f"{self._attachments.add_mention(path, mention.lines)} ")
 
     def dismiss(self) -> None:
-        """Close the menu until another mention is started."""
+        """Close the menu until the user starts to type another mention."""
         self._dismissed = True
         self._stop()
 

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     Filter = Callable[[Sequence[int], Sequence[str], Sequence[str]], list[int]]
-    """Gets file indexes with their paths and base names; returns the indexes of matching files."""
+    """Gets the indexes, paths and base names of files, and returns the indexes of those that match."""
 
 MAX_HITS = 100
 """Maximum number of matches."""
 PATHS_PER_STEP = 2000
 ALL, MANY, FEW = 1 << 30, 5000, 1000
-"""The number of matches after which a pass ends. Passes for poor matches need not find all."""
+"""The numbers of matches after which a pass ends. Passes for poor matches need not find all matches."""
 
 
 class FileIndex(Protocol):
@@ -52,7 +52,7 @@ class FileSearch:
         self._steps = self._search()
 
     def _covers(self, later: FileSearch) -> bool:
-        """Return True if this search has found every match of the later one."""
+        """Return True if this search has found all files that the later one can match."""
         return (
             self._found_all
             and self.files is later.files
@@ -111,9 +111,9 @@ class FileSearch:
 
 
 def _passes(wanted: str, changed: Collection[str]) -> Iterator[tuple[Filter, int]]:
-    """Yield the filter of each pass, best matches first, with the number of matches that ends the pass.
+    """Yield the filter of each pass, the one for the best matches first, and how many matches end the pass.
 
-    A text with a slash is compared with the start of the path, any other with the base name first.
+    First, a text with a slash is compared with the start of the path, and any other text with the base name.
     """
     if not wanted:
         folded = {path.lower() for path in changed}

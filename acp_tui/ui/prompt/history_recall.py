@@ -32,9 +32,9 @@ class Recall:
         return self._index < len(self._texts) - 1
 
     def move(self, step: int, current: str) -> str | None:
-        """Return the previous (-1) or next (1) prompt; None if there is none.
+        """Move to the previous (-1) or next (1) prompt and return it; None if there is none.
 
-        `current` is the text in the editor. It is kept as the edited version of the prompt shown now.
+        `current` is the text in the editor. It is kept as the edited version of the prompt shown so far.
         """
         if not self._texts:
             self._texts = [*self._get_entries(), current]

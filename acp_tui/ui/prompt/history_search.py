@@ -78,7 +78,7 @@ class HistorySearch(Popup):
             yield HistoryInput(select_on_focus=False)
 
     def on_mount(self) -> None:
-        """Show all prompts and focus the input."""
+        """Focus the input, and list the latest prompts."""
         self.screen.set_focus(self.query_one(HistoryInput))  # immediately, because the next key belongs to it
         self._search("")
 

@@ -30,12 +30,12 @@ class Menu(Popup):
     def completion(self, *, final: bool) -> Completion | None:
         """Return the completion for the selected item; None if it cannot be used.
 
-        With `final` the user accepts the item as it is; otherwise a folder can be completed further.
+        If `final`, the user accepts the item as it is. Otherwise a folder can be completed further.
         """
 
     @abstractmethod
     def dismiss(self) -> None:
-        """Close the menu until something else is typed."""
+        """Close the menu until the user starts to type something else to complete."""
 
     def move(self, step: int) -> None:
         """Select another item, `step` positions away."""

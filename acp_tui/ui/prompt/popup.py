@@ -18,7 +18,7 @@ BORDER_ROWS = 1
 
 
 class Popup(Vertical):
-    """Shows a list of items; subclasses decide what they are."""
+    """Base class of popups that show a list of items above the prompt."""
 
     DEFAULT_CSS = """
     Popup {
@@ -34,7 +34,7 @@ class Popup(Vertical):
     EXTRA_ROWS = 0
     """Number of lines besides the list."""
     TITLE = ""
-    """What the items are, in the plural, for the title in the border."""
+    """What the items are, such as "files", for the title in the border."""
 
     def compose(self) -> ComposeResult:
         yield CompletionList()

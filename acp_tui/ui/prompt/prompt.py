@@ -38,7 +38,7 @@ MAX_TITLE_CELLS = 60
 """The maximum width of an agent's title in the placeholder, in cells."""
 
 MARKERS = {False: "❯", True: "$"}
-"""The sign before the text, by whether it is a shell command."""
+"""The sign before the text. The key is True for a shell command."""
 
 
 class Prompt(AttachingPrompt):
@@ -68,7 +68,7 @@ class Prompt(AttachingPrompt):
     """The agent's title in the placeholder."""
 
     class Request(Message):
-        """Base class of what the user does with the prompt."""
+        """Base class of the messages about what the user does with the prompt."""
 
     class Submitted(Request):
         """The user submitted a prompt, to be sent or queued."""
@@ -79,7 +79,7 @@ class Prompt(AttachingPrompt):
             self.attachments = attachments
 
     class SendNow(Request):
-        """The user wants to send now, even during a turn. An empty text means the first queued prompt."""
+        """The user wants to send the prompt now, or the first queued one if `text` is empty."""
 
         def __init__(self, text: str, attachments: Sequence[Attachment]) -> None:
             super().__init__()
@@ -102,10 +102,10 @@ class Prompt(AttachingPrompt):
             self.argument = argument  # what was typed after the name
 
     class ResumeQueue(Request):
-        """The user pressed Enter in an empty prompt: a paused queue continues."""
+        """The user pressed Enter in an empty prompt: resume the queue if it is paused."""
 
     class EditLastQueued(Request):
-        """The user wants to edit the last queued prompt; the receiver calls `load`."""
+        """The user wants to edit the last queued prompt; the receiver calls `load` with its text."""
 
     class DraftChanged(Request):
         """The draft changed. Posted at intervals while typing, and immediately when the prompt was sent."""
@@ -267,7 +267,7 @@ class Prompt(AttachingPrompt):
             self.post_message(self.SendNow(*self._take_text()))
 
     def _use_server_prompt(self) -> bool:
-        """Request an MCP server's prompt if the text is the command for it; return False if it is not.
+        """Request an MCP server's prompt if the text is the command for one; otherwise return False.
 
         The command stays in the editor until the prompt replaces it.
         """
@@ -277,7 +277,7 @@ class Prompt(AttachingPrompt):
         return command is not None
 
     def _run_command(self) -> bool:
-        """Run the text if it is a shell command; return False if it is not."""
+        """Run the text if it is a shell command; otherwise return False."""
         if not self._editor.is_command:
             return False
         if self.text[1:].strip():
@@ -311,7 +311,7 @@ class Prompt(AttachingPrompt):
             self.history.add(text)
 
     def action_up(self) -> None:
-        """Move the cursor up. In an empty prompt, edit the last queued prompt or recall the previous one."""
+        """Move the cursor up. In an empty prompt, edit the last queued prompt or recall an earlier prompt."""
         editor = self._editor
         if editor.is_empty and self.queued_count:
             self.post_message(self.EditLastQueued())
@@ -321,7 +321,7 @@ class Prompt(AttachingPrompt):
             editor.action_cursor_up()
 
     def action_down(self) -> None:
-        """Move the cursor down. From the last row of a recalled prompt, recall the next one."""
+        """Move the cursor down. From the last row of a recalled prompt, recall the following prompt."""
         if self._editor.on_last_row and self._recall.active:
             self._recall_prompt(1)
         else:
