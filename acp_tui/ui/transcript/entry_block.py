@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class EntryBlock:
-    """One entry, with a body if it has been near the viewport."""
+    """One entry. It has a body (its drawn content) only if it has been near the viewport."""
 
     entry: Entry
     folded: bool | None = None  # as the user chose; None: as usual for its kind
     body: Body | None = None  # None: never drawn or outdated, so the height is an estimate
     gap: int = 0  # blank lines above it
     painted: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)
-    """Cached lines by number: the strip from the body, and that strip with margin and filters."""
+    """Cached lines, by number: the strip from the body, and the same strip with margin and colour filters."""
 
     def forget(self) -> None:
-        """Drop the body after a change of width, theme or fold."""
+        """Drop the body, because the width, the theme or the fold has changed."""
         self.body = None
         self.painted.clear()
 
 
 def gap_between(before: Entry | None, entry: Entry) -> int:
-    """Return the number of blank lines between two entries. It stays the same when the user folds them."""
+    """Return the number of blank lines between two entries. Folding does not change it."""
     if before is None:
         return 1
     above, below = kind_of(before).spacing, kind_of(entry).spacing

@@ -1,8 +1,8 @@
 """The entries of a transcript below each other: their bodies, their heights, and what is at a given row.
 
 Only entries near the viewport get a body. All others have an estimated height, which is corrected when they
-come near. To *settle* lines is to make their exact heights known. That can move them, so methods that settle
-a screen return the row at which it now begins.
+come near. To *settle* lines is to make their exact heights known. That can move lines, so methods that settle
+a screen return the row at which the screen begins afterwards.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_SETTLE_PASSES = 8
-"""The maximum number of passes to settle a screen. Each correction can bring other entries onto it."""
+"""The maximum number of passes to settle a screen: each pass can bring other entries onto the screen."""
 DEFAULT_WIDTH = 80
 """The width, in cells, for estimates before the real one is known."""
 
@@ -57,11 +57,11 @@ class EntryLayout:
         return self.heights.total
 
     def index_of(self, entry_id: int | None) -> int | None:
-        """Return the index in `blocks` of the entry with this id; None if it is not there."""
+        """Return the index in `blocks` of the entry with this id; None if there is no such entry."""
         return None if entry_id is None else self._indexes.get(entry_id)
 
     def index_of_host(self, entry: Entry) -> int | None:
-        """Return the index of the entry that shows this one as a part of itself; None if none does."""
+        """Return the index of the entry inside which this entry is shown; None if it is shown on its own."""
         host = kind_of(entry).shown_in(entry, self.session)
         return self.index_of(host.id) if host is not None else None
 
@@ -90,7 +90,7 @@ class EntryLayout:
             self.settle(index)
 
     def _widen_gaps(self, index: int) -> None:
-        """Add blank lines around an entry that now shows more than its title. They are never removed."""
+        """Add blank lines around an entry that now shows more than its title. Never remove blank lines."""
         for number in range(max(1, index), min(index + 2, len(self.blocks))):
             block = self.blocks[number]
             missing = gap_between(self.blocks[number - 1].entry, block.entry) - block.gap
@@ -183,7 +183,7 @@ class EntryLayout:
             self._measure(index)
 
     def settle_end(self, page: int) -> int:
-        """Settle the last `page` rows. Return the number of the first of them."""
+        """Settle the last `page` rows. Return the number of the first of these rows."""
         room, index = page, len(self.blocks) - 1
         while index >= 0 and room > 0:
             before = -1
@@ -214,7 +214,7 @@ class EntryLayout:
         return y
 
     def settle_above(self, y: int, lines: int) -> int:
-        """Settle this number of lines above row `y`. Return the row's new number."""
+        """Settle the `lines` lines above row `y`. Return the new number of that row."""
         anchor = self.anchor_at(y)
         if anchor is None:
             return y
@@ -248,7 +248,7 @@ class EntryLayout:
         return Anchor(index, line, gap=block.gap, inside=inside, body=block.body)
 
     def running(self, y: int, page: int) -> list[int]:
-        """Return the rows that show the duration of a running entry, among the `page` rows from `y` on."""
+        """Return those of the `page` rows from row `y` on that show the duration of a running entry."""
         rows: list[int] = []
         index, line = self.heights.at(y)
         row = y - line

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 CURSOR_MARGIN = 1
 """Cells reserved at the left for the cursor bar."""
 STRAY_MARK = "┊"
-"""Marks entries that came outside a turn, or after the user had stopped it."""
+"""Marks entries that came outside a turn, or after the user had stopped the turn."""
 MAX_CACHED_LINES = 500
 """The maximum number of painted lines to cache per entry: a few screens."""
 
 
 class LinePainter:
-    """Turns the drawn lines of entries into painted lines for the screen, and caches these."""
+    """Turns the drawn lines of entries into painted lines for the screen, and caches the painted lines."""
 
     def __init__(self, layout: EntryLayout) -> None:
         self._layout = layout
@@ -42,7 +42,7 @@ class LinePainter:
         self.cursor: int | None = None
         """The id of the entry with the cursor bar; None if no entry has it.
 
-        Whoever moves the bar must clear `EntryBlock.painted` of both entries.
+        Code that moves the bar must clear `EntryBlock.painted` of the entries that lose or get the bar.
         """
         self.line_style = LineStyle(Style(), 0, TRANSPARENT, [])
         """The style and width of lines, as set by the last call of `use`."""
@@ -75,7 +75,7 @@ class LinePainter:
         return line_style.apply_filters(strip.apply_offsets(0, anchor))
 
     def _base_line(self, block: EntryBlock, line: int) -> Strip:
-        """Paint a line without matches and selection. Use the cached line if the body's strip is the same."""
+        """Paint a line without matches and selection, or return it from the cache if it has not changed."""
         assert block.body is not None
         source = block.body.line(line)
         cached = block.painted.get(line)

@@ -1,4 +1,4 @@
-"""How far the user has seen the conversation. Changes of entries above do not count as new lines."""
+"""How far the user has seen the conversation, to count the lines that were added since."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class ReadMarker:
     def lines_since(self, layout: EntryLayout) -> int:
         """Return the number of lines added after the marker.
 
-        Lines that an unchanged entry gains by unfolding or resizing do not count.
+        Counts the lines of new entries, and those by which the last entry before the marker has grown. Lines
+        that only unfolding or resizing adds do not count.
         """
         if len(layout) < self.entries:
             return 0

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class ScrollExtent:
     """Updates the scrollable height of a view.
 
-    Assigning `virtual_size` would lay out the whole screen again in every frame. Painting the scrollbar
-    takes longer than painting the page, so `update` paints it only when its thumb looks different.
+    Assigning Textual's `virtual_size` instead would lay out the whole screen again in every frame. Painting
+    the scrollbar takes longer than painting a page of text, so it is painted only if its thumb has changed.
     """
 
     def __init__(self, view: ScrollView) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.view import TranscriptView
 
 _MARKS = re.compile(r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)")
-"""Matches Markdown marks that are not displayed: around words, but not inside (`snake_case`, `2*3`)."""
+"""Matches Markdown marks that are not displayed: those around words, not those inside, as in `snake_case`."""
 
 
 class TranscriptSearch:
@@ -71,7 +71,7 @@ class TranscriptSearch:
         return True
 
     def move_to(self, entry_id: int) -> None:
-        """Move to the first line of an entry with a match; if none matches, to the entry's beginning."""
+        """Move to the first line with a match in an entry; if no line matches, to the entry's first line."""
         self._count()
         self._show(entry_id, 0, self._lines(entry_id)[0])
 
@@ -82,9 +82,9 @@ class TranscriptSearch:
         self._view.refresh()
 
     def _candidate(self, step: int) -> tuple[int, int]:
-        """Return the entry to move to, by id, and the index of a match among those in that entry.
+        """Return the id of the entry to move to, and the index of the match in that entry.
 
-        If the index is out of range, the match to move to is in the neighbouring entry.
+        If the index is out of range, the match is in the next or previous entry.
         """
         if self._current is not None and self._current[0] in self._counts:
             entry, match = self._current
@@ -97,7 +97,7 @@ class TranscriptSearch:
         return entries[(entries.index(entry) + step) % len(entries)]
 
     def _lines(self, entry_id: int) -> list[int]:
-        """Return the numbers of an entry's drawn lines with a match, unfolding the entry if necessary.
+        """Return the numbers of the drawn lines with a match in an entry. Unfold the entry if necessary.
 
         If no drawn line contains a match, return `[0]`: the match is in an omitted part, or spans two lines.
         """

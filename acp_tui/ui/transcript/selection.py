@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.entry_layout import EntryLayout
 
 LINE_NUMBER_BITS = 20
-"""The number of bits of the line number in a selection row: `entry id << LINE_NUMBER_BITS | line`.
+"""The number of bits for the line number in a selection row, `entry id << LINE_NUMBER_BITS | line`.
 
-Selections in the transcript use such rows, because they stay the same when the transcript scrolls.
+Selections in the transcript use such rows instead of screen rows, because scrolling does not change them.
 """
 MAX_ENTRY_LINES = 1 << LINE_NUMBER_BITS
 """An upper bound of the number of lines of an entry."""
@@ -25,7 +25,7 @@ def selection_row(block: EntryBlock, line: int) -> int:
 
 
 def selected_lines(layout: EntryLayout, selection: Selection, margin: int) -> list[str]:
-    """Return the selected text as drawn, by lines, without the `margin` cells at the left."""
+    """Return the lines of the selected text as drawn, without the `margin` cells at the left."""
     blocks = layout.blocks
     if not blocks:
         return []

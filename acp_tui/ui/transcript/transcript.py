@@ -54,8 +54,8 @@ class Transcript(TranscriptView):
     async def on_key(self, event: events.Key) -> None:
         """Run a key's binding, or forward typed text to the prompt.
 
-        After one forwarded character, the following ones are forwarded even if they are bound here, because
-        the rest of a word may arrive before the prompt has the focus.
+        After a forwarded character, the next ones are forwarded even if they are bound here: the rest of a
+        word may arrive before the prompt has the focus.
         """
         text = (event.is_printable and event.character) or ""
         if not (text and self._typing) and forward_typeahead(self, event):
@@ -91,7 +91,7 @@ class Transcript(TranscriptView):
     def move_cursor(self, step: int, landmark: str | None = None) -> bool:
         """Move to the next (1) or previous (-1) entry. Return False if there is none.
 
-        `landmark` is "prompt", "tool" or "error"; None means any entry.
+        `landmark` limits this to entries of one kind: "prompt", "tool" or "error".
         """
         indexes = range(len(self.entry_layout))
         start = self._start_index(step)
@@ -104,9 +104,9 @@ class Transcript(TranscriptView):
         return False
 
     def _start_index(self, step: int) -> int:
-        """Return the index of the entry from which to move: that at the cursor if it is visible.
+        """Return the index from which to move: that of the entry at the cursor, if this entry is visible.
 
-        Otherwise, return the index just before (step 1) or just after (-1) those of the visible entries.
+        Otherwise, return the index just before the visible entries (step 1) or just after them (-1).
         """
         top = self.scroll_offset.y
         first, last = (self.entry_layout.heights.at(row)[0] for row in (top, top + self.size.height - 1))
@@ -118,7 +118,7 @@ class Transcript(TranscriptView):
     def action_jump(self, landmark: str, step: int) -> None:
         """Move to the next (1) or previous (-1) prompt, tool call or error.
 
-        Rings the bell if there is none.
+        Ring the bell if there is no such entry.
         """
         if landmark == "prompt":
             self.jump_to_prompt(step)
@@ -128,8 +128,8 @@ class Transcript(TranscriptView):
     def jump_to_prompt(self, step: int) -> bool:
         """Show the next (1) or previous (-1) prompt at the top, with the cursor on it.
 
-        After the last prompt, follow the end. Return False if the end is shown. Ring the bell if there is no
-        prompt in this direction.
+        From the last prompt, the next step is the end. Ring the bell if there is nowhere to go. Return False
+        if the view is at the end afterwards, else True.
         """
         is_at_end = self.following and self.cursor is None
         if not (step > 0 and is_at_end) and self.move_cursor(step, "prompt"):

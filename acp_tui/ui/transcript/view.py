@@ -134,11 +134,11 @@ class TranscriptView(ScrollView, can_focus=True):
         self._arrange(anchor)
 
     def _anchor(self) -> Anchor | None:
-        """Return the line at the top of the viewport, to keep it in place; None if there are no entries."""
+        """Return an anchor for the line at the top of the viewport; None if there are no entries."""
         return self.entry_layout.anchor_at(self.scroll_offset.y)
 
     def _arrange(self, anchor: Anchor | None) -> None:
-        """Update heights after a change. Then show the end if the view follows it, else the anchor."""
+        """Update heights after a change. Then show the end if the view follows the end, else the anchor."""
         layout, page = self.entry_layout, self.size.height
         if not layout.width or not page:
             return
@@ -195,7 +195,7 @@ class TranscriptView(ScrollView, can_focus=True):
             self._jump(max(0, y - self.size.height // 4))
 
     def scroll_to_top(self, entry_id: int | None) -> None:
-        """Scroll an entry to the top, or as far up as what follows it allows."""
+        """Scroll an entry to the top of the viewport, or as far up as the end of the transcript allows."""
         index = self.entry_layout.index_of(entry_id)
         if index is not None:
             self.entry_layout.settle_lines(index, 0, self.size.height)
@@ -300,7 +300,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self.watch_cursor(None, self.cursor)
 
     def on_click(self, event: events.Click) -> None:
-        """Open the clicked link, or fold the entry whose first line was clicked."""
+        """Open the clicked link, or fold or unfold the entry if the start of its first line was clicked."""
         if (link := event.style.meta.get("link")) is not None:
             event.stop()
             self.post_message(self.LinkClicked(str(link)))

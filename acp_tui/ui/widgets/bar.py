@@ -33,7 +33,7 @@ class Bar(Widget):
         self._right = right
 
     def show(self, left: Spans | None = None, right: Spans | None = None) -> None:
-        """Replace the parts; None keeps the current one."""
+        """Replace one or both parts; None keeps the current part."""
         self._left = self._left if left is None else left
         self._right = self._right if right is None else right
         self.refresh()

@@ -44,7 +44,7 @@ class BodyScroller(ScrollView):
         self._heights = Heights()
 
     def show(self, make: BodyFactory) -> None:
-        """Replace the bodies by those that `make` returns for a width."""
+        """Replace the bodies. `make` gets the width and returns the new bodies."""
         self._make = make
         self._width = 0
         if self.inner_width:
@@ -52,7 +52,7 @@ class BodyScroller(ScrollView):
         self.refresh(layout=True)
 
     def update(self) -> None:
-        """Update bodies that have grown. If the view is at the end, it stays there."""
+        """Update bodies that have grown. If the view is at the end, it stays at the end."""
         at_end = self.scroll_offset.y >= self.max_scroll_y
         if not all(body.update() for body in self._bodies):
             self._bodies = list(self._make(self._width))
@@ -69,11 +69,11 @@ class BodyScroller(ScrollView):
 
     @property
     def inner_width(self) -> int:
-        """The width without the scrollbar."""
+        """The width without the scrollbar, in cells."""
         return self.scrollable_content_region.width
 
     def height_at(self, width: int) -> int:
-        """Return the height of all bodies at a width, and draw them at that width from now on."""
+        """Return the height of all bodies at a width, and use this width from now on."""
         width = max(MIN_WIDTH, width)
         if width != self._width:
             self._width = width
@@ -111,7 +111,7 @@ class BodyScroller(ScrollView):
         return "\n".join(lines), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002  # Textual's signature
-        """Draw the changed selection."""
+        """Redraw with the changed selection."""
         self.refresh()
 
     def copy_text(self) -> str:

@@ -45,9 +45,9 @@ class FindLine(Horizontal):
         """The user closed the search."""
 
     def open(self) -> None:
-        """Show the line with the previous search text and focus it.
+        """Show the line with the previous search text and focus its input.
 
-        Its children are created at first use, because creating them would slow down every start.
+        The children of the line are created at first use, because creating them would slow down every start.
         """
         self._create_children()
         if not self.shown and self.needle:

@@ -29,10 +29,10 @@ PAIRED_KEYS = {
 
 @runtime_checkable
 class DynamicLabels(Protocol):
-    """A screen or widget in which what a key does depends on the state."""
+    """A screen or widget with keys whose labels depend on its state."""
 
     def label_of(self, key_id: str) -> str | None:
-        """Return what the key does now, in one or two words; None to use the label in the table of keys."""
+        """Return what the key does now, in one or two words; None if its usual label applies."""
 
 
 class _Item(NamedTuple):
@@ -47,7 +47,7 @@ class _Item(NamedTuple):
 
 
 class KeyBar(Widget):
-    """Shows the active bindings of the focused widget and its screen. A click runs the action."""
+    """Shows the active bindings of the focused widget and its screen. A click on a key runs its action."""
 
     DEFAULT_CSS = """
     KeyBar {

@@ -19,7 +19,7 @@ SELECTED_SIGN = "❯"
 
 
 def draw_row(spans: Iterable[Segment], width: int, base: Style, selected: Style | None = None) -> Strip:
-    """Draw a row in exactly `width` cells. `selected` is the style if the row is selected, else None."""
+    """Draw a row in exactly `width` cells. Pass the style `selected` only for a selected row."""
     strip = Strip(spans).crop_extend(0, width, None)
     if selected is None:
         return strip.apply_style(base)

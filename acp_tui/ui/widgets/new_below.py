@@ -21,7 +21,7 @@ RIGHT_MARGIN = 2
 
 
 class NewBelow(Static):
-    """A mark over the end of the transcript's last visible line; a click scrolls to the end."""
+    """A mark at the right end of the transcript's last visible line. A click on it scrolls to the end."""
 
     DEFAULT_CSS = """
     NewBelow {

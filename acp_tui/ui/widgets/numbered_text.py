@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 GUTTER = 3
-"""The cells beside the line numbers: a mark, and two blanks."""
+"""The number of cells beside the line number: one for a mark before it, and two blanks after it."""
 
 
 class NumberedText:
-    """A text whose lines are wrapped at the width, even inside words. Any character is safe."""
+    """A text whose lines are wrapped at the width, even inside words. It may contain any character."""
 
     def __init__(
         self, text: str, path: str, palette: Palette, width: int, *, marked: int | None = None
@@ -50,7 +50,7 @@ class NumberedText:
         return self._heights.top(max(0, min(line, len(self._source)) - 1))
 
     def line(self, number: int) -> Strip:
-        """Draw one row."""
+        """Draw one row. A row is a wrapped line, or a part of one."""
         index, part = self._heights.at(number)
         if index != self._last_wrapped[0]:
             spans = self._colours.spans(index + 1, self._source[index])

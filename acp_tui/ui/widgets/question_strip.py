@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class QuestionStrip(Bar):
-    """Says who asks for what, and which key answers. Hidden unless `show_question` was called."""
+    """Shows a question and the key to answer it. Hidden until `show_question` is called."""
 
     DEFAULT_CSS = """
     QuestionStrip { height: 1; display: none; padding: 0 1; }
     """
 
     class Clicked(Message):
-        """The user clicked the line to answer."""
+        """The user clicked the line, in order to answer the question."""
 
     def __init__(self) -> None:
         super().__init__([])
 
     def show_question(self, question: str, key: str, position: str, palette: Palette) -> None:
-        """Show a question and the key to answer it. `position` may be empty, or for example "1 of 3"."""
+        """Show a question and the key to answer it. `position`, such as "1 of 3", can be empty."""
         self.show(
             [Segment("? ", palette.warning), Segment(question, palette.warning)],
             [

@@ -31,7 +31,7 @@ EXCERPT_CHARS = 400
 
 
 class QueueStrip(Widget, can_focus=True):
-    """Shows a line for each queued prompt; hidden if there are none. Disabled in a read-only session."""
+    """Shows a line for each queued prompt; hidden if the queue is empty. Disabled in a read-only session."""
 
     DEFAULT_CSS = """
     QueueStrip {
@@ -65,7 +65,7 @@ class QueueStrip(Widget, can_focus=True):
         """Remove this prompt from the queue."""
 
     class Leave(Message):
-        """The user left the queue for the input."""
+        """The user moved from the queue to the input."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
         super().__init__(id=id)
@@ -138,7 +138,7 @@ class QueueStrip(Widget, can_focus=True):
             self.refresh()
 
     def label_of(self, key_id: str) -> str | None:
-        """Return "stop and send" as the label of the send key if sending now would stop the turn."""
+        """Return the label of the send key if sending now would stop the turn; otherwise None."""
         return "stop and send" if key_id == "queue.send_now" and self.send_now_stops else None
 
     def action_edit(self) -> None:

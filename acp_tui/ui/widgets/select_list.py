@@ -121,7 +121,7 @@ class SelectList(ScrollView):
             self.selected = (start + step) % len(self._rows)
 
     def height_at(self, width: int) -> int:
-        """Wrap the rows to a width, and return the number of lines."""
+        """Wrap the rows at a width, and return the number of lines."""
         if width != self._width and width > 0:
             self._width = width
             self._lines = []
@@ -135,7 +135,7 @@ class SelectList(ScrollView):
         return len(self._lines)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Return the number of lines."""
+        """Return the number of lines of all rows."""
         return self.height_at(width)
 
     def on_resize(self) -> None:

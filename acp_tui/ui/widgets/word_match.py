@@ -1,7 +1,7 @@
 """Filters texts by typed words: whole words rank before prefixes, and prefixes before other substrings.
 
-A text matches if it contains all typed words. If none does, texts that contain the typed
-letters in order match.
+A text matches if it contains all typed words. If no text does, those that contain the typed letters in order
+match.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Rank = tuple[int, int]
-"""The quality of a match (smaller is better), and the index of the field with the match."""
+"""How good a match is (smaller is better), and the index of the field with the match."""
 
 
 def word_rank(query: str, *fields: str) -> Rank | None:
     """Return the rank of the worst match among the words of `query`; None if a word occurs in no field.
 
-    The most important field must come first.
+    Pass the most important field first: of equally good matches, the one in the earlier field wins.
     """
     ranks: list[Rank] = []
     for typed in query.lower().split():
@@ -49,7 +49,7 @@ def _rank(typed: str, text: str) -> int | None:
 def best_matches(query: str, items: Sequence[Item], fields: Callable[[Item], Sequence[str]]) -> list[Item]:
     """Return the matching items, best first.
 
-    If none matches, return those whose first field contains the letters of the query in order.
+    If no item matches, return those whose first field contains the letters of the query in order.
     """
     ranked = [(rank, item) for item in items if (rank := word_rank(query, *fields(item))) is not None]
     if ranked:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 CONTEXT_WARNING = 0.85
-"""The share of the context window from which the usage is marked, until the settings have been read."""
+"""The share of used context from which a warning is shown. Replaced when the settings have been read."""
 
 Phase = Literal["connecting", "loading", "idle", "working", "background", "asking", "cancelling", "dead"]
 

@@ -19,7 +19,7 @@ MIN_AGENT_CELLS = 12
 ESSENTIAL_RANK = 5
 """Items up to this `rank` are essential: warnings, tabs that ask, context usage, mode, policy and queue.
 
-All of them are shortened before the first one is dropped.
+Essential items are all shortened before any of them is dropped.
 """
 
 
@@ -122,7 +122,7 @@ def _cells(items: list[_Item]) -> int:
 def _shorten(items: list[_Item], room: int) -> list[_Item]:
     """Shorten the agent's title and the phase to fit into `room` cells.
 
-    The yolo item between them is dropped if too little room is left for the title.
+    Drop the item for the policy `yolo` between them if too little room is left for the title.
     """
     agent, phase = items[0].piece, items[-1].piece
     mark = items[1:-1] if room >= MIN_AGENT_CELLS + _cells(items[1:-1]) else []

@@ -1,4 +1,4 @@
-"""The status line at the top: agent, folder, mode, policy and activity. Its contents: `status_layout`."""
+"""The status line at the top, which shows the pieces that `status_layout` returns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StatusLine(Widget):
     ALLOW_SELECT = False
 
     class SettingClicked(Message):
-        """The mode, the model or the policy was clicked: let the user choose another."""
+        """The mode, the model or the policy was clicked: let the user choose another one."""
 
         def __init__(self, setting: str) -> None:
             super().__init__()
@@ -49,7 +49,7 @@ class StatusLine(Widget):
         """The context or the cost was clicked: show what the session used."""
 
     class AskingTabsClicked(Message):
-        """The number of tabs that ask was clicked: show the one that has waited longest."""
+        """The number of other tabs with a question was clicked: show the tab that has waited longest."""
 
     _CLICKABLE: ClassVar = ("mode", "policy", "model", "context", "cost", "tabs", "phase")
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.status.status_facts import StatusFacts
 
 SILENCE_SECONDS = 60.0
-"""After this many seconds without a message, the status line says what the agent sent last."""
+"""After this many seconds without a message from the agent, the status line names the last one."""
 CANCEL_GRACE_SECONDS = 5.0
 """Seconds that an agent has to end its turn after the user has cancelled it."""
 
