@@ -154,7 +154,7 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A hunk of a patch that the agent sent in addition to a diff."""
+    """A hunk of a patch that the agent sent in addition to a diff. It tells where the diff starts."""
 
     path: str  # "" if the patch does not name the file
     line: int  # its first line in the old file, 1-based
@@ -202,7 +202,7 @@ class ToolCall(Entry):
 
     @property
     def done(self) -> bool:
-        """Whether no more updates are expected."""
+        """Whether no more updates of the call are expected."""
         return self.status in DONE_STATUSES
 
     @property
@@ -217,7 +217,7 @@ class ToolCall(Entry):
 
     @property
     def began(self) -> float:
-        """The start time plus the time spent waiting for permission: durations exclude the waiting."""
+        """The start time plus the time spent waiting for permission, so that durations exclude the wait."""
         return self.at + self.waited
 
 
@@ -359,7 +359,7 @@ class SessionMessage(Message):
 class Subagent(Entry):
     """Another agent that the agent started, with a transcript of its own.
 
-    It has a session of its own, or its updates name the tool call that started it.
+    The agent reports it as a session of its own, or names the tool call that started it in its updates.
     """
 
     key: str  # its key in `Session.subagents`
@@ -382,20 +382,20 @@ class Subagent(Entry):
 
     @property
     def is_running(self) -> bool:
-        """Whether it is working or waits for the user."""
+        """Whether the subagent is working or waiting for the user."""
         if self.call is not None:
             return not self.call.done or bool(self.session.reducer_state.open_calls)
         return self.state in ("running", "requires_action")
 
     @property
     def is_asking(self) -> bool:
-        """Whether it waits for an answer of the user."""
+        """Whether the subagent is waiting for an answer of the user."""
         waiting = self.session.permissions or self.session.elicitations
         return self.state == "requires_action" or bool(waiting)
 
     @property
     def name(self) -> str:
-        """The title; without one, the title of its tool call, its description, or "Subagent"."""
+        """The subagent's title; without one, its tool call's title, its description, or "Subagent"."""
         return self.title or (self.call.title if self.call else "") or self.description or "Subagent"
 
 
@@ -447,9 +447,10 @@ class AuthMethod:
 
     @property
     def way(self) -> Literal["agent", "terminal", "suggested", "unknown"]:
-        """How to sign in: by request to the agent, with its program or a suggested command on a terminal.
+        """How the user signs in with this method.
 
-        Of these, only "agent" and "suggested" may be sent to `authenticate`.
+        "agent": by `authenticate`; "terminal": with the agent's program in a terminal; "suggested": with the
+        command in `suggested`. Only the ids of "agent" and "suggested" methods may be sent to `authenticate`.
         """
         if self.kind == "terminal":
             return "terminal"
@@ -489,7 +490,7 @@ class Agent:
 
     @property
     def can_steer(self) -> bool:
-        """Whether the agent accepts messages during a turn, an extension that it advertises in `_meta`."""
+        """Whether the agent accepts messages during a turn. It advertises this extension in `_meta`."""
         steering = self.meta.get("steering")
         return isinstance(steering, dict) and steering.get("supported") is True
 
@@ -546,7 +547,7 @@ class SlashCommand:
 
 @dataclass(slots=True)
 class Cost:
-    """Money spent on the session so far."""
+    """The money spent on the session so far."""
 
     amount: float
     currency: str
@@ -778,7 +779,7 @@ class Session:
 
     @property
     def mode_option(self) -> ConfigOption | None:
-        """The config option for the mode; None if there is none. `modes` and `mode` come from it."""
+        """The config option for the mode, from which `modes` and `mode` are taken; None if there is none."""
         options = (option for option in self.config_options if option.category == "mode")
         return next((option for option in options if option.kind == "select"), None)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 
 MAX_KEPT_PER_END = 256 * 1024
-"""The number of characters kept of the beginning of a terminal's output, and of its end."""
+"""The maximum number of characters to keep at each end of a terminal's output."""
 
 
 class TerminalText:
     """Raw terminal output. If it is long, only its beginning and its end are kept.
 
-    It is input for the terminal emulator, and not safe to display.
+    The text is input for the terminal emulator and not safe to display.
     """
 
     __slots__ = ("_head", "_head_length", "_skipped", "_tail", "_tail_length", "total")
@@ -58,12 +58,12 @@ class TerminalText:
 
     @property
     def tail(self) -> str:
-        """The kept end of the output; empty if all of it is in the head."""
+        """The kept end of the output; empty if `head` contains the whole output."""
         text = "".join(self._tail)
         return text[-MAX_KEPT_PER_END:] if len(text) > MAX_KEPT_PER_END else text
 
     def since(self, position: int) -> tuple[str, int, str]:
-        """Return the output after `position`: text of the head, omitted characters, text of the tail.
+        """Return the output after `position`: text of the head, count of omitted characters, text of the tail.
 
         For a position near the end, the cost depends only on the length of the result.
         """

@@ -1,7 +1,7 @@
-"""Makes text safe to display, and accumulates it without copying.
+"""Makes text safe to display, and appends chunks to a text without copying it.
 
-Terminals interpret control characters, so text from agents must never reach one unchanged. The result does
-not depend on how the text was split into chunks.
+Terminals interpret control characters, so text from agents must never reach a terminal unchanged. The result
+does not depend on how the text was split into chunks.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\
 
 
 def strip_controls(text: str) -> str:
-    """Remove dangerous characters and escape sequences: for pasted text, which is sent as it is shown."""
+    """Remove dangerous characters and escape sequences from pasted text, so that it is sent as shown."""
     text = _pair(text).replace("\r\n", "\n").replace("\r", "\n")
     return _UNSAFE.sub("", _SEQUENCE.sub("", text) if "\x1b" in text else text)
 
@@ -89,7 +89,7 @@ def visible_json(value: Any) -> str:
 
 
 def visible_excerpt(value: Any, length: int) -> str:
-    """Return up to `length` characters of a JSON value on one line. The cost does not depend on its size."""
+    """Return up to `length` characters of a JSON value, on one line. The cost is independent of its size."""
     pieces: list[str] = []
     size = 0
     try:
@@ -135,7 +135,7 @@ class GrowingText:
         self._large = 0  # the number of parts made of many chunks, at the beginning of `_parts`
         self._carry = ""
         self.length = 0
-        """The number of characters, except one held back. `since` takes it to return what was added later."""
+        """The number of characters, without one held back. With it, `since` returns what was appended later."""
         if text:
             self.append(text)
 

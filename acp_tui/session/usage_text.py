@@ -1,4 +1,4 @@
-"""Words and numbers for what a session used: tokens, money, the context window, and limits of a plan."""
+"""Formats what a session used: tokens, money, the context window, and the limits of the user's plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOKEN_LABELS = {
 }
 """The labels of token counts, by their names in the protocol."""
 COMPACT_COMMANDS = ("compact", "compress")
-"""Names of slash commands by which agents summarise their context."""
+"""Names of slash commands with which agents summarise their context."""
 
 
 def short_count(count: int) -> str:

@@ -23,19 +23,20 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 MAX_RECENT_ENTRIES = 50
-"""The number of latest entries to search for a tool call that shows the same file."""
+"""The maximum number of recent entries to search for a tool call that already shows a file."""
 
 
 def file_before_write(session: Session, event: ev.FileBeforeWrite, _at: float) -> list[Change]:
-    """Store the content of a file before a write, for the diff."""
+    """Store the content that a file had before the agent wrote it, to show the change as a diff."""
     session.reducer_state.before_write[event.request_id] = FileBefore(event.old, event.known, event.line_ends)
     return []
 
 
 def file_served(session: Session, event: ev.FileServed, at: float) -> list[Change]:
-    """Show that a file was read or written, or that this failed.
+    """Show that the agent has read or written a file, or that this failed.
 
-    Rejections by the user, a rule or the policy have a notice already (see `requests.decided`).
+    A request that the user, a rule or the policy rejected is not shown here, because `requests.decided` has
+    added a notice already.
     """
     before = session.reducer_state.before_write.pop(event.request_id, None)
     is_reported = event.request_id in session.reducer_state.rejected
@@ -109,7 +110,7 @@ def _add_call(
 
 
 def _calls_about(session: Session, path: str) -> Iterator[ToolCall]:
-    """Yield the tool calls of this turn that contain the path: unfinished ones first, then recent ones."""
+    """Yield this turn's tool calls that mention the path: first the unfinished calls, then recent others."""
     wanted = _absolute(session, path)
     seen: set[int] = set()
     recent = islice(reversed(session.entries), MAX_RECENT_ENTRIES)
@@ -137,7 +138,7 @@ def _absolute(session: Session, path: str) -> str:
 
 
 def _shows(diff: Diff, content: str) -> bool:
-    """Return True if the diff may show the write of this content.
+    """Return True if the diff may show the change made by writing `content`.
 
     The diff's new text may be a part of the content: many diffs contain only the replaced words.
     """

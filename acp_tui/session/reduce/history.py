@@ -1,13 +1,14 @@
 """A history that the agent replays when a session is reopened.
 
-According to the protocol, `session/load` replays it and `session/resume` does not. But Gemini answers
-`session/load` after one chunk and replays the rest afterwards, and fast-agent replays after `session/resume`.
-So a replay is expected from the request until the next prompt is sent.
+According to the protocol, `session/load` replays the history and `session/resume` does not. But Gemini
+answers `session/load` after one chunk and replays the rest afterwards, and fast-agent replays after
+`session/resume`. So a replay is expected from the request until the next prompt is sent.
 
 If the conversation is known already (the agent was restarted, or the session was read from its log), the
-replay is collected in a separate session and compared. The known entries stay, because they contain more
-details (permissions, notices, times). Prompts that only the agent knows are appended. The replay replaces the
-known entries only if it lacks the last known prompt but has more prompts, or belongs to another session.
+replay is collected in a separate session and compared with the known entries. These stay, because they
+contain more details (permissions, notices, times). Prompts that only the replay contains are appended. The
+replay replaces the known entries in two cases only: if it lacks the last known prompt but has more prompts,
+or if it belongs to another session.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from acp_tui.session.state import AnnotatedText, Message, Replay, Session, TurnE
 from acp_tui.session.text import GrowingText
 
 LATE_PAUSE = 2.0
-"""After this many seconds without events, a replay that has reached the last known prompt is over."""
+"""The number of seconds without events after which a replay with a complete history counts as over."""
 REPLAYED_NOTHING = "The agent did not replay the history: it may not remember the conversation above"
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def begin(session: Session, how: str, session_id: str | None) -> None:
-    """Expect a replay: `session/load` or `session/resume` was sent."""
+    """Expect a replay, because `session/load` or `session/resume` was sent."""
     has_messages = any(isinstance(entry, Message) for entry in session.entries)
     session.reducer_state.replay = Replay(
         into=Session(phase="loading") if has_messages else None,
@@ -114,7 +115,7 @@ def _apply_to_replay(
 
 
 def answered(session: Session, at: float) -> list[Change]:
-    """Handle the answer to `session/load` or `session/resume`. More of the history may follow."""
+    """Handle the answer to `session/load` or `session/resume`. Parts of the history may still follow it."""
     replay = session.reducer_state.replay
     if replay is None:
         return []
@@ -147,10 +148,10 @@ def _use_more_prompts(session: Session, replay: Replay, at: float, *, complete: 
 
 
 def _scan(replay: Replay, entries: list[Entry], *, complete: bool) -> None:
-    """Look for the known prompts among the entries of a replay that were not scanned before.
+    """Look for the known prompts among those entries of a replay that have not been scanned yet.
 
-    Some agents do not replay all prompts, or change their text. Unless the replay is complete, a prompt at
-    its end is left for later, because more text may follow.
+    Some agents leave out prompts, or change their text. A prompt at the end of the entries is scanned only if
+    the replay is complete, because more of its text may follow.
     """
     end = len(entries)
     if not complete and entries and isinstance(entries[-1], UserMessage):
@@ -185,7 +186,7 @@ def _replace_entries(session: Session, replay: Session) -> None:
 
 
 def _append_entries(session: Session, replay: Session, first: int) -> list[Change]:
-    """Append the entries of a replay from the index `first`, which is that of a prompt."""
+    """Append the entries of a replay from the index `first` on. The entry at `first` must be a prompt."""
     entries = replay.entries[first:]
     shift = session.turn + 1 - entries[0].turn
     for entry in entries:
@@ -204,13 +205,13 @@ def _append_entries(session: Session, replay: Session, first: int) -> list[Chang
 
 
 def _only(entries: list[Entry], by_id: dict[str, AnyEntry]) -> dict[str, AnyEntry]:
-    """Return the part of `by_id` that is among the entries."""
+    """Return the items of `by_id` whose values are among the entries."""
     objects = set(map(id, entries))
     return {key: entry for key, entry in by_id.items() if id(entry) in objects}
 
 
 def _continue_replay(session: Session, replay: Session) -> None:
-    """Let the next events of the replay extend the entries that were taken over."""
+    """Let the next events of the replay extend the entries that the session took over from it."""
     memory = session.reducer_state
     memory.message = replay.reducer_state.message
     memory.by_message_id = replay.reducer_state.by_message_id
@@ -224,7 +225,7 @@ def _continue_replay(session: Session, replay: Session) -> None:
 
 
 def history_completed(session: Session, _event: ev.HistoryCompleted, at: float) -> list[Change]:
-    """Compare the known prompts with the complete replay of `session/load`. Warn if it lacks some."""
+    """Compare the known prompts with the complete replay of `session/load`. Warn if some are missing."""
     replay = session.reducer_state.replay
     if replay is None or replay.into is None or not replay.is_load:
         return []

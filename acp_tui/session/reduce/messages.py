@@ -86,11 +86,11 @@ def _text_part(message: Message, annotations: Annotations | None) -> GrowingText
 def _message(
     session: Session, kind: type[Message], message_id: str | None, at: float
 ) -> tuple[Message, list[Change]]:
-    """Return the message that a chunk extends. It is added to the session if it is new.
+    """Return the message that a chunk extends, and the changes to the session.
 
-    Also return the changes of the session; the list is empty if the last chunk extended the same message.
-    An id identifies a message within the turn. A chunk without an id belongs to the message of the last chunk
-    if that is of the same kind, otherwise to a new message.
+    A new message is added to the session. The list of changes is empty if the previous chunk extended the
+    same message. A message id is unique within its turn. A chunk without an id belongs to the message of the
+    previous chunk if that message is of the same kind, otherwise to a new message.
     """
     memory = session.reducer_state
     message = memory.message
@@ -138,9 +138,9 @@ def begin_turn(session: Session, at: float) -> None:
 def session_message(
     session: Session, event: SessionMessageChanged, own_id: str | None, at: float
 ) -> list[Change]:
-    """Add or change a message that the session `own_id` sent to another session or received from it.
+    """Add or change a message that the session `own_id` sent to another session or received from one.
 
-    The name of the other session is left to the caller.
+    The caller must set the name of the other session.
     """
     known = session.reducer_state.session_messages
     message = known.get(event.message_id)
@@ -171,7 +171,7 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
 def _split_surrogates(text: str) -> str:
-    """Replace characters beyond U+FFFF by surrogate pairs, between which agents may cut their chunks."""
+    """Replace characters beyond U+FFFF by surrogate pairs: agents may end a chunk in the middle of a pair."""
     return _ASTRAL.sub(
         lambda found: chr(0xD800 + (ord(found[0]) - 0x10000 >> 10)) + chr(0xDC00 + (ord(found[0]) & 0x3FF)),
         text,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 MAX_DETAIL = 4_000
-"""The maximum number of characters shown of an invalid message or output. The log has all of them."""
+"""The maximum number of characters to show of an invalid message or output. The log has the whole text."""
 
 
 def ignore(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
@@ -22,7 +22,10 @@ def ignore(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
 
 
 def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
-    """Add a notice of acp-tui, or replace the text of the one that said what acp-tui waits for."""
+    """Add a notice of acp-tui.
+
+    A notice with the source "waited" instead replaces the text of the last notice with the source "waiting".
+    """
     memory = session.reducer_state
     if event.source == "waited" and memory.waiting is not None:
         waiting, memory.waiting = memory.waiting, None
@@ -35,7 +38,7 @@ def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
 
 
 def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Change]:
-    """Add a notice of the agent. If the agent repeats it in the same turn, it is only counted."""
+    """Add a notice of the agent. If the agent repeats a notice in the same turn, only increase its count."""
     entry, count, changes = _count(session, f"notice {event.level} {event.text} {event.detail}", at)
     entry.source, entry.level, entry.detail = "agent", event.level, event.detail
     entry.text = event.text if count == 1 else f"{event.text} ({count} times)"
@@ -48,7 +51,7 @@ def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:
 
 
 def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list[Change]:
-    """Show a protocol fault. If it occurs again in the same turn, it is only counted."""
+    """Show a protocol fault. If the same fault occurs again in the turn, only increase its count."""
     entry, count, changes = _count(session, event.text, at)
     if count == 1:
         entry.level = "warning"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def own_tool_called(session: Session, event: ev.OwnToolCalled, at: float) -> list[Change]:
-    """Add a call that has begun."""
+    """Add a running call of one of acp-tui's own tools to the transcript."""
     content: list[ToolContent] = [Content("text", event.text)] if event.text else []
     content += [diff for item in event.diffs if (diff := _diff(item)) is not None]
     path = (event.path or "").removeprefix(f"{session.cwd}/") if session.cwd else event.path or ""
@@ -41,13 +41,13 @@ def own_tool_called(session: Session, event: ev.OwnToolCalled, at: float) -> lis
 
 
 def own_tool_ended(session: Session, event: ev.OwnToolEnded, at: float) -> list[Change]:
-    """Store how a call ended."""
+    """Store how a call of one of acp-tui's own tools ended."""
     entry = session.own_tool_calls.pop(event.call_id, None)
     return [] if entry is None else _end(entry, event.status, event.text, at)
 
 
 def end_own_tool_calls(session: Session, at: float) -> list[Change]:
-    """End all calls, because the agent has exited."""
+    """End all running calls of acp-tui's own tools, because the agent has exited."""
     entries = list(session.own_tool_calls.values())
     session.own_tool_calls.clear()
     return [change for entry in entries for change in _end(entry, "cancelled", "", at)]
@@ -63,7 +63,7 @@ def _end(entry: OwnToolCall, status: str, text: str, at: float) -> list[Change]:
 
 
 def _diff(item: dict[str, Any]) -> Diff | None:
-    """Return a diff of the event; None if the record is damaged."""
+    """Return the diff that an item of an event's record describes; None if the record is damaged."""
     path, old, new, line = (item.get(name) for name in ("path", "old", "new", "line"))
     if not isinstance(path, str) or not all(text is None or isinstance(text, str) for text in (old, new)):
         return None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change]:
-    """Replace the current plan: update its entry if that is from this turn, otherwise add an entry."""
+    """Replace the current plan. Update its entry if it was added in this turn; otherwise add a new entry."""
     if event.removed or not (event.items or event.markdown or event.uri):
         return _clear_plan(session, event)
     plans = session.reducer_state.plans
@@ -37,7 +37,7 @@ def _content(plan: Plan | PlanChanged) -> tuple[list[PlanItem], str | None, str 
 
 
 def _clear_plan(session: Session, event: PlanChanged) -> list[Change]:
-    """Forget a plan that the agent removed or emptied. The transcript keeps its entry."""
+    """Forget a plan that the agent removed or emptied. The plan's entry stays in the transcript."""
     plan = session.reducer_state.plans.pop(event.plan_id, None)
     if plan is None:
         return []

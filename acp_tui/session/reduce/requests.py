@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def permission_requested(
     session: Session, event: ev.PermissionRequested, at: float, *, subagent: str = ""
 ) -> list[Change]:
-    """Add a permission request. One without a request id is shown, but cannot be answered.
+    """Add a permission request. A request without an id is shown, but cannot be answered.
 
-    `subagent` is the key of the subagent that asks.
+    `subagent` is the key of the subagent that asks; empty for the main agent.
     """
     permission = Permission(
         id=0,
@@ -39,7 +39,7 @@ def permission_requested(
 
 
 def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
-    """Show who decided a request, and why: in its permission entry if it has one, otherwise in a notice.
+    """Show who decided a request, and why: in its permission entry if there is one, otherwise in a notice.
 
     A request that is covered by an earlier permission gets no notice.
     """
@@ -69,7 +69,7 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
 
 
 def permission_answered(session: Session, event: ev.PermissionAnswered, at: float) -> list[Change]:
-    """Store the answer to a permission request, and how long its tool call waited for it."""
+    """Store the answer to a permission request, and how long the tool call waited for that answer."""
     permission = session.permissions.pop(event.request_id, None)
     if permission is None:
         return []
@@ -134,7 +134,7 @@ def elicitation_completed(session: Session, event: ev.ElicitationCompleted, _at:
 
 
 def request_withdrawn(session: Session, event: ev.RequestWithdrawn, _at: float) -> list[Change]:
-    """Mark a request as cancelled by the agent. The answer that is sent later changes nothing."""
+    """Mark a request as cancelled by the agent. The answer that acp-tui still sends changes nothing."""
     return _close(session, [event.request_id], "The agent withdrew the request")
 
 

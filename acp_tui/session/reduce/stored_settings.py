@@ -1,8 +1,8 @@
-"""`Session.settings`, the values that are kept across a restart of the agent.
+"""`Session.settings`: the values of settings, such as mode and model, to keep when the agent restarts.
 
-Many agents reopen a session in their default mode and model without reporting it. So the values that they
-report between the opening and `SettingsRestored` are not stored; the controller compares them with `settings`
-and sets the earlier ones.
+Many agents reopen a session with their default mode and model instead of the session's. So values that an
+agent reports between the opening and `SettingsRestored` are not stored. The controller compares them with
+`settings` and sets the stored values again.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def update_settings(session: Session) -> None:
-    """Store the current values, unless earlier ones are being restored."""
+    """Store the current values of all settings, unless stored values are being restored."""
     if not session.reducer_state.restoring:
         session.settings = current_settings(session)
 
 
 def begin_restore(session: Session) -> list[Change]:
-    """Keep the stored values, and clear the current ones until the agent reports them."""
+    """Keep the stored values of settings. Clear the current values until the agent reports them."""
     session.reducer_state.restoring = bool(session.settings)
     session.mode = session.model = None
     for option in session.config_options:
@@ -34,7 +34,7 @@ def begin_restore(session: Session) -> list[Change]:
 
 
 def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) -> list[Change]:
-    """Store the current values, but keep the earlier values of settings that could not be restored."""
+    """Store the current values of all settings, but keep the stored values that could not be restored."""
     wanted = {key: session.settings[key] for key in event.failed if key in session.settings}
     session.reducer_state.restoring = False
     session.settings = current_settings(session) | wanted
@@ -42,7 +42,7 @@ def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) 
 
 
 def end_restore(session: Session) -> None:
-    """End the restoring of settings when a prompt is sent, because older logs have no `SettingsRestored`."""
+    """End a restore of settings when a prompt is sent: older logs contain no `SettingsRestored` event."""
     if session.reducer_state.restoring:
         session.reducer_state.restoring = False
         session.settings = current_settings(session)

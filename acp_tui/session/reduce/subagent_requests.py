@@ -1,4 +1,4 @@
-"""Permission requests and questions of subagents, which are also in their transcripts."""
+"""Permission requests and questions of subagents. Each is also added to the subagent's own transcript."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def permission_requested(
     root: Session, event: ev.PermissionRequested, at: float, apply: Apply
 ) -> list[Change]:
-    """Add a permission request, and if a subagent asks, also to its transcript."""
+    """Add a permission request to the transcript of `root` and, if a subagent asks, to the subagent's."""
     owners = root.subagents if event.session_id else root.reducer_state.call_owners
     entry = owners.get(event.session_id or event.call_id)
     if entry is None:
@@ -45,7 +45,7 @@ def permission_requested(
 def elicitation_requested(
     root: Session, event: ev.ElicitationRequested, at: float, apply: Apply
 ) -> list[Change]:
-    """Add a question to the user, and if a subagent asks, also to its transcript."""
+    """Add a question for the user to the transcript of `root` and, if a subagent asks, to the subagent's."""
     owners = root.subagents if event.session_id else root.reducer_state.call_owners
     entry = owners.get(event.session_id or event.call_id or "")
     if entry is None:
@@ -61,7 +61,7 @@ def about_request(
     at: float,
     apply: Apply,
 ) -> list[Change]:
-    """Apply an event about a pending request, also to the transcript of the subagent that asks."""
+    """Apply an event about a pending request to `root` and, if a subagent asked, to its session."""
     asked: Permission | Elicitation | None
     if isinstance(event, ev.ElicitationCompleted):
         asked = root.reducer_state.elicitations.get(event.elicitation_id)

@@ -1,7 +1,8 @@
 """Subagents: other agents that the agent started.
 
 Each has a `Session` of its own, which belongs to its `Subagent` entry. The same reducer applies its events to
-that session. The conversation's session (`root`) has all subagents by key, also those of subagents.
+that session. The conversation's session (`root`) holds all subagents by key, including
+those that other subagents started.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ if TYPE_CHECKING:
     Apply = Callable[[Session, ev.Event, float], list[Change]]
 
 MAX_SUBAGENTS = 200
-"""The maximum number of subagents in a conversation, and of other sessions that were not announced."""
+"""The maximum number of subagents in a conversation, and the maximum number of unannounced sessions."""
 MAX_DEPTH = 8
-"""The maximum number of subagents that are nested in each other."""
+"""The maximum depth of subagents that start other subagents."""
 MAX_SIZE = 8_000_000
-"""The maximum size of a subagent's transcript, in characters. Its later updates are only in the log."""
+"""The maximum size of a subagent's transcript, in characters. Updates beyond it are only in the log."""
 EVENT_SIZE = 200
-"""The size of an event besides its text, in characters."""
+"""The size to count for an event in addition to its text, in characters."""
 _REQUEST_EVENTS = (
     ev.PermissionRequested,
     ev.PermissionAnswered,
@@ -57,14 +58,15 @@ _REQUEST_EVENTS = (
 
 
 def subagent_changed(root: Session, event: ev.SubagentChanged, at: float) -> list[Change]:
-    """Add or update a subagent that the main agent started, rather than another subagent."""
+    """Add or update a subagent that was started by the main agent, not by another subagent."""
     return _announce(root, None, event, at) if event.session_id else []
 
 
 def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> list[Change]:
-    """Apply an event of a session other than the conversation's own: of a subagent, or never announced.
+    """Apply an event of another session than the conversation's: a subagent's, or one never announced.
 
-    If it is a subagent's, a parent call in it is ignored: all subagents of such an agent have sessions.
+    If the event also names a parent tool call, as `InSubagent` does, the call is ignored: agents that use
+    sessions for subagents use them for all.
     """
     entry, inner = root.subagents.get(event.session_id), event.inner
     if type(inner) is ev.InSubagent:
@@ -126,7 +128,7 @@ def _has_room(root: Session, parent: Subagent | None) -> bool:
 
 
 def _set_state(root: Session, entry: Subagent, event: ev.SubagentChanged, at: float) -> list[Change]:
-    """Apply a new state to a subagent. Being idle does not end its session: it may work again."""
+    """Apply a new state to a subagent. An idle subagent keeps its session, because it may work again."""
     session, was_running, entry.state = entry.session, entry.is_running, event.state or ""
     if entry.is_running:
         entry.stop_reason = entry.error = None
@@ -207,7 +209,7 @@ def _count(entry: Subagent, changes: list[Change]) -> list[Change]:
 
 
 def _lift(root: Session, entry: Subagent, changes: list[Change]) -> list[Change]:
-    """Return the changes of a subagent's session as changes of `root`. The entry itself changes, too."""
+    """Return the changes of a subagent's session as changes of `root`, with changes of its entry."""
     owner: Subagent | None = entry
     while owner is not None:
         lifted = [
@@ -223,9 +225,9 @@ def _lift(root: Session, entry: Subagent, changes: list[Change]) -> list[Change]
 
 
 def _unannounced(root: Session, session_id: str, event: ev.Event, at: float, apply: Apply) -> list[Change]:
-    """Report, once, that the agent sent updates for a session that nobody knows.
+    """Apply an event of a session that was not announced, and add a notice when the first one arrives.
 
-    What it sent is kept, because the announcement may follow.
+    The events are kept, because the session may be announced as a subagent's later.
     """
     if type(event) is ev.ToolCallChanged and event.asked:  # the permission is asked all the same
         return tool_call_changed(root, replace(event, call_id=f"{session_id}/{event.call_id}"), at)
@@ -251,9 +253,9 @@ def _unannounced(root: Session, session_id: str, event: ev.Event, at: float, app
 
 
 def in_subagent(root: Session, event: ev.InSubagent, at: float, apply: Apply) -> list[Change]:
-    """Apply an event of a subagent that is known only by the tool call that started it.
+    """Apply an event of a subagent that is identified only by the tool call that started it.
 
-    If the session has no such call, the event is one of the session itself.
+    If that call is unknown, the event is applied to the conversation's own session.
     """
     inner, key = event.inner, f"call {event.call_id}"
     own = isinstance(inner, (ev.SubagentChanged, ev.SessionMessageChanged)) or (
@@ -308,7 +310,7 @@ def message_changed(root: Session, event: ev.SessionMessageChanged, at: float) -
 def _message_changed(
     root: Session, entry: Subagent | None, event: ev.SessionMessageChanged, at: float
 ) -> list[Change]:
-    """Add or change a message in the transcript of the agent or a subagent; return that session's changes."""
+    """Add or change a message in the transcript of `entry` (None: the main agent). Return its changes."""
     session = entry.session if entry is not None else root
     own_id = entry.session_id if entry is not None else root.session_id
     if entry is not None:
@@ -326,7 +328,7 @@ def _message_changed(
 
 
 def end_loading(root: Session) -> None:
-    """Set the subagents whose history has been replayed to idle."""
+    """Mark subagents as idle once their history has been replayed."""
     for entry in root.subagents.values():
         if entry.session.phase == "loading":
             entry.session.phase = "idle"
@@ -349,7 +351,7 @@ def end_all(root: Session, at: float) -> list[Change]:
 
 
 def close_calls(root: Session, at: float) -> list[Change]:
-    """End the open calls of subagents that were started by a tool call which has ended with the turn."""
+    """End the open calls of a subagent if the tool call that started the subagent has ended with the turn."""
     changes: list[Change] = []
     for entry in root.subagents.values():
         if entry.call is not None and entry.call.done and entry.is_running:

@@ -1,4 +1,4 @@
-"""Terminals: those of acp-tui, and those that the agent runs itself and reports."""
+"""Terminals: those that acp-tui runs, and those that the agent runs itself and reports to acp-tui."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> 
     """Add a terminal, or update the one that has this id.
 
     Agents report their own terminals repeatedly. The id of a finished terminal of acp-tui may be used again.
-    A quick command may end before `TerminalCreated` comes; then its terminal exists, but has no command yet.
+    A quick command may end before this event arrives; then its terminal already exists, but without a
+    command.
     """
     known = session.terminals.get(event.terminal_id)
     has_ended = known is not None and (known.released or known.ended_at is not None)
@@ -36,7 +37,7 @@ def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> 
 
 
 def set_agent_command(session: Session, terminal: Terminal) -> None:
-    """Give an agent's own terminal the command of its tool call: agents report none for the terminal."""
+    """Copy the command from a tool call to the agent's own terminal, for which agents report no command."""
     call = session.terminal_calls.get(terminal.terminal_id)
     if call is not None and terminal.owner == "agent" and not terminal.command:
         terminal.command = call.command
@@ -81,7 +82,7 @@ def end_agent_terminals(session: Session, at: float) -> list[Change]:
 
 
 def _terminal(session: Session, terminal_id: str, at: float) -> tuple[Terminal, list[Change]]:
-    """Return the terminal with this id, and the changes. Output may come first; then add the terminal."""
+    """Return the terminal with this id, and the changes. Add the terminal if its output arrives first."""
     known = session.terminals.get(terminal_id)
     return (known, []) if known is not None else _add_terminal(session, terminal_id, "client", at)
 

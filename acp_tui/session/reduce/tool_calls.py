@@ -91,9 +91,9 @@ def _apply(call: ToolCall, event: ToolCallChanged) -> None:
 def _set_title(call: ToolCall, title: str, *, asked: bool) -> None:
     """Set the title of a call, or a separate title for its permission request.
 
-    `asked`: the title comes from a permission request. Such a title ("Edit file") often says less than that
-    of the call ("Editing src/app.py"). But a call's title of one word ("edit") says even less, and is
-    replaced.
+    `asked` means that `title` comes from a permission request. Such a title ("Edit file") often says less
+    than the title of the call ("Editing src/app.py"), so it is stored separately. But if the call's title is
+    a single word ("edit"), it is replaced.
     """
     if asked and title != call.title and len(call.title.split()) > 1:
         call.question_title = title
@@ -104,7 +104,10 @@ def _set_title(call: ToolCall, title: str, *, asked: bool) -> None:
 
 
 def _is_result(event: ToolCallChanged) -> bool:
-    """Return True if the content is output of the tool: some agents first stream its arguments, as JSON."""
+    """Return True if an event's content is output of the tool.
+
+    Some agents first stream the tool's arguments, as JSON.
+    """
     if event.asked:
         return False
     texts = [item.text.strip() for item in event.content or () if isinstance(item, Content)]
@@ -112,7 +115,7 @@ def _is_result(event: ToolCallChanged) -> bool:
 
 
 def _show_raw_output(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
-    """Show output that came only in `rawOutput`, in the terminal of the call or, without one, as text."""
+    """Show output that only `rawOutput` contains: in the call's terminal or, if it has none, as text."""
     output = event.output
     if output is None or call.has_result or any(isinstance(item, Diff) for item in call.content):
         return []
@@ -139,7 +142,7 @@ def _terminals(session: Session, call: ToolCall) -> list[Terminal]:
 
 
 def _copy_diff_lines(before: list[ToolContent], now: list[ToolContent]) -> None:
-    """Copy line numbers from earlier diffs to the same diffs that the agent sent again."""
+    """Copy the line numbers of earlier diffs to those new diffs that repeat them."""
     known = {
         (item.path, item.old, item.new): item.line
         for item in before
@@ -179,7 +182,7 @@ def _link_terminals(session: Session, call: ToolCall, event: ToolCallChanged) ->
 
 
 def _add_request_content(before: list[ToolContent], now: list[ToolContent]) -> list[ToolContent]:
-    """Return a permission request's content, then the call's earlier content that is not repeated in it."""
+    """Return the content of a permission request (`now`), then the items of `before` that are not in it."""
     replaced = {_identity(item) for item in now}
     return now + [item for item in before if _identity(item) not in replaced]
 
@@ -201,7 +204,7 @@ def _replace_content(
 
 
 def _longer_diff(before: Diff | None, now: Diff) -> Diff:
-    """Return the earlier diff if it shows the same change with more of the file, otherwise the new one."""
+    """Return the earlier diff if it shows the same change and more of the file, otherwise the new diff."""
     if before is None or not (before.old and before.new and now.old) or now.new is None:
         return now
     if before.patch is not None or now.patch is not None or len(before.old) <= len(now.old):
@@ -231,7 +234,7 @@ def _strip_colours(call: ToolCall) -> None:
 
 
 def _set_status(session: Session, call: ToolCall, status: str | None, at: float) -> None:
-    """Set the status. A started call does not become pending, and an ended one does not start again."""
+    """Set a call's status. A started call never becomes pending, and an ended call never starts again."""
     if status is None or (status == "pending" and call.status != "pending"):
         return
     if status in _UNFINISHED and call.status in (*_ENDED, "cancelled"):
@@ -246,9 +249,9 @@ def _set_status(session: Session, call: ToolCall, status: str | None, at: float)
 
 
 def _has_failed(call: ToolCall) -> bool:
-    """Return True if the raw output reports a failure: some agents mark failed commands as completed.
+    """Return True if the raw output says that the call failed: some agents mark failed calls as completed.
 
-    The exit code of other tools is ignored: for a search, it may mean that nothing was found.
+    Exit codes count only for commands: for a search, an exit code may mean that nothing was found.
     """
     return call.raw_failed and (not call.exit_code or call.kind in ("execute", "other"))
 

@@ -34,7 +34,7 @@ def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Chang
 
 
 def begin_work(session: Session, at: float) -> None:
-    """Start the turn of a subagent, which has no prompt, unless the subagent is already working."""
+    """Start a subagent's turn, which begins without a prompt, unless the subagent is already working."""
     if not session.reducer_state.prompts:
         begin_turn(session, at)
         session.reducer_state.prompts = 1
@@ -66,7 +66,7 @@ def cancel_sent(session: Session, _event: ev.CancelSent, at: float) -> list[Chan
 
 
 def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]:
-    """End the turn, unless it has ended already: in the draft dialect, the agent can report that twice."""
+    """End the turn, unless it has ended already: in the draft dialect, the agent can report the end twice."""
     if not session.working:
         return []
     empty = event.stop_reason == "end_turn" and not any(event.tokens.values()) and _is_turn_empty(session)
@@ -86,7 +86,7 @@ def turn_failed(session: Session, event: ev.TurnFailed, at: float) -> list[Chang
 
 
 def note_error(session: Session, error: RpcError) -> list[Change]:
-    """Store an error, and whether it says that the user must sign in."""
+    """Store an error, and whether it means that the user must sign in."""
     session.last_error = error
     if not error.auth_required:
         return [fact_changed("last_error")]
@@ -106,7 +106,7 @@ def end_turn(
 ) -> list[Change]:
     """End a turn and its open tool calls. Mark the entries of a refused turn as withdrawn.
 
-    Pause the queue unless the turn ended normally. `empty`: the agent sent nothing in the turn.
+    Pause the queue unless the turn ended normally. `empty` means that the agent sent nothing in the turn.
     """
     memory = session.reducer_state
     memory.prompts = max(0, memory.prompts - 1)

@@ -1,4 +1,4 @@
-"""What the session and its turns used: the context window, tokens, cost, and limits of the user's plan."""
+"""What the session and its turns used: context window, tokens, money, and the limits of the user's plan."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Level, Session
 
 QUOTA_LEVELS: dict[str | None, Level] = {"allowed_warning": "warning", "rejected": "error"}
-"""The levels of the notices about limits, by the agent's word for the status. Others get no notice."""
+"""The levels of notices about limits, by the status that the agent reports. Other statuses get none."""
 MAX_COUNTS = 20
-"""The number of token counts that a turn keeps."""
+"""The maximum number of token counts to keep per turn."""
 MAX_QUOTAS = 20
-"""The number of limits that a session keeps."""
+"""The maximum number of plan limits to keep per session."""
 
 
 def begin_turn_usage(session: Session, at: float) -> None:
@@ -31,9 +31,9 @@ def begin_turn_usage(session: Session, at: float) -> None:
 
 
 def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[Change]:
-    """Update the context window and the cost, of the session and of the last turn.
+    """Update the context window and the cost, for the session and for the last turn.
 
-    The agent may also report them after the turn.
+    Agents may report these values even after the turn has ended.
     """
     before = session.usage
     session.usage = Usage(
@@ -53,7 +53,7 @@ def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[
 def _turn_cost(turn: TurnUsage, total: Cost) -> Cost | None:
     """Return what a turn cost; None if the cost of the session before it is unknown.
 
-    A total below the earlier one means that the agent counts from zero again, because it was restarted.
+    A `total` lower than before means that the agent was restarted and counts from zero again.
     """
     if turn.cost_before is None:
         return None
