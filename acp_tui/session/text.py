@@ -135,7 +135,7 @@ class GrowingText:
         self._large = 0  # the number of parts made of many chunks, at the beginning of `_parts`
         self._carry = ""
         self.length = 0
-        """The number of characters, without one held back. With it, `since` returns what was appended later."""
+        """The number of characters, except one held back. `since(length)` returns what is appended later."""
         if text:
             self.append(text)
 

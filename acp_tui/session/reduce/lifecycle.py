@@ -187,7 +187,7 @@ def session_closed(session: Session, event: ev.SessionClosed, at: float) -> list
 
 
 def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Change]:
-    """Add a notice about a failed request to the agent. After a failed opening, restore the previous phase."""
+    """Add a notice about a failed request to the agent. After a failed opening, restore the old phase."""
     changes = note_error(session, event.error)
     if event.method == f"session/{session.reducer_state.opening}":
         session.reducer_state.opening = None
