@@ -67,7 +67,7 @@ class PlayerBar(Widget):
         if (pause := player.shortened_pause) is not None and not self._paused:
             pauses = f"pause of {format_clock(pause)} shortened"
         elif player.skipped_seconds >= 1:
-            pauses = f"pauses of {format_clock(player.skipped_seconds)} skipped"
+            pauses = f"{format_clock(player.skipped_seconds)} of pauses skipped"
         else:
             pauses = ""
         speed = "instant" if player.speed == float("inf") else f"×{player.speed:g}"
