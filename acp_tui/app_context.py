@@ -1,4 +1,4 @@
-"""What the conversations of one run share: settings, rules and the session store."""
+"""What all conversations of one run of acp-tui share: settings, permission rules and the session store."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ProjectHistory:
         self.entries = history.entries
 
     def add(self, text: str) -> None:
-        """Save a sent prompt. A failure is only logged."""
+        """Save a prompt that was sent. A write error is logged, not raised."""
         try:
             self._history.add(text, time.time())
         except OSError as error:
@@ -60,36 +60,39 @@ class ProjectHistory:
 
 @dataclass(slots=True)
 class AppContext:
-    """Settings, rules and store of one run of acp-tui."""
+    """The settings, permission rules and session store of one run of acp-tui."""
 
     settings: Settings
     rule_store: RuleStore = field(default_factory=RuleStore)
     notices: list[str] = field(default_factory=list)
-    """Non-fatal problems, as sentences for the user."""
+    """Non-fatal problems, one sentence each, to be shown to the user."""
     _drafts: Drafts = field(default_factory=lambda: Drafts(paths().state))
     _comments: SavedComments = field(default_factory=lambda: SavedComments(paths().state))
 
     @classmethod
     def open(cls, cwd: Path) -> AppContext:
-        """Create the context with the settings for a folder."""
+        """Create the context with the settings that apply in the folder `cwd`."""
         context = cls(load(cwd))
         context.rule_store.catalogue = lambda: known_agents(context.settings)
         return context
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
-        """Return the `Launch` for the command line `program`, else for this agent, else for the default."""
+        """Return how to start an agent: by the command line `program`, else by name, else the default agent.
+
+        Raises `UserError` if neither argument is given and the settings name no default agent.
+        """
         if program is not None:
             return launch_from_command(program)
         name = agent or self.settings.agent
         if name is None:
-            raise UserError("Name an agent; `acp-tui agents` lists them.", exit_code=2)
+            raise UserError("Name an agent; `acp-tui agents` lists all known agents.", exit_code=2)
         return resolve_launch(name, self.settings)
 
     def launch_for_resume(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
-        """Return the `Launch` for resuming a recorded session.
+        """Return how to start the agent of a recorded session in order to resume it.
 
-        `agent` and `program` are what the user named, if anything. Raises `UserError` if they mean another
-        agent than the session's.
+        `agent` and `program` are the agent's name and command line if the user gave them. Raises
+        `UserError` if they denote an agent other than the session's.
         """
         recorded_agent = stored.text("agent")
         command = stored.meta.get("command")
@@ -108,15 +111,16 @@ class AppContext:
             return self.launch(recorded_agent)
         if any(MASK in word for word in command):
             raise UserError(
-                f"The command of session {stored.id} contained a secret, which was not recorded; "
-                f"resume it with --command and the full command: {shlex.join(command)}"
+                f"The command of session {stored.id} contained a secret, which was not recorded. "
+                "To resume the session, pass the command with the secret to --command: "
+                f"{shlex.join(command)}"
             )
         return self.launch(None, shlex.join(command))
 
     def _was_ad_hoc(self, stored: StoredSession, command: Sequence[str]) -> bool:
         """Return True if the session was started with `--command`.
 
-        For sessions of earlier versions, which did not record this, it is inferred from the command.
+        Earlier versions of acp-tui did not record this. For their sessions it is inferred from the command.
         """
         recorded = stored.meta.get("ad_hoc")
         if isinstance(recorded, bool):
@@ -135,10 +139,10 @@ class AppContext:
         return found
 
     def stored(self, reference: str, *, must_exist: bool = False) -> StoredSession | None:
-        """Find a recorded session by acp-tui's id (or a prefix of it) or by the agent's id.
+        """Find a recorded session by acp-tui's id for it, the beginning of that id, or the agent's id for it.
 
-        Returns None for an unknown id, because the agent may still know it; with `must_exist`, raises
-        `UserError` instead. Also raises `UserError` if a prefix matches several sessions.
+        Returns None for an unknown id, because the agent may have a session with that id; with
+        `must_exist`, raises `UserError` instead. Also raises `UserError` if several sessions match.
         """
         recorded = list_sessions(paths().data)
         for session in recorded:
@@ -159,8 +163,9 @@ class AppContext:
     ) -> Conversation:
         """Create a conversation.
 
-        Unless recording is off, the conversation is recorded in the folder of the `resumed` session, or else
-        in a new folder. With `fork`, the new folder begins with a copy of the `resumed` session's log.
+        The conversation is recorded in the folder of the `resumed` session; without one or with `fork`, in a
+        new folder. A fork's folder begins with a copy of the `resumed` session's log. Nothing is recorded if
+        `keep_log` is false or recording is off in the settings.
         """
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
         folder = (
@@ -171,7 +176,7 @@ class AppContext:
         return Conversation(launch, options, self.settings, folder, rule_store=self.rule_store, past=past)
 
     def is_trusted(self, folder: Path) -> bool:
-        """Return True if the user trusts the files of a folder."""
+        """Return True if the user has declared a folder as trusted."""
         return FolderTrust(paths().state).folder(folder).trusted is True
 
     def history(self, project: Path) -> ProjectHistory:
@@ -179,11 +184,11 @@ class AppContext:
         return ProjectHistory(History(paths().state, str(project)))
 
     def draft(self, conversation: Conversation) -> str:
-        """Return the unsent prompt of a session, or an empty string."""
+        """Return the unsent prompt of a conversation; an empty string if there is none."""
         return self._drafts.load(conversation.folder.id) if conversation.folder.id else ""
 
     def save_draft(self, conversation: Conversation, text: str) -> None:
-        """Save the unsent prompt of a session. Raises `UserError` if it cannot be written."""
+        """Save the unsent prompt of a conversation. Raises `UserError` if it cannot be written."""
         if conversation.folder.id:
             try:
                 self._drafts.save(conversation.folder.id, text)
@@ -191,14 +196,14 @@ class AppContext:
                 raise UserError(f"The draft cannot be saved: {error.strerror or error}.") from error
 
     def load_comments(self, conversation: Conversation) -> None:
-        """Restore the unsent review comments of a session."""
+        """Load the unsent review comments of a conversation into its review."""
         from acp_tui.review.comments import comments_from_json
 
         if conversation.folder.id:
             conversation.review.comments = comments_from_json(self._comments.load(conversation.folder.id))
 
     def save_comments(self, conversation: Conversation) -> None:
-        """Save the review comments of a session. Raises `UserError` if they cannot be written."""
+        """Save the review comments of a conversation. Raises `UserError` if they cannot be written."""
         from acp_tui.review.comments import comments_to_json
 
         if conversation.folder.id:
@@ -213,13 +218,16 @@ class AppContext:
         return branch_name(folder)
 
     def export(self, conversation: Conversation, form: str, theme: str) -> Path:
-        """Export a conversation and return the path of the file. `form` is one of `export.FORMATS`."""
+        """Export a conversation to a file and return its path. `form` is one of `export.FORMATS`."""
         if conversation.folder.path is None:
             raise UserError("This conversation is not recorded, so there is nothing to export.")
         return self.export_stored(read_session(conversation.folder.path), conversation.cwd, form, theme)
 
     def export_stored(self, stored: StoredSession, cwd: Path, form: str, theme: str) -> Path:
-        """Export a recorded session of the folder `cwd`, and return the path of the file."""
+        """Export a recorded session to a file and return its path.
+
+        `cwd` is the folder that the session worked in; its relative paths are resolved from there.
+        """
         from acp_tui.export import export
         from acp_tui.export.metadata import SessionMetadata
 
@@ -238,7 +246,7 @@ class AppContext:
         return path
 
     def is_sensitive_in(self, cwd: Path) -> Callable[[str], bool]:
-        """Return a function that returns True for a path whose contents must not be logged or exported.
+        """Return a function that tells whether the contents of a path must not be logged or exported.
 
         The function resolves relative paths from `cwd`. For a symbolic link it also checks the target.
         """
@@ -253,7 +261,7 @@ class AppContext:
         return is_sensitive
 
     def prune(self) -> None:
-        """Remove the oldest sessions until the limits in the settings are met."""
+        """Delete the oldest recorded sessions until the others meet the limits in the settings."""
         limits = self.settings.log
         prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PATTERN_SECONDS = 0.05
-"""The CPU time for one search with a foreign pattern: short enough to be repeated at every key press."""
+"""The CPU time for one search with somebody else's pattern: short enough to search at every key press."""
 MAX_PATTERN_LENGTH = 2_000
-"""The maximum length of a foreign pattern. Compiling a longer one may take noticeable time."""
+"""The maximum length of a pattern from somebody else. Compiling a longer one may take noticeable time."""
 
 
 class CpuLimitError(Exception):
@@ -25,8 +25,8 @@ class CpuLimitError(Exception):
 def cpu_limit(seconds: float) -> Iterator[None]:
     """Raise `CpuLimitError` in the block once the process has spent this much CPU time in it.
 
-    Use this in the main thread only, and do not nest it. Regular expressions check for signals while they
-    search, so even one that would take years is ended.
+    Use this in the main thread only, and do not nest it. Python's `re` checks for signals during a search,
+    so that even a search that would take years is interrupted.
     """
     active = True
 
@@ -45,7 +45,10 @@ def cpu_limit(seconds: float) -> Iterator[None]:
 
 
 def pattern_found(pattern: str, text: str) -> bool | None:
-    """Return whether a foreign pattern is found in a text; None if it is not valid or takes too long."""
+    """Search a text for a regular expression that somebody else wrote, and return whether it was found.
+
+    Returns None if the pattern is not valid, is too long or takes too long.
+    """
     if len(pattern) > MAX_PATTERN_LENGTH:
         return None
     try:

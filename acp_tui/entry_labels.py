@@ -49,7 +49,7 @@ STATUS_ICONS = {
 }
 """Icons for the status of a tool call or of a step of a plan."""
 _VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "search": "Search"}
-"""The verbs that are put before the title of a call if that is only a file name."""
+"""By kind of call: the verb that is put before a title that consists only of a file name."""
 MIN_SECONDS = 0.1
 """Durations of up to this many seconds are not shown."""
 
@@ -67,21 +67,21 @@ def format_duration(seconds: float) -> str:
 
 
 def folder_label(path: str) -> str:
-    """Return the last part of a path; `/` for the root and `~` for the home directory."""
+    """Return a short name for a folder: its last part, `/` for the root, `~` for the home directory."""
     if path == os.path.expanduser("~"):  # noqa: PTH111  # Path.home() raises where there is none
         return "~"
     return reveal_line(PurePath(path).name or path)
 
 
 def display_path(path: str) -> str:
-    """Return a path with `~` for the home directory, safe to display."""
+    """Return a path made safe to display, with `~` in place of the home directory."""
     home = os.path.expanduser("~")  # noqa: PTH111  # as in `folder_label`
     is_below = path == home or path.startswith(f"{home}/")
     return reveal_line(f"~{path[len(home) :]}" if is_below else path)
 
 
 def relative_path(path: str | None, cwd: str) -> str:
-    """Return a path, made relative to the session's directory if it is below that directory."""
+    """Return a path, relative to the session's directory `cwd` if it is below that, otherwise as it is."""
     path = path or ""
     base = f"{cwd.rstrip('/')}/"
     return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path
@@ -94,7 +94,7 @@ _LITERAL_TITLES = frozenset({"read", "edit", "delete", "move", "execute"})
 def call_title(call: ToolCall, cwd: str) -> str:
     """Return the title of a call, with paths below the session's directory made relative to it.
 
-    A call of an MCP tool begins with the server and the tool.
+    The title of an MCP tool call begins with the names of the server and the tool.
     """
     if (tool := call.mcp_tool) is None:
         return _agents_title(call, cwd)
@@ -127,7 +127,7 @@ def _agents_title(call: ToolCall, cwd: str) -> str:
 
 
 _BARE_NAME = re.compile("[A-Za-z_]+")
-"""A title that is only the name of a tool: `read`, `read_text_file`."""
+"""Matches a title that is only the name of a tool, such as `read` or `read_text_file`."""
 
 
 def _single_file(call: ToolCall) -> str:
@@ -147,12 +147,15 @@ def _is_file_name(title: str, call: ToolCall) -> bool:
 
 
 def shows_terminal(call: ToolCall) -> bool:
-    """Return True if the call's content has a terminal, which shows the exit code."""
+    """Return True if the call's content has a terminal. The terminal then shows the exit code."""
     return any(isinstance(item, TerminalRef) for item in call.content)
 
 
 def file_change(diff: Diff, kind: str = "") -> str:
-    """Return how a diff changes its file: `new`, `deleted`, `now empty`, or an empty string for an edit."""
+    """Return what a diff does to its file: `new`, `deleted`, `now empty`; an empty string for an edit.
+
+    `kind` is the kind of the tool call.
+    """
     if diff.patch is not None:
         return ""
     if diff.old is None:
@@ -179,11 +182,14 @@ def terminal_command(terminal: Terminal, cwd: str) -> str:
 
 _SHELL = re.compile(r"(?:/\S*/)?(?:ba|da|z)?sh -l?c (?=\S)")
 _MAX_JSON_CHARACTERS = 20_000
-"""The maximum number of characters of a text that is parsed as JSON."""
+"""Texts with more characters are not parsed as JSON."""
 
 
 def repeats_raw_input(content: Content, call: ToolCall) -> bool:
-    """Return True if the content is a copy of the call's raw input, which some agents send while it grows."""
+    """Return True if the content repeats the call's raw input.
+
+    Some agents send the input as content while the model is still writing it.
+    """
     if call.raw_input is None:  # the input has not come yet; once the call has completed, it is the output
         command = read_command(_as_json(content)) if call.kind == "execute" else None
         return command is not None and call.status != "completed"
@@ -191,7 +197,7 @@ def repeats_raw_input(content: Content, call: ToolCall) -> bool:
 
 
 def call_command(call: ToolCall) -> str:
-    """Return the command of a call, which may have several lines; an empty string if it is unknown."""
+    """Return the command that a call runs, possibly of several lines; an empty string if it is unknown."""
     texts = (
         _as_json(item) for item in call.content if isinstance(item, Content) and repeats_raw_input(item, call)
     )
@@ -209,7 +215,7 @@ def _as_json(content: Content) -> Any:
 
 
 def permission_verdict(entry: Permission) -> tuple[str, str, str]:
-    """Return the outcome of a permission request as an icon, words and the name of a style."""
+    """Return the outcome of a permission request: an icon, words, and the name of a style for both."""
     if entry.outcome is None and not entry.answerable:
         return "?", "cannot be answered: the request has no id", "warning"
     if entry.outcome is None:
@@ -226,7 +232,7 @@ def permission_verdict(entry: Permission) -> tuple[str, str, str]:
 
 
 def answered_by(entry: Permission, max_characters: int | None = None) -> str:
-    """Return who or what answered, and the chosen option if its name says more than yes or no.
+    """Return who or what answered, after the name of the chosen option if that says more than yes or no.
 
     `max_characters` limits the name of the option, which comes from the agent.
     """
@@ -256,7 +262,7 @@ _COMPACTION_WORDS = {
 
 
 def compaction_words(compaction: Compaction) -> str:
-    """Return what the agent is doing or has done, such as "compacted the context"."""
+    """Return how far a compaction is, in words such as "compacted the context from 900 to 100 tokens"."""
     words = _COMPACTION_WORDS.get(compaction.status, f"compacting the context: {compaction.status}")
     before, after = compaction.tokens_before, compaction.tokens_after
     if before is None:
@@ -267,12 +273,12 @@ def compaction_words(compaction: Compaction) -> str:
 
 
 def asking_subagent(request: Permission | Elicitation, session: Session) -> Subagent | None:
-    """Return the subagent that asks. None if the agent itself does, or a session of no known subagent."""
+    """Return the subagent that sent a request; None if the agent itself or an unknown session did."""
     return session.subagents.get(request.subagent or request.session_id)
 
 
 def elicitation_asker(question: Elicitation, session: Session) -> str:
-    """Return who asks a question: "the agent", or the subagent or the other session that does."""
+    """Return who asks a question: `the agent`, `the subagent NAME` or, if unknown, `the session ID`."""
     if (subagent := asking_subagent(question, session)) is not None:
         return f"the subagent {visible_line(subagent.name)}"
     return f"the session {visible_line(question.session_id)}" if question.session_id else "the agent"

@@ -14,7 +14,7 @@ class UserError(Exception):
 
 
 class Refusal(Exception):  # noqa: N818  # an answer rather than a fault
-    """The JSON-RPC error with which a request of the agent is answered."""
+    """Raised to answer a request of the agent with a JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What the launcher offers, as plain data: known agents, and sessions that can be resumed."""
+"""The choices on the launcher, as plain data: known agents, and sessions that can be resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
 
 MAX_SESSIONS = 50
-"""The maximum number of sessions of the current folder, and also of all other folders together."""
+"""How many sessions of the current folder are offered at most, and as many of all other folders together."""
 MAX_TITLE_CHARACTERS = 200
 """Longer titles are truncated: a title may be a whole prompt."""
 
@@ -66,7 +66,7 @@ class SessionChoice:
 
 @dataclass(frozen=True, slots=True)
 class LauncherChoices:
-    """The agents and sessions to choose from, the most likely first."""
+    """The agents and sessions that the launcher offers, in its order: the most likely choices first."""
 
     agents: list[AgentChoice] = field(default_factory=list)
     sessions: list[SessionChoice] = field(default_factory=list)
@@ -91,8 +91,8 @@ def load_choices(cwd: Path) -> LauncherChoices:
 def _sort_key(agent: AgentChoice, last_used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:
     """Return a sort key: the most recently used agents first, then installed, downloadable and missing ones.
 
-    Missing agents come last even if they were used. The demo is the last of its group, but the first of all
-    until the user has a session, because it needs no setup.
+    Missing agents come last even if they were used. The demo agent is the last of the installed ones; but
+    as long as there is no recorded session, it comes before all others, because it needs no setup.
     """
     demo = agent.name == "demo"
     return (

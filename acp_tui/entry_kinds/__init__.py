@@ -1,6 +1,6 @@
-"""The kinds of entries. A row of `kind_table` says how its kind is drawn, folded, searched and exported.
+"""The kinds of transcript entries. Each has a row in `kind_table`: how it is drawn, folded and exported.
 
-The transcript, the search, the exports and `exec` look up rows and do not depend on kinds. This package
-imports no screen library; renderers are named in the rows and imported when the first entry of their kind is
-drawn.
+The transcript, the search, the exports and `exec` look up an entry's row, and contain no code for particular
+kinds. This package imports no screen library: a row names its renderer, which is imported when the first
+entry of the kind is drawn.
 """

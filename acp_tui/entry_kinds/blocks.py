@@ -1,4 +1,7 @@
-"""The blocks of Markdown and HTML exports, which the exporters render without knowing kinds of entries."""
+"""The blocks that Markdown and HTML exports consist of.
+
+Every kind of entry describes itself in blocks, so that the exporters need no code for particular kinds.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ class MarkdownText(NamedTuple):
 
 
 class ContentBlock(NamedTuple):
-    """An image, a file, a link or a text. `verbatim` marks a tool's output, not prose."""
+    """An image, a file, a link or a text. With `verbatim`, the text is a tool's output rather than prose."""
 
     content: Content
     verbatim: bool = False
@@ -49,7 +52,7 @@ class FileDiff(NamedTuple):
 
 
 class TerminalOutput(NamedTuple):
-    """A command with its output."""
+    """A command that ran in a terminal, with its output."""
 
     output: TerminalText
     command: str
@@ -107,14 +110,14 @@ class Fold(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Parts with an optional title."""
+    """A block that cannot be folded: parts, with an optional title above them."""
 
     title: str
     parts: Sequence[Part]
 
 
 class Aside(NamedTuple):
-    """One line about what happened, with an optional text to unfold below it."""
+    """A line that reports an event, such as a notice. Its optional `detail` is shown when it is unfolded."""
 
     level: Literal["info", "success", "warning", "error"]
     sign: str

@@ -1,4 +1,4 @@
-"""Compactions of the agent's context: one line, and the summary with which the agent continues."""
+"""The entry kind for compactions of the agent's context: one line, and the summary that replaces it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def estimated_height(compaction: Compaction, width: int) -> int:
 
 
 def progress(compaction: Compaction) -> str:
-    """Return the line that `exec` prints."""
+    """Return the line that `acp-tui exec` prints about a compaction."""
     words = compaction_words(compaction)
     return f"{words}: {compaction.error}" if compaction.error else words
 

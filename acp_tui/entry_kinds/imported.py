@@ -1,4 +1,4 @@
-"""Functions that the table of kinds refers to by name, and that are imported at their first call."""
+"""References by name to functions that are imported at their first call, for the table of entry kinds."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 class Imported:
-    """A function of a package that may import this one. It is imported at its first call."""
+    """A function that is imported at its first call, because its module may import this package."""
 
     def __init__(self, name: str) -> None:
-        """Set the function's name, in the form `module:function`."""
+        """`name` is the function to import, in the form `module:function`."""
         self._name = name
         self._function: Callable[..., Any] | None = None
 

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Content, Entry, Session
 
 Spacing = Literal["paragraph", "compact", "tight", "remark"]
-"""Where blank lines stand in the transcript.
+"""When a blank line separates an entry from its neighbours in the transcript.
 
-`paragraph`: above and below the entry. `compact`: only while this entry or its neighbour is unfolded.
-`tight`: only while its neighbour is unfolded. `remark`: none above, because it comments on the entry there.
+`paragraph`: always. `compact`: only while the entry or that neighbour is unfolded. `tight`: only while that
+neighbour is unfolded. `remark`: never above the entry, because it comments on the entry there.
 """
 
 
 class TextContext(NamedTuple):
-    """What the texts of an entry depend on besides the entry."""
+    """What the plain text and the export of an entry depend on, besides the entry."""
 
     session: Session
     cwd: str = ""  # paths below it are shown relative to it
@@ -44,7 +44,7 @@ def _one_line(*_: Any) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class EntryKind:
-    """One kind of entry. The functions take an entry of the kind as their first argument."""
+    """One kind of entry. Its fields that are functions take an entry of the kind as their first argument."""
 
     title: str
     """The name of the kind for users, e.g. as the title of the screen that shows one entry."""
@@ -56,16 +56,16 @@ class EntryKind:
     blocks: Callable[[Any, TextContext], Iterable[Block]] | None = None
     """What Markdown and HTML exports show. None means the plain text, folded after its first line."""
     search_text: Callable[[Any, Session], Iterable[str]] | None = None
-    """The texts that are searched. None means the plain text."""
+    """The texts in which a search looks for matches. None means the plain text."""
     is_markdown: bool = False
-    """Whether the search ignores Markdown marks."""
+    """Whether the searched texts are Markdown, whose marks (such as `**`) a search ignores."""
     progress: Callable[[Any], str | None] = _none
-    """The line that `exec` prints when an entry is added, if any."""
+    """The line that `acp-tui exec` prints when an entry is added, if any."""
     progress_updates: bool = False
     """Whether `exec` prints the `progress` line again when an update of the entry changes that line."""
 
     foldable: bool = False
-    """Whether the key that folds all entries also folds the entry."""
+    """Whether the key that folds all entries folds entries of this kind, too."""
     starts_folded: Callable[[Any], bool] = _never
     """Whether the entry is folded until the user unfolds it."""
 
@@ -78,7 +78,7 @@ class EntryKind:
     transcript: Callable[[Any], str | None] = _none
     """The key in `Session.subagents` of the subagent whose transcript a key opens, if any."""
     opens_transcript: bool = False
-    """Whether the key that folds other entries opens the transcript."""
+    """Whether the key that folds other entries opens the subagent's transcript here instead."""
     landmark: Literal["prompt", "tool"] | None = None
     """Which keys move the cursor to the entry: those for prompts, those for tool calls, or neither (None)."""
     is_error: Callable[[Any], bool] = _never
@@ -88,7 +88,7 @@ class EntryKind:
     estimated_height: Callable[[Any, int], int] = _one_line
     """Estimates the height in rows of an entry that has not been drawn, from the width in columns."""
     is_running: Callable[[Any], bool] = _never
-    """Whether the first line shows a growing duration, so that it is drawn again from time to time."""
+    """Whether the entry's first line shows a growing duration and therefore is redrawn from time to time."""
     shown_in: Callable[[Any, Session], Entry | None] = _none
     """The entry that contains this entry, if any. The container is drawn again when this entry changes."""
     dims_when_withdrawn: bool = True
@@ -102,7 +102,7 @@ class EntryKind:
         return [Aside("info", "·", visible_line(first), visible("\n".join(rest)))] if first else []
 
     def searched_text(self, entry: Entry, session: Session) -> str:
-        """Return the text of an entry in which the search looks for matches."""
+        """Return the text in which a search looks for matches in an entry."""
         if self.search_text is not None:
             return "\n".join(self.search_text(entry, session))
         return "\n".join(self.plain_text(entry, TextContext(session)))

@@ -1,4 +1,4 @@
-"""Messages of the user and the agent, and thoughts."""
+"""The entry kinds for messages of the user, messages of the agent, and the agent's thoughts."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MEDIA_KINDS = ("image", "audio", "resource_link", "resource")
 
 
 def is_over(thought: Thought) -> bool:
-    """Return True if something else followed the thought."""
+    """Return True if the thought has ended, because the agent sent something else after it."""
     return thought.ended_at is not None
 
 
 def is_growing(thought: Thought) -> bool:
-    """Return True if the thought may still grow."""
+    """Return True if the agent may still add text to the thought."""
     return thought.ended_at is None
 
 
@@ -73,7 +73,7 @@ def answer_lines(message: Message, _context: TextContext) -> Iterable[str]:
 
 
 def thought_lines(thought: Thought, context: TextContext) -> Iterable[str]:
-    """Return a thought as plain text; only the number of its lines if `context.thoughts` is false."""
+    """Return a thought as plain text. If `context.thoughts` is false, return only its number of lines."""
     lines = _lines(thought)
     if context.thoughts or not lines:
         return indented(lines, ". ")
@@ -93,7 +93,7 @@ def _lines(message: Message) -> Sequence[str]:
 
 
 def search_text(message: Message, _session: Session) -> Iterable[str]:
-    """Return the searchable texts of a message: only its text."""
+    """Return the searchable texts of a message: its text, without attachments."""
     return [message.text]
 
 

@@ -1,4 +1,4 @@
-"""Entries of a line or two: notices, ends of turns, and messages of unknown kinds."""
+"""The entry kinds for notices, ends of turns, and protocol messages of unknown kinds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Notice, Session, TurnEnd, Unrecognised
 
 PRINTED_SOURCES = frozenset({"client", "agent", "protocol"})
-"""The sources of the notices that `exec` prints.
+"""The sources of the notices that `acp-tui exec` prints.
 
 Other notices repeat a decision that `exec` has already printed, or say that acp-tui waits for something.
 """
@@ -29,7 +29,7 @@ STOP_REASONS = {
     "cancelled": "stopped",
     "max_tokens": "stopped: token limit reached",
     "max_turn_requests": "stopped: the agent reached its limit of model requests per turn",
-    "refusal": "the agent refused; the prompt and its answer are no longer in its context",
+    "refusal": "the agent refused to continue and removed the prompt and the answer from its context",
 }
 
 
@@ -70,7 +70,7 @@ def notice_blocks(notice: Notice, _context: TextContext) -> Iterable[Block]:
 
 
 def notice_progress(notice: Notice) -> str:
-    """Return the notice as `exec` prints it; an empty text if its source is not in `PRINTED_SOURCES`."""
+    """Return the notice as `acp-tui exec` prints it; an empty text if its source is not printed."""
     if notice.source not in PRINTED_SOURCES:
         return ""
     return notice.text if notice.detail is None else f"{notice.text}: {notice.detail}"
@@ -80,7 +80,7 @@ def notice_progress(notice: Notice) -> str:
 
 
 def turn_end_starts_folded(end: TurnEnd) -> bool:
-    """Return False if the agent exited, so that its last lines on stderr are shown; otherwise True."""
+    """Return True, unless the agent exited: then its last lines on stderr are shown at once."""
     return end.error is None or end.error.raw is not None
 
 
@@ -90,12 +90,12 @@ def has_failed(end: TurnEnd) -> bool:
 
 
 def turn_end_height(end: TurnEnd, _width: int) -> int:
-    """Estimate the height: a turn that ended normally takes no lines."""
+    """Estimate the height of the end of a turn: 0 rows if it ended normally, otherwise 1."""
     return 0 if end.stop_reason == "end_turn" and not end.empty else 1
 
 
 def turn_end_lines(end: TurnEnd, _context: TextContext) -> Iterable[str]:
-    """Return the end of a turn as plain text."""
+    """Return the end of a turn as plain text: the stop reason or the error."""
     empty = ": no answer" if end.empty else ""
     if end.error is None:
         return [f"-- {end.stop_reason}{empty} --"]
@@ -123,7 +123,10 @@ def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
 
 
 def turn_end_progress(end: TurnEnd) -> str:
-    """Return why the agent stopped early, else an empty text. `exec` reports an error with its result."""
+    """Return why the agent stopped early; an empty text if it did not, or if the turn failed.
+
+    `acp-tui exec` reports an error in its result instead.
+    """
     return f"stopped: {end.stop_reason}" if end.stop_reason not in (None, "end_turn") else ""
 
 

@@ -1,4 +1,4 @@
-"""The entry kind for calls of acp-tui's own tools, which are shown like the agent's tool calls."""
+"""The entry kind for calls of the tools that acp-tui itself offers, shown like the agent's tool calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_running(entry: OwnToolCall) -> bool:
 
 
 def progress(entry: OwnToolCall) -> str:
-    """Return the title of a call, with its status once this is final, as a line for `exec`."""
+    """Return the line that `acp-tui exec` prints: the title of a call, and once it has ended, its status."""
     return tool_call.progress(entry.call)
 
 
@@ -50,7 +50,7 @@ def blocks(entry: OwnToolCall, context: TextContext) -> Iterable[Block]:
 
 
 def code(entry: OwnToolCall) -> list[str] | None:
-    """Return the code to copy from a call: the new texts of its diffs."""
+    """Return the code that a key copies: the new texts of the call's diffs."""
     return tool_call.code(entry.call)
 
 

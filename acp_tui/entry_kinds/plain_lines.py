@@ -1,4 +1,4 @@
-"""Lines of plain text that several kinds of entries share."""
+"""Helpers for the plain text of entries, shared by several kinds of entries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def raw_lines(value: object) -> list[str]:
 
 
 def content_lines(content: Content) -> Iterator[str]:
-    """Yield a text block in full; describe any other content block."""
+    """Yield the lines of a text block; for an image, a file or a link, yield a description."""
     if content.kind == "text":
         yield from content.text.splitlines()
         return
@@ -45,5 +45,5 @@ def content_lines(content: Content) -> Iterator[str]:
 
 
 def withheld(lines: Sized) -> str:
-    """Return the line that replaces content which, according to its annotations, is for the agent only."""
+    """Return the line that is shown instead of `lines`, which the agent has marked as not for the user."""
     return f"[for the agent only: {line_count(lines)}]"

@@ -18,7 +18,7 @@ CHECKBOXES = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]"}
 
 
 def plain_text(plan: Plan, _context: TextContext) -> Iterable[str]:
-    """Return a plan as plain text: its steps, its Markdown and its URI, or that it was removed."""
+    """Return a plan as plain text: its steps, Markdown and URI, or a line that says it was removed."""
     if plan.removed:
         return ["Plan removed"]
     lines = [f"  {CHECKBOXES.get(item.status, f'[{item.status}]')} {item.content}" for item in plan.items]
@@ -49,6 +49,6 @@ def blocks(plan: Plan, _context: TextContext) -> Iterable[Block]:
 
 
 def progress(plan: Plan) -> str:
-    """Return how many steps are completed, as a line for `exec`; an empty text if there are no steps."""
+    """Return the line that `acp-tui exec` prints: the number of completed steps. Empty without steps."""
     done = sum(item.status == "completed" for item in plan.items)
     return f"plan: {done} of {len(plan.items)} steps done" if plan.items else ""

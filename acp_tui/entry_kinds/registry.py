@@ -1,6 +1,6 @@
-"""Looks up the row of an entry in `kind_table`, where all kinds are registered.
+"""Finds the row in `kind_table` that describes an entry's kind.
 
-The table is imported with the first entry, so that a new conversation appears without waiting for it.
+The table is imported when the first entry needs it, which makes a new conversation appear sooner.
 """
 
 from __future__ import annotations

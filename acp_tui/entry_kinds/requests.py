@@ -1,4 +1,4 @@
-"""Permission requests and other questions of the agent."""
+"""The entry kinds for permission requests and other questions that the agent asks the user."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Elicitation, Permission, Session
 
 MAX_PROGRESS = 200
-"""The maximum length of a question in the progress of `exec`."""
+"""The maximum number of characters of a question in what `acp-tui exec` prints as progress."""
 
 # --------------------------------------------------------------------------- permissions
 
 
 def permission_lines(permission: Permission, context: TextContext) -> Iterator[str]:
-    """Yield what was asked, the answer, the rule or policy it comes from, and the user's reason to reject."""
+    """Yield a request as plain text: its tool call, the answer, and why.
+
+    The reason is the rule or policy that gave the answer, or what the user wrote when rejecting the call.
+    """
     call = context.session.tool_calls.get(permission.call_id)
     by = _asked_by(permission, context.session)
     yield f"? Permission: {(call and call.title) or permission.call_id}{by}: {_outcome(permission)}"
@@ -39,7 +42,7 @@ def permission_lines(permission: Permission, context: TextContext) -> Iterator[s
 
 
 def _asked_by(request: Permission | Elicitation, session: Session) -> str:
-    """Return the name of the subagent that asks, in parentheses; an empty string if none does."""
+    """Return the name of the asking subagent, in parentheses; an empty string if no known subagent asks."""
     subagent = asking_subagent(request, session)
     return f" (subagent: {visible_line(subagent.name)})" if subagent is not None else ""
 
@@ -55,7 +58,7 @@ def _outcome(permission: Permission) -> str:
 
 
 def permission_search_text(permission: Permission, session: Session) -> Iterable[str]:
-    """Return what was asked, the answer, the rule or policy that gave it, and the user's reason to reject."""
+    """Return the searchable texts of a request: the title of its tool call, the answer, and why."""
     call = session.tool_calls.get(permission.call_id)
     answer = permission.option.name if permission.option is not None else ""
     return [call.title if call is not None else "", answer, permission.why or "", permission.reason]
@@ -76,7 +79,10 @@ def permission_blocks(permission: Permission, context: TextContext) -> Iterable[
 
 
 def elicitation_lines(question: Elicitation, context: TextContext) -> Iterator[str]:
-    """Yield the question, its URL if there is one, and the outcome. Answers are not recorded."""
+    """Yield a question as plain text: its message, its URL if any, and whether the user accepted or declined.
+
+    The user's answers are not recorded.
+    """
     yield f"? Question ({question.mode}){_asked_by(question, context.session)}: {question.message}"
     if question.url:
         yield f"  {question.url}"
@@ -86,15 +92,15 @@ def elicitation_lines(question: Elicitation, context: TextContext) -> Iterator[s
 
 
 def elicitation_progress(question: Elicitation) -> str | None:
-    """Return what `acp-tui exec` prints about a question that was declined; None for other outcomes."""
+    """Return the line that `acp-tui exec` prints for a declined question; None for other outcomes."""
     if question.outcome != "decline":
         return None
     asked = visible_excerpt(question.message, MAX_PROGRESS)
-    return f"question declined, because `acp-tui exec` cannot ask: {asked}"
+    return f"question declined, because `acp-tui exec` cannot ask you: {asked}"
 
 
 def elicitation_search_text(question: Elicitation, _session: Session) -> Iterable[str]:
-    """Return the question, and its URL if there is one."""
+    """Return the searchable texts of a question: its message, and its URL if any."""
     return [question.message, question.url or ""]
 
 

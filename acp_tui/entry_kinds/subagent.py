@@ -1,4 +1,4 @@
-"""Subagents, with everything in their transcripts, and messages between them and the agent."""
+"""The entry kinds for subagents (with their transcripts) and for messages between subagents and the agent."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 ICON = "◈"
 LAST_ENTRIES = 5
-"""The number of entries at the end of a transcript that are searched for its last line."""
+"""How many entries, from the end of a transcript, `last_line` looks at."""
 LAST_LINE_CHARACTERS = 400
-"""The number of characters at the end of a message that are searched for its last line."""
+"""How many characters, from the end of a message, `last_line` looks at."""
 
 
 class SubagentState(NamedTuple):
-    """What a subagent is doing: in words, and as a tool call status, which selects icon and colour."""
+    """What a subagent is doing, in words, and the tool call status whose icon and colour show it."""
 
     words: str
     status: str
@@ -46,7 +46,7 @@ _CALL_WORDS = {"failed": "failed", "cancelled": "stopped", "unfinished": "left o
 
 
 def state_of(entry: Subagent) -> SubagentState:
-    """Return what a subagent does, or how its work ended."""
+    """Return what a subagent is doing, or how its work ended."""
     if entry.is_asking and entry.state != "ended":
         return SubagentState("waiting for you", "in_progress")
     if entry.session.cancelling:
@@ -60,14 +60,14 @@ def state_of(entry: Subagent) -> SubagentState:
             known = _IDLE_STATES.get(entry.stop_reason or "end_turn")
             return known or SubagentState(f"ended: {entry.stop_reason}", "unfinished")
         case "ended":
-            return SubagentState("ended with the agent", "unfinished")
+            return SubagentState("ended when the agent exited", "unfinished")
         case "" | "unknown":
             return SubagentState("state unknown", "pending")
     return SubagentState(entry.state, "pending")
 
 
 def counts(entry: Subagent) -> str:
-    """Return how many tool calls and messages are in the transcript: `3 tool calls, 1 message`."""
+    """Return the numbers of tool calls and messages in a subagent's transcript: `3 tool calls, 1 message`."""
     parts = [
         pluralize(count, noun)
         for count, noun in ((entry.call_count, "tool call"), (entry.message_count, "message"))
@@ -77,14 +77,14 @@ def counts(entry: Subagent) -> str:
 
 
 def duration(entry: Subagent) -> str:
-    """Return how long it last worked, or an empty string while it works or if it was very short."""
+    """Return how long a subagent last worked. Empty while it works, and if it took almost no time."""
     ended = entry.call.ended_at if entry.call is not None and not entry.is_running else entry.ended_at
     seconds = (ended or 0.0) - entry.began_at
     return format_duration(seconds) if ended is not None and seconds > MIN_SECONDS else ""
 
 
 def last_line(entry: Subagent) -> str:
-    """Return the last line of its transcript: the end of a message, or the title of a tool call."""
+    """Return the last line of a subagent's transcript: the end of a message, or the title of a tool call."""
     for item in reversed(entry.session.entries[-LAST_ENTRIES:]):
         line = ""
         if isinstance(item, ToolCall):
@@ -107,7 +107,7 @@ def _last_line_of(message: Message) -> str:
 
 
 def own_transcript(entry: Subagent) -> str:
-    """Return the key of the subagent whose transcript the entry opens."""
+    """Return the key of the subagent, whose transcript the entry opens."""
     return entry.key
 
 
@@ -122,7 +122,7 @@ def is_running(entry: Subagent) -> bool:
 
 
 def progress(entry: Subagent) -> str:
-    """Return its name and state as a line for `exec`."""
+    """Return the line that `acp-tui exec` prints: the subagent's name and state."""
     return f"subagent {entry.name}: {state_of(entry).words}"
 
 
@@ -130,7 +130,7 @@ def progress(entry: Subagent) -> str:
 
 
 def plain_text(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterator[str]:
-    """Yield a summary, then the whole transcript."""
+    """Yield a subagent as plain text: a line with its name and state, then its whole transcript."""
     described = f" ({entry.description})" if entry.description and entry.description != entry.name else ""
     facts = ", ".join(filter(None, (state_of(entry).words, counts(entry), duration(entry))))
     yield f"@ Subagent: {entry.name}{described}: {facts}"
@@ -142,14 +142,14 @@ def plain_text(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterator[
 
 
 def search_text(kinds: Kinds, entry: Subagent, _session: Session) -> Iterator[str]:
-    """Yield its name and description, and the searchable texts of its transcript."""
+    """Yield the searchable texts of a subagent: its name, its description and those of its transcript."""
     yield from (entry.name, entry.description)
     for item in entry.session.entries:
         yield kinds[type(item)].searched_text(item, entry.session)
 
 
 def blocks(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterable[Block]:
-    """Return a folded block with the transcript: messages in full, everything else as plain text."""
+    """Return a folded block with a subagent's transcript: its messages, and other entries as plain text."""
     inner = _inside(entry, context)
     parts: list[Part] = []
     for item in entry.session.entries:
@@ -163,7 +163,7 @@ def blocks(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterable[Bloc
 
 
 def _inside(entry: Subagent, context: TextContext) -> TextContext:
-    """Return the context of the entries in its transcript."""
+    """Return the context for the entries in a subagent's transcript."""
     return context._replace(session=entry.session, cwd=entry.session.cwd or context.cwd)
 
 
@@ -171,17 +171,20 @@ def _inside(entry: Subagent, context: TextContext) -> TextContext:
 
 
 def message_label(message: SessionMessage) -> str:
-    """Return whom a message is from or to."""
+    """Return the sender or the recipient of a message, such as `from NAME` or `to the agent`."""
     return f"{'from' if message.received else 'to'} {message.peer or 'the agent'}"
 
 
 def message_starts_folded(message: SessionMessage) -> bool:
-    """Return True unless it is the task that the agent gave to a subagent, in the subagent's transcript."""
+    """Return True unless the message is from the agent to the subagent in whose transcript it is shown.
+
+    Such a message is the subagent's task.
+    """
     return bool(message.peer) or not message.received
 
 
 def message_lines(message: SessionMessage, _context: TextContext) -> Iterator[str]:
-    """Yield whom a message is from or to, and its content."""
+    """Yield a message as plain text: its sender or recipient, then its content."""
     yield f"@ Message {message_label(message)}:"
     for part in message.parts:
         yield from indented(content_lines(part) if isinstance(part, Content) else str(part).splitlines())
@@ -194,5 +197,5 @@ def message_blocks(message: SessionMessage, _context: TextContext) -> Iterable[B
 
 
 def peer_transcript(message: SessionMessage) -> str | None:
-    """Return the key of the subagent that sent or received a message; None if that is the agent itself."""
+    """Return the key of the subagent at the other end of a message; None if the agent itself is there."""
     return message.peer_id if message.peer else None

@@ -1,4 +1,4 @@
-"""Terminals: commands with their output."""
+"""The entry kind for terminals: commands with their output."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session, Terminal, ToolCall
 
 MAX_LINES = 40
-"""The maximum number of lines of output in plain text. Of longer output, the last lines are shown."""
+"""The maximum number of lines of output in plain text. Longer output is cut to its last lines."""
 
 
 def is_running(terminal: Terminal) -> bool:
-    """Return True if the command still runs."""
+    """Return True if the command is still running."""
     return terminal.ended_at is None
 
 
 def call_of(terminal: Terminal, session: Session) -> ToolCall | None:
-    """Return the tool call that shows or showed the terminal."""
+    """Return the tool call whose content has, or had, the terminal; None if there is none."""
     return session.terminal_calls.get(terminal.terminal_id)
 
 
@@ -47,12 +47,12 @@ def is_shown_by_call(terminal: Terminal, session: Session) -> bool:
 
 
 def plain_text(terminal: Terminal, context: TextContext) -> Iterable[str]:
-    """Return the command and its output; nothing if a tool call shows them."""
+    """Return a terminal as plain text. Empty if a tool call shows the terminal."""
     return [] if is_shown_by_call(terminal, context.session) else terminal_lines(terminal, context)
 
 
 def terminal_lines(terminal: Terminal, context: TextContext) -> Iterator[str]:
-    """Yield the command, the last lines of its output, and how it ended."""
+    """Yield the command, the last lines of its output, and its exit code or the signal that ended it."""
     from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
 
     command = terminal_command(terminal, context.cwd)
@@ -71,7 +71,7 @@ def terminal_lines(terminal: Terminal, context: TextContext) -> Iterator[str]:
 
 
 def search_text(terminal: Terminal, session: Session) -> Iterable[str]:
-    """Return the command and its output; nothing if a tool call shows them."""
+    """Return the searchable texts of a terminal. Empty if a tool call shows the terminal."""
     return [] if is_shown_by_call(terminal, session) else output_text(terminal)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Location, Session, ToolCall, ToolContent
 
 UNFOLDED_KINDS = ("edit", "delete", "move", "execute")
-"""The kinds of calls that start unfolded, because they change or run something."""
+"""The kinds of tool calls that start unfolded, because such calls change or run something."""
 ShownContent = Content | Diff | Terminal
 STATUS_WORDS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
 
@@ -51,17 +51,17 @@ def has_failed(call: ToolCall) -> bool:
 
 
 def is_running(call: ToolCall) -> bool:
-    """Return True if more updates are expected."""
+    """Return True until the call has ended."""
     return not call.done
 
 
 def estimated_height(call: ToolCall, _width: int) -> int:
-    """Estimate the height in rows. Calls that only read or think are folded to one row."""
+    """Estimate the height in rows. Calls that only read, search or think are folded to one row."""
     return 1 if call.kind in ("read", "search", "think") else 8
 
 
 def progress(call: ToolCall) -> str:
-    """Return the title of a call, with its status once this is final, as a line for `exec`."""
+    """Return the line that `acp-tui exec` prints: the title of a call, and once it has ended, its status."""
     title = call_title(call, "")
     status = STATUS_WORDS.get(call.status)
     return reveal_line(f"{title}: {status}" if title and status else title)
@@ -71,7 +71,7 @@ def progress(call: ToolCall) -> str:
 
 
 def plain_text(call: ToolCall, context: TextContext) -> Iterator[str]:
-    """Yield a call as plain text: its title, its files and its content, or else the raw input and output."""
+    """Yield a call as plain text: its title, its files, and its content. Without content: its raw values."""
     kind = f", {call.kind}" if call.kind_given else ""
     code = f", exit code {call.exit_code}" if call.exit_code and not shows_terminal(call) else ""
     yield f"* {call_title(call, context.cwd)} ({call.status}{kind}{code})"
@@ -143,7 +143,7 @@ def _changed_lines(call: ToolCall) -> tuple[int, int]:
 
 
 def _parts(call: ToolCall, context: TextContext) -> Iterator[Part]:
-    """Yield the parts of a call in an export. Raw input and output appear only if there is nothing else."""
+    """Yield the parts of a call for an export. Raw input and output are only used if no content is shown."""
     if locations := other_locations(call, context.cwd):
         yield FileList([location_label(place, context.cwd) for place in locations])
     command = call_command(call) if call.kind == "execute" else ""
@@ -172,7 +172,7 @@ def _part(item: ShownContent, call: ToolCall, context: TextContext) -> Part:
 
 
 def shown_content(call: ToolCall, session: Session) -> Iterator[ShownContent]:
-    """Yield the content of a call, except unknown terminals, blank texts and copies of the raw input."""
+    """Yield the content of a call, without unknown terminals, blank texts and copies of the raw input."""
     for item in call.content:
         if isinstance(item, TerminalRef):
             if (terminal := session.terminals.get(item.terminal_id)) is not None:
@@ -186,9 +186,9 @@ def _adds_text(item: Content, call: ToolCall) -> bool:
 
 
 def raw_values(call: ToolCall) -> Iterator[tuple[Literal["input", "output"], Any]]:
-    """Yield the raw input and output of a call, each with its name, to be shown if it has no content.
+    """Yield the raw input and output of a call, each with its name. They are shown for want of other content.
 
-    The input is left out if it is a command, which is shown anyway.
+    Empty values are left out, and so is an input that is a command, because commands are shown anyway.
     """
     empty: tuple[object, ...] = (None, {}, "")
     if call.raw_input not in empty and not (call.kind == "execute" and call_command(call)):
@@ -201,7 +201,7 @@ def raw_values(call: ToolCall) -> Iterator[tuple[Literal["input", "output"], Any
 
 
 def other_locations(call: ToolCall, cwd: str) -> list[Location]:
-    """Return the locations of a call, without files that are named by its title or by one of its diffs."""
+    """Return the locations of a call, except files that its title or one of its diffs already names."""
     known = {item.path for item in call.content if isinstance(item, Diff)}
     known.add(cwd)  # the directory of a command is not a file that it touches
     return [
@@ -212,14 +212,14 @@ def other_locations(call: ToolCall, cwd: str) -> list[Location]:
 
 
 def title_names(call: ToolCall, path: str, cwd: str) -> bool:
-    """Return True if the title names the file. A file outside `cwd` must be named by its full path."""
+    """Return True if the call's title contains the file name or, for a file outside `cwd`, the full path."""
     inside = not cwd or relative_path(path, cwd) != path or not path.startswith("/")
     title = call_title(call, cwd)
     return path in title or (inside and path.rstrip("/").rpartition("/")[2] in title)
 
 
 def location_label(location: Location, cwd: str) -> str:
-    """Return the path of a file, relative to `cwd` if it is inside, and the line number if known."""
+    """Return `path:line`, or only the path if no line is known. Paths in `cwd` are made relative to it."""
     line = f":{location.line}" if location.line is not None else ""
     return f"{relative_path(location.path, cwd)}{line}"
 
@@ -228,7 +228,7 @@ def location_label(location: Location, cwd: str) -> str:
 
 
 def code(call: ToolCall) -> list[str]:
-    """Return the code to copy from a call: the new texts of changed files, or else its command."""
+    """Return the code that a key copies: the new texts of the changed files, or else the call's command."""
     texts = [item.new for item in call.content if isinstance(item, Diff) and item.new]
     command = call.raw_input.get("command") if isinstance(call.raw_input, dict) else None
     return texts or ([command] if isinstance(command, str) else [])

@@ -1,6 +1,7 @@
-"""Full-text search over all recorded sessions: an SQLite FTS5 index that is rebuilt from the logs.
+"""Full-text search over all recorded sessions: an SQLite FTS5 index that is made from their logs.
 
 SQLite comes with Python, so searching needs no further library and no service. A separate process of low
 priority keeps the index up to date (`__main__`). The screen and the command line only read it (`search`).
-The index is a cache: it can be deleted at any time. Secrets are redacted in the logs already.
+The index is a cache: it can be deleted at any time, and is then made anew. It contains no secrets that the
+logs do not contain: they are redacted before they are logged.
 """

@@ -1,7 +1,7 @@
 """The process that updates the index: `python -m acp_tui.session_index`. `IndexUpdater` starts it.
 
-Prints one JSON object per line: {"done": 12, "total": 1000}, {"waiting": true} while another process updates
-the index, or {"error": "…"}.
+It reports to `IndexUpdater` on standard output, with one JSON object per line: {"done": 12, "total": 1000},
+{"waiting": true} while another process updates the index, or {"error": "…"}.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WAITING_SECONDS = 0.5
-"""Seconds between two attempts to get the lock, each with a report."""
+"""Seconds between two attempts to take the lock while another process has it."""
 NICENESS = 19
 
 
 def main(arguments: list[str]) -> int:
-    """Update the index of all sessions and return the exit code. `--rebuild` makes it from scratch."""
+    """Update the index of all sessions and return the exit code. `--rebuild` deletes the index first."""
     with suppress(OSError):
         os.nice(NICENESS)
     places = paths()

@@ -1,4 +1,4 @@
-"""The file of the index: its tables, and how it is opened, replaced and recognised as damaged."""
+"""The SQLite file of the index: creating, opening and deleting it, and recognising damage."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = 2
-"""The version of the tables and of the texts in them. It is part of the file's name."""
+"""The version of the index's tables and of how texts are stored in them. It is part of the file's name."""
 BUSY_SECONDS = 10.0
-"""Seconds to wait while another process writes."""
+"""Seconds to wait while another process writes to the index. After that, SQLite reports an error."""
 POSITION_BITS = 24
-"""How many low bits of an entry's number hold its position. The others hold its session's number."""
+"""How many low bits of an entry's number hold its position in the session. The rest: the session's number."""
 
 _TABLES = """
 CREATE TABLE sessions (
@@ -37,7 +37,7 @@ CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, prefix='1 2
 
 
 class SearchUnavailableError(UserError):
-    """This Python cannot search full texts."""
+    """This Python's SQLite has no full-text search (FTS5)."""
 
 
 class IndexDamagedError(Exception):
@@ -45,14 +45,17 @@ class IndexDamagedError(Exception):
 
 
 def index_file(cache: Path) -> Path:
-    """Return the path of the index in the cache directory. It may not exist."""
+    """Return the path of the index in the cache directory, whether or not the file exists."""
     return cache / f"sessions-{FORMAT}.sqlite"
 
 
 def open_for_writing(cache: Path) -> sqlite3.Connection:
-    """Open the index, which is created if it is missing. Raises `SearchUnavailableError` without FTS5.
+    """Open the index. If it is missing, create it as a file that only the user can read.
 
-    Raises `IndexDamagedError` if the file is damaged. Only the user can read the file.
+    Raises:
+        SearchUnavailableError: SQLite has no FTS5.
+        IndexDamagedError: The file is damaged.
+        UserError: The index cannot be used for another reason, such as a full disk.
     """
     private_directory(cache)
     path = index_file(cache)
@@ -75,7 +78,7 @@ def open_for_writing(cache: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(cache: Path) -> sqlite3.Connection | None:
-    """Open the index; return None if there is none yet. The connection may be used in any thread."""
+    """Open the index; return None if there is none yet. The connection can be used in any thread."""
     path = index_file(cache)
     if not path.exists():
         return None
@@ -85,19 +88,23 @@ def open_for_reading(cache: Path) -> sqlite3.Connection | None:
 
 
 def remove_index(cache: Path) -> None:
-    """Delete the index, and those that earlier versions of acp-tui made."""
+    """Delete the index and all indexes that earlier versions of acp-tui made."""
     for path in [*_files(index_file(cache)), *older_files(cache)]:
         path.unlink(missing_ok=True)
 
 
 def older_files(cache: Path) -> list[Path]:
-    """Return the index files of earlier versions."""
+    """Return the existing index files of earlier versions of acp-tui."""
     names = [f"sessions-{number}.sqlite" for number in range(1, FORMAT)]
     return [path for name in names for path in _files(cache / name) if path.exists()]
 
 
 def index_error(error: sqlite3.DatabaseError) -> Exception:
-    """Return the error to raise for an error of SQLite: damage, missing FTS5, or a full disk."""
+    """Return the exception to raise for an error of SQLite.
+
+    `SearchUnavailableError` if FTS5 is missing, `IndexDamagedError` if the file is damaged, otherwise
+    `UserError`, e.g. for a full disk.
+    """
     message = str(error)
     if "no such module" in message:
         return SearchUnavailableError(

@@ -1,4 +1,4 @@
-"""Brings the index up to date with the session folders."""
+"""Updates the index from the logs in the session folders."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COMMIT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class LogState:
-    """The size and the time of a log, by which a change is noticed."""
+    """The size and modification time of a log. If either differs from the index, the log has changed."""
 
     size: int
     time: int
@@ -48,7 +48,7 @@ def update_index(cache: Path, data_dir: Path, on_progress: Callable[[int, int], 
     Args:
         cache: The cache directory, which holds the index.
         data_dir: The data directory, which holds the sessions.
-        on_progress: Called with the number of sessions that are done, and of all that have to be indexed.
+        on_progress: Called with two numbers of sessions: those indexed so far, and all that need indexing.
 
     Raises:
         SearchUnavailableError: SQLite has no FTS5.
@@ -177,10 +177,10 @@ def _words(text: str) -> str:
 
 
 def compress(text: str) -> bytes:
-    """Return a text as it is stored in the index."""
+    """Return the compressed form in which a text is stored in the index."""
     return zlib.compress(text.encode(), 1)
 
 
 def decompress(data: bytes) -> str:
-    """Return a stored text."""
+    """Return the text that `compress` was given."""
     return zlib.decompress(data).decode()

@@ -1,4 +1,4 @@
-"""What the user typed into a search, as an FTS5 query, and the line of a text that matches it best."""
+"""Converts what the user typed into an FTS5 query, and finds the line of a text that matches it best."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_WORDS = 12
-"""Further words are ignored."""
+"""The maximum number of words in a query. Further words are ignored."""
 MAX_LINE_CHARACTERS = 160
-"""Longer matching lines are shortened around the match."""
+"""The maximum length of a matching line. Longer ones are shortened around the match."""
 MAX_LINES = 40
-"""For each word, only the lines of its first matches in an entry are compared: at most this many."""
+"""How many matches of each word, from an entry's beginning, are considered to find the best line."""
 TYPICAL_CHARACTERS = 600
-"""The length of a usual entry. In longer ones, a match counts less."""
+"""The length of a typical entry, in characters. The longer an entry is, the less a match in it counts."""
 MAX_COUNT = 20
-"""More matches of a word in one entry do not change its rank."""
+"""Of the matches of one word in an entry, at most this many count for the entry's rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """The matching line of an entry."""
+    """The line of an entry that is shown as a search result."""
 
     line: str
     spans: list[tuple[int, int]]  # the matches in the line
@@ -34,23 +34,23 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Words that must all begin words of an entry, in any order."""
+    """What the user searches for: each of its words must be the beginning of some word in an entry."""
 
     phrase: str  # as typed, in lower case and without the outer white space
     words: tuple[str, ...]
 
     @classmethod
     def parse(cls, text: str) -> Query:
-        """Read what the user typed. Everything but letters and digits separates words."""
+        """Make a query from what the user typed. Characters other than letters and digits separate words."""
         typed = plain(text)
         return cls(" ".join(typed.split()), tuple(dict.fromkeys(words_of(typed)))[:MAX_WORDS])
 
     def match_expression(self) -> str:
-        """Return the query for FTS5. Nothing is escaped: words contain only letters and digits."""
+        """Return the query in FTS5 syntax. Nothing needs escaping: words contain only letters and digits."""
         return " AND ".join(f'"{word}"*' for word in self.words)
 
     def relevance(self, text: str) -> float:
-        """Return how well a text matches: BM25 without word rarity, plus a bonus for the typed phrase."""
+        """Return a score: BM25 without the rarity of words, plus a bonus if the text has the whole phrase."""
         compared = plain(text)
         length = 0.25 + 0.75 * len(compared) / TYPICAL_CHARACTERS
         counts = (min(compared.count(word), MAX_COUNT) for word in self.words)
@@ -58,7 +58,7 @@ class Query:
         return score + (len(self.words) if self.phrase in compared else 0.0)
 
     def hit(self, text: str) -> Hit:
-        """Return the line of a text that has the phrase, else the first of those with the most words."""
+        """Return the first line of a text that has the whole phrase, else the line with most of the words."""
         compared = plain(text)
         if len(compared) != len(text):  # some characters become two
             text = compared
@@ -93,9 +93,9 @@ class Query:
 
 
 def _occurrences(text: str, word: str) -> Iterator[int]:
-    """Yield where `word` begins, at the beginning of a word of the text.
+    """Yield the positions in `text` where a word begins with `word`.
 
-    Chinese and similar characters are words wherever they stand.
+    A Chinese, Japanese or Korean character is found anywhere, because it is a word of its own.
     """
     anywhere = is_cjk(word[0]) or not word[0].isalnum()
     at = text.find(word)

@@ -1,4 +1,4 @@
-"""Searches the index. A search takes milliseconds and runs in a thread; a newer one interrupts it."""
+"""Searches the index. A search takes milliseconds; callers run it in a thread and can interrupt it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_CANDIDATES = 120
-"""The maximum number of matching entries to rank. If there are more, the newest are ranked."""
+"""The maximum number of matching entries to rank. If more entries match, only the newest are ranked."""
 MAX_SCANNED = 50_000
-"""The maximum number of matching entries to go through for those of certain sessions."""
+"""How many matching entries, newest first, are checked for whether they belong to the wanted sessions."""
 MAX_HITS = 50
 MAX_HITS_PER_SESSION = 3
 HALF_LIFE_SECONDS = 30 * 86_400.0
-"""A match this old counts half."""
+"""The age at which a match counts half as much as a new one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionHit:
-    """An entry that matches."""
+    """An entry that a search found, and its matching line."""
 
     folder: str  # the session's id
     position: int  # the entry's position in the session
@@ -61,10 +61,10 @@ class SessionSearch:
         self._inode = 0
 
     def search(self, text: str, only: Collection[str] | None = None) -> list[SessionHit]:
-        """Return the matching entries, the best first; none if there is no index yet or nothing was typed.
+        """Return the entries that match `text`, the best match first.
 
-        Newer entries rank higher, as do those with more matches or with the typed phrase. With `only`, no
-        entries of other sessions are returned.
+        Newer entries rank higher, as do those with more matches or with the whole phrase. `only` limits the
+        search to the sessions with these ids. Empty if there is no index yet or `text` has no words.
 
         Raises:
             IndexDamagedError: The index has to be rebuilt.
@@ -82,7 +82,7 @@ class SessionSearch:
             raise index_error(error) from error
 
     def facts(self) -> dict[str, SessionFacts]:
-        """Return what the index knows about the sessions, by their ids; nothing if it cannot be read."""
+        """Return what the index knows about sessions, by session id; empty if the index cannot be read."""
         with suppress(sqlite3.DatabaseError):
             if (connection := self._open()) is not None:
                 rows = connection.execute(
@@ -95,13 +95,13 @@ class SessionSearch:
         return {}
 
     def interrupt(self) -> None:
-        """End a running search, from another thread."""
+        """End a running search, which raises `InterruptedError`. Call this from another thread."""
         if self._connection is not None:
             with suppress(sqlite3.ProgrammingError):  # closed meanwhile
                 self._connection.interrupt()
 
     def close(self) -> None:
-        """Close the file. A later search opens it again."""
+        """Close the index file. A later search opens it again."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -131,7 +131,7 @@ class SessionSearch:
         return list(islice(_hits(query, folders, ranked), MAX_HITS))
 
     def _open(self) -> sqlite3.Connection | None:
-        """Return the open index. It is opened again if it was replaced."""
+        """Return an open connection to the current index file; None if there is no file."""
         try:
             inode = index_file(self._cache).stat().st_ino
         except OSError:
@@ -144,7 +144,7 @@ class SessionSearch:
 
 
 def _candidates(connection: sqlite3.Connection, query: Query, sessions: Container[int]) -> list[int]:
-    """Return the numbers of the newest matching entries of these sessions."""
+    """Return the numbers of the newest entries that match the query and belong to one of `sessions`."""
     rows = connection.execute(
         "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC", (query.match_expression(),)
     )

@@ -1,4 +1,4 @@
-"""What the index holds of one session: the texts of its entries, and facts for the list of sessions."""
+"""Extracts what is indexed of a session: the texts of its entries, and facts for the list of sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Session, ToolCall
 
 MAX_ENTRY_CHARACTERS = 40_000
-"""The maximum length of the indexed text of an entry. From longer ones the middle is omitted."""
+"""The maximum length of an entry's text in the index. The middle of a longer text is omitted."""
 MAX_PROMPT_CHARACTERS = 200
 _CHANGING_KINDS = ("edit", "delete", "move")
 
@@ -34,7 +34,7 @@ class SessionTexts:
 
 
 def session_texts(records: Iterable[Record]) -> SessionTexts:
-    """Fold the records of a session as a replay does, and return what is indexed."""
+    """Rebuild a session from its log records, as a replay does, and return what is indexed of it."""
     session = fold(records)
     texts = ((entry.id, _shortened(_text(entry, session))) for entry in session.entries)
     prompts = session.prompts

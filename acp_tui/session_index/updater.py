@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many of the sessions that have to be indexed are done."""
+    """How many sessions have been indexed so far, of all that need indexing."""
 
     done: int = 0
     total: int = 0
@@ -26,9 +26,9 @@ class Progress:
 
 
 async def update_in_background(on_progress: Callable[[Progress], None], *, rebuild: bool = False) -> None:
-    """Update the index in a process of low priority. Cancelling the task ends it.
+    """Update the index in a process of low priority, and wait for that. If cancelled, end the process.
 
-    `on_progress` is called about once per second, and at the end. Raises `UserError`.
+    `on_progress` is called about once per second, and at the end. Raises `UserError` if the update fails.
     """
     command = [sys.executable, "-m", "acp_tui.session_index", *(["--rebuild"] if rebuild else [])]
     try:
@@ -47,24 +47,27 @@ async def update_in_background(on_progress: Callable[[Progress], None], *, rebui
 
 
 class IndexUpdater:
-    """Runs one update at a time, until `close`."""
+    """Starts updates of the index, one at a time, until `close` is called."""
 
     def __init__(self, on_progress: Callable[[Progress], None], on_failed: Callable[[str], None]) -> None:
-        """`on_failed` is called with a sentence if the index cannot be updated."""
+        """`on_failed` is called with a sentence that says why the index cannot be updated."""
         self._on_progress = on_progress
         self._on_failed = on_failed
         self._running: asyncio.Task[None] | None = None
         self._again = False  # something has changed since the update began
 
     def start(self, *, rebuild: bool = False) -> None:
-        """Update or rebuild the index. While that runs, only one more update can be added."""
+        """Start an update or a rebuild of the index. If one is running, another update follows it.
+
+        A rebuild that is requested while one is running is ignored.
+        """
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._update(rebuild=rebuild))
         elif not rebuild:
             self._again = True
 
     async def close(self) -> None:
-        """End a running update."""
+        """Stop the running update, if any, and wait until its process has ended."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.wait([self._running])

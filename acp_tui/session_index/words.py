@@ -11,7 +11,7 @@ _CJK = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case without accents: words are compared in this form."""
+    """Return a text in lower case without accents, the form in which words are compared."""
     lower = text.lower()
     if lower.isascii():
         return lower
@@ -20,9 +20,9 @@ def plain(text: str) -> str:
 
 
 def words_of(plain_text: str) -> list[str]:
-    """Return the words of a text made by `plain`: letters and digits; the rest separates words.
+    """Split a text made by `plain` into words: runs of letters and digits.
 
-    Each Chinese, Japanese or Korean character is a word of its own, because no spaces separate words there.
+    Each Chinese, Japanese or Korean character is a word of its own, because spaces may be missing.
     """
     if not plain_text.isascii():
         plain_text = _CJK.sub(r" \1 ", plain_text)
@@ -30,5 +30,5 @@ def words_of(plain_text: str) -> list[str]:
 
 
 def is_cjk(word: str) -> bool:
-    """Return True for a word that is a single Chinese, Japanese or Korean character."""
+    """Return True if a word is a single Chinese, Japanese or Korean character."""
     return _CJK.fullmatch(word) is not None

@@ -1,1 +1,1 @@
-"""The list of recorded sessions, and of those that only an agent has, as plain data."""
+"""The list of all sessions, as plain data: those that acp-tui recorded, and those that only an agent has."""

@@ -1,4 +1,4 @@
-"""Merges the recorded sessions with those that agents list."""
+"""Merges the sessions that acp-tui recorded with the sessions that agents list."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class AgentList:
 
 
 def merge(recorded: Sequence[SavedSession], lists: Iterable[AgentList]) -> list[SavedSession]:
-    """Return all sessions once, the most recently used first.
+    """Return the recorded and the listed sessions without duplicates, the most recently used first.
 
-    A recorded session is the same as a listed one if the agent has the same id for it.
+    A recorded session is the same as a listed one if agent and the agent's session id are the same.
     """
     merged: dict[tuple[str, str | None], SavedSession] = {}
     others: list[SavedSession] = []

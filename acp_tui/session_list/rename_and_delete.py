@@ -17,20 +17,24 @@ if TYPE_CHECKING:
 
 
 def rename_session(session: SavedSession, name: str) -> None:
-    """Give a session that is not open a name; an empty one restores its title. Raises `UserError`."""
+    """Name a recorded session. With an empty name, it has its own title again.
+
+    Raises `UserError` if the session is open in an acp-tui or cannot be renamed.
+    """
     stored = find_session(paths().data, session.id)
     try:
         if stored.in_use():
-            raise UserError("The session is open in another acp-tui; rename it there.")
+            raise UserError("The session is open in another acp-tui; rename the session there.")
         rename_stored_session(stored, name)
     except OSError as error:
         raise UserError(f"The session could not be renamed: {error.strerror or error}.") from error
 
 
 def delete_session(session: SavedSession) -> None:
-    """Delete a recorded session with its checkpoints, draft and comments. Raises `UserError` if it is open.
+    """Delete a recorded session with its checkpoints, draft and comments.
 
-    The index drops it with its next update, which the caller starts.
+    The session stays in the index until its next update, which the caller starts. Raises `UserError` if the
+    session is open or cannot be deleted.
     """
     stored = find_session(paths().data, session.id)
     if not remove_sessions(paths().data, [PruneCandidate(stored, 0)]):

@@ -1,4 +1,4 @@
-"""A row of the list of sessions, and how the rows are read from the recordings."""
+"""The rows of the list of sessions, and a function that reads them from the recorded sessions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_TITLE_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class SavedSession:
-    """A session that was recorded, or that its agent has stored, or both. Texts are safe to display."""
+    """A session that acp-tui has recorded, its agent has stored, or both. Most texts are safe to display."""
 
     id: str  # of the recording; empty if only the agent has the session
     title: str
@@ -48,16 +48,16 @@ class SavedSession:
         return not self.id
 
     def is_in(self, folder: str) -> bool:
-        """Return True if the session belongs to a folder, whose path has no symbolic links."""
+        """Return True if the session belongs to `folder`, a path without symbolic links."""
         return any(path and os.path.realpath(path) == folder for path in {self.folder, self.agent_folder})
 
 
 def load_saved_sessions(data_dir: Path, facts: Mapping[str, SessionFacts]) -> list[SavedSession]:
-    """Return the recorded sessions, the most recently used first. Empty ones are left out.
+    """Return the recorded sessions, the most recently used first. Those without a prompt are left out.
 
     Args:
         data_dir: The data directory.
-        facts: What the index knows about sessions, by their ids.
+        facts: What the index knows about each session, by session id.
     """
     in_use = sessions_in_use(data_dir)
     stored = list_sessions(data_dir)

@@ -254,7 +254,7 @@ def test_exec_does_not_offer_elicitation_and_declines_it(project: Path) -> None:
     assert answer == {"action": "decline"}
     assert unknown["code"] == -32602
     assert executed.err.count("question declined") == 1
-    assert '`acp-tui exec` cannot ask: "Which␛ colour?"' in executed.err
+    assert '`acp-tui exec` cannot ask you: "Which␛ colour?"' in executed.err
 
 
 def test_policy_deny_rejects_the_demos_requests(home: Path) -> None:
