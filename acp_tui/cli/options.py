@@ -90,7 +90,7 @@ def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyEx
         "--continue",
         dest="continue_latest",
         action="store_true",
-        help="resume the latest session of this folder, or of AGENT in it",
+        help="resume this folder's latest session (only AGENT's, if given)",
     )
     return choice
 
@@ -102,7 +102,9 @@ def add_worktree_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let the agent work in a new git worktree, on a branch of its own",
     )
-    parser.add_argument("--worktree-name", metavar="NAME", help="the same, on a new branch with this name")
+    parser.add_argument(
+        "--worktree-name", metavar="NAME", help="like --worktree, on a new branch with this name"
+    )
 
 
 def seconds(text: str) -> float:

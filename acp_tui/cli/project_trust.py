@@ -250,11 +250,11 @@ class ProjectTrust:
             yield "its definition has changed since you answered"
         for own in self._own:
             if own.name == server.name:
-                yield f"replaces your own server of that name ({own.origin})"
+                yield f"replaces your own server of the same name ({own.origin})"
         if names := mcp.environment_names(server):
             yield f"gets the value of {', '.join(names)} from your environment"
         if names := self._own_files(server):
-            yield f"runs files in this folder, which can change without asking you: {', '.join(names)}"
+            yield f"runs files in this folder, which can change without your approval: {', '.join(names)}"
         values = [value for _, value in _definition(server)]
         if any(_shown(value) != value for value in values):
             yield "contains control or invisible characters, shown as symbols"

@@ -40,7 +40,9 @@ def latest_session(folder: Path | None, agent: str | None, program: str | None) 
         raise UserError(f"The session {in_use} is open in another acp-tui.")
     of_whom = f" of {agent or program}" if agent or program else ""
     where = f" in {home}" if home is not None else ""
-    raise UserError(f"No session{of_whom} has been recorded{where} yet. `acp-tui sessions` lists all.")
+    raise UserError(
+        f"No session{of_whom} has been recorded{where} yet. `acp-tui sessions` lists all sessions."
+    )
 
 
 def _matches(session: StoredSession, home: str | None, agent: str | None, program: str | None) -> bool:

@@ -85,7 +85,7 @@ def test_every_value_is_shown_with_its_origin(
 def test_show_is_the_default_action(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config"]) == 0
     values = capsys.readouterr().out.split("\n\n")[1]
-    assert "policy                            (each command has its own)  built in\n" in values
+    assert "policy                            (each command has its own default)  built in\n" in values
     assert max(len(line) for line in values.splitlines()) <= 80
 
 

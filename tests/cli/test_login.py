@@ -86,7 +86,7 @@ def test_logging_out_needs_an_agent_that_offers_it(tmp_path: Path) -> None:
 
 def test_a_method_is_chosen_on_a_terminal_and_its_program_run(tmp_path: Path) -> None:
     with Terminal("login", "--command", program(), cwd=tmp_path) as terminal:
-        terminal.wait_for("5. Here", "6. Key", "Sign in with which one?")
+        terminal.wait_for("5. Here", "6. Key", "Sign in with which method?")
         terminal.type("5\n")
         terminal.wait_for("Sign in? ")
         terminal.type("\x03")

@@ -108,7 +108,7 @@ def test_without_a_name_the_well_known_servers_are_listed(capsys: pytest.Capture
             "x cannot be added: url: MCP has no WebSocket transport",
         ),
         (["x", "y", "--", "sh"], "Unexpected argument 'y'. Write the command after --."),
-        (["a\x1b[31mb", "--", "sh"], "is not a name"),
+        (["a\x1b[31mb", "--", "sh"], "is not a valid name"),
         (["x", "--", "sh", "\udcff"], "x cannot be added: it contains an invalid character"),
         (["x", "--agent", "codx", "--", "sh"], 'Unknown agent "codx"; did you mean codex?'),
         (["x", "--json", "--", "sh"], "--json needs --yes"),
@@ -137,7 +137,7 @@ def test_nothing_is_written_before_the_user_agrees(
     out = capsys.readouterr().out
     assert written() == {}
     assert "API_KEY=[redacted]" in out
-    assert "Stored as it is, readable only by you: API_KEY." in out
+    assert "Stored in plain text, readable only by you: API_KEY." in out
     monkeypatch.setattr("builtins.input", lambda: "y")
     assert main(words) == 0
     assert written()["mcp_servers"]["x"]["env"] == {"API_KEY": "hush-hush"}
@@ -150,7 +150,10 @@ def test_a_name_is_not_used_twice(capsys: pytest.CaptureFixture[str]) -> None:
     add("x", "--yes", "--replace", "--", "cat")
     config_file().write_text('[mcp_servers.mine]\ncommand = "sh"\n')
     assert main(["mcp", "add", "mine", "--yes", "--", "cat"]) == 1
-    assert f"{config_file()}:1 defines mine and takes precedence" in capsys.readouterr().err
+    assert (
+        f"{config_file()}:1 defines mine already, and that definition takes precedence"
+        in capsys.readouterr().err
+    )
     assert written()["mcp_servers"] == {"x": {"command": "cat"}}
 
 
@@ -196,7 +199,8 @@ def test_servers_of_every_file_are_turned_on_and_off(capsys: pytest.CaptureFixtu
     assert left_out("mine", capsys) == "you disabled it"
     assert main(["mcp", "enable", "mine"]) == 0
     assert (
-        capsys.readouterr().out == "mine is on for every agent, in new sessions.\nIt stays off for codex.\n"
+        capsys.readouterr().out
+        == "mine is on for every agent, in new sessions.\nThe server stays off for codex.\n"
     )
     assert main(["mcp", "enable", "mine", "--agent", "codex"]) == 0
     assert left_out("mine", capsys, "--agent", "codex") is None

@@ -99,7 +99,7 @@ def test_all_are_imported_once_and_the_files_stay_as_they_are(
         },
     }
     out, err = capsys.readouterr()
-    assert "Stored as it is, readable only by you: API_KEY." in " ".join(out.split())
+    assert "Stored in plain text, readable only by you: API_KEY." in " ".join(out.split())
     assert "hush" not in out
     assert f"files ({user}/.claude.json:1) is not imported" in err
     assert {name: json.loads((user / name).read_text()) for name in FILES} == FILES
@@ -111,7 +111,7 @@ def test_one_of_several_is_chosen_by_program_or_project(capsys: pytest.CaptureFi
     assert "Choose one: --from claude-desktop; --from /srv/p" in capsys.readouterr().err
     assert main(["mcp", "import", "files", "--from", "/srv/p", "--as", "remote", "--yes"]) == 0
     assert written() == {"remote": {"url": "https://p.org", "type": "http"}}
-    assert "It belonged to one project;" in capsys.readouterr().out
+    assert "The server was defined for one project;" in capsys.readouterr().out
 
 
 def test_any_json_file_can_be_imported_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -196,7 +196,7 @@ def test_explain_shows_each_policys_answer_and_why(capsys: pytest.CaptureFixture
 def test_explain_shows_why_a_rule_does_not_match(capsys: pytest.CaptureFixture[str]) -> None:
     RuleStore().add(GIT)
     text = output(capsys, "explain", "execute", "git status; ls $X", "--policy", "ask")
-    assert "no allow rule can match the command's words: it contains an expansion (`$`)" in text
+    assert "no allow rule can match the words of the command, because it contains an expansion (`$`)" in text
     assert text.splitlines()[2].split()[:2] == ["ask:", "ask"]
 
 
@@ -204,7 +204,9 @@ def test_explain_shows_the_parts_of_a_composite_command(capsys: pytest.CaptureFi
     RuleStore().add(GIT)
     text = output(capsys, "explain", "execute", "git status | head > src/x")
     assert 'ask:           ask     Policy "ask": commands need your OK; new: `head`, edit src/x' in text
-    assert text.partition('The parts of the command under policy "ask":\n')[2].splitlines()[:6] == [
+    assert text.partition('How the parts of the command are decided under policy "ask":\n')[2].splitlines()[
+        :6
+    ] == [
         "  git status",
         " " * 15 + 'allow   Allowed by rule "always allow commands that begin with `git status` everywhere"',
         "  head",

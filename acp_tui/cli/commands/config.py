@@ -100,7 +100,7 @@ def _toml_value(key: str, settings: Settings) -> str:
     """Return the value of a setting as TOML, or a remark such as "(none)" if it has no value."""
     value: Any = settings.value(key)
     if value is None:
-        return "(each command has its own)" if key == "policy" else "(none)"
+        return "(each command has its own default)" if key == "policy" else "(none)"
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

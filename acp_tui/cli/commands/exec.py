@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="AGENT [PROMPT | -]",
-        help="name of the agent, and the prompt, or - to read it from stdin",
+        help="name of the agent, then the prompt (- reads the prompt from stdin)",
     )
     add_agent_options(parser)
     add_unattended_options(parser)

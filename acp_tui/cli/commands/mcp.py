@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 ACTIONS = {
     "list": "list the servers, where each is defined, and which agents get it (default)",
-    "add": "define a server, or one of the well-known ones",
+    "add": "add a server of your own, or a well-known one",
     "import": "copy servers that other programs define",
     "remove": "remove a server that was added or imported",
     "enable": "turn a server on, for one agent or for all",
     "disable": "turn a server off, for one agent or for all",
-    "serve": "offer acp-tui's own tools to an agent; acp-tui gives agents this command to run",
+    "serve": "offer acp-tui's own tools to an agent (agents run this command, not you)",
     "test": "connect to servers and show what they offer, or why they cannot be used",
     "call": "call a tool",
     "prompts": "list the prompts of servers, or print one",
     "resources": "list the resources of servers, or print one",
-    "log": "show what a server wrote and which of its tools were called",
-    "sign-in": "sign in at an http server",
+    "log": "show the output of a server and the calls of its tools",
+    "sign-in": "sign in to an HTTP server",
     "sign-out": "delete the tokens of a server",
-    "bridge": "pass an agent's messages on to a server; acp-tui gives agents this command to run",
+    "bridge": "pass an agent's messages on to a server (agents run this command, not you)",
 }
 """The actions of `acp-tui mcp`, each with its summary for the help. `_module` returns an action's module."""
 MODULES = {

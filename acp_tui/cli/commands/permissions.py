@@ -56,11 +56,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     edit = add_action(actions, "edit", "change a remembered answer; without options, list the choices")
     edit.add_argument("number", metavar="N", help="number in the list, or id")
     edit.add_argument(
-        "--what", type=int, metavar="CHOICE", help="what it matches: number in the list of choices"
+        "--what", type=int, metavar="CHOICE", help="what the answer matches: a number in the list of choices"
     )
-    edit.add_argument("--scope", choices=("project", "everywhere"), help="where it applies")
-    edit.add_argument("--project", type=Path, metavar="DIR", help="apply it in this directory only")
-    edit.add_argument("--agent", metavar="NAME", help='apply it to this agent only; "any": to every agent')
+    edit.add_argument("--scope", choices=("project", "everywhere"), help="where the answer applies")
+    edit.add_argument("--project", type=Path, metavar="DIR", help="apply the answer in this directory only")
+    edit.add_argument(
+        "--agent", metavar="NAME", help='apply the answer to this agent only ("any": to every agent)'
+    )
 
     add_action(actions, "undo", "undo the last revoke or edit; repeat to undo earlier ones")
 
@@ -247,7 +249,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
     subject = _subject(args.kind, args.subject, context)
     print(f"Request: {subject.description}")
     if subject.not_plain:
-        print(f"         no allow rule can match the command's words: {subject.not_plain}")
+        print(f"         no allow rule can match the words of the command, because {subject.not_plain}")
     run_rules = [parse_spec(text, "allow") for text in args.allow] + [
         parse_spec(text, "reject") for text in args.reject
     ]
@@ -266,7 +268,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
         if policy == (args.policy or "ask"):
             parts = decision.parts
     if parts:
-        print(f'The parts of the command under policy "{args.policy or "ask"}":')
+        print(f'How the parts of the command are decided under policy "{args.policy or "ask"}":')
     for verdict in parts:
         why = visible_line(verdict.why)
         print(f"  {visible_line(verdict.part.part_text)}")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    add_action(actions, "list", "list sessions, most recent first (default, unless on a terminal)")
+    add_action(actions, "list", "list sessions, most recent first (default if not on a terminal)")
     searching.configure(add_action(actions, "search", "search everything said and done in all sessions"))
     show = add_action(actions, "show", "show a session's details and conversation")
     show.add_argument("id", metavar="ID", help="session id, or a unique prefix")

@@ -25,9 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     add_action(actions, "list", "list the folders (default)")
-    forget = add_action(actions, "forget", "forget your answers about a folder, so that you are asked again")
+    forget = add_action(actions, "forget", "forget your answers about a folder; you will be asked again")
     forget.add_argument(
-        "folder", metavar="DIR", nargs="?", default=".", help="default: the current directory"
+        "folder", metavar="DIR", nargs="?", default=".", help="the folder (default: the current directory)"
     )
 
 
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 def _fields(folder: TrustedFolder) -> Iterator[tuple[str, str]]:
     yield "folder", STATES[folder.trusted]
     if folder.agent is not None:
-        yield "agent", f"{reveal_line(folder.agent)} may be started"
+        yield "agent", f"{reveal_line(folder.agent)} is started without asking"
     for name, consent in folder.servers.items():
         answer = "allowed" if consent.allowed else "refused"
         yield "server", f"{reveal_line(name)}: {answer} (definition {reveal_line(consent.digest[:12])})"

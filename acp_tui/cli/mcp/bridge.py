@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="JSON file with mcpServers (repeatable; without --socket)",
+        help="JSON file with mcpServers (repeatable; only without --socket)",
     )
     parser.add_argument("--socket", metavar="PATH", type=Path, help="socket of the running acp-tui")
     parser.add_argument("--session", metavar="ID", help="session of the running acp-tui")

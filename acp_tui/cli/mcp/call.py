@@ -51,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         result, seconds = asyncio.run(_call(server, args.tool, arguments))
     except KeyboardInterrupt:
-        message = f"Cancelled the call of {visible_line(args.tool)} of {visible_line(server.name)}."
+        tool, name = visible_line(args.tool), visible_line(server.name)
+        message = f"Cancelled the call of the tool {tool} of the server {name}."
         raise UserError(message, exit_code=CANCELLED) from None
     if args.json:
         print_json(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the action's arguments to the parser."""
     add_file_option(parser)
-    parser.add_argument("--agent", metavar="NAME", help="show what this agent is given")
+    parser.add_argument("--agent", metavar="NAME", help="show which servers this agent gets")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

@@ -22,10 +22,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--paste",
         action="store_true",
-        help="read the address of the browser's last page, or the code, from stdin even if that is not a "
-        "terminal; implies --no-browser",
+        help="read the address of the browser's last page, or the code in it, from stdin, even if stdin is "
+        "not a terminal; implies --no-browser",
     )
-    parser.add_argument("--no-browser", action="store_true", help="only print the address, do not open it")
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the sign-in address without opening it"
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     add_file_option(parser)
 

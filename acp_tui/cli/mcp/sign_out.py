@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the action's arguments to the parser."""
     parser.add_argument(
-        "name", metavar="NAME", help="the server, or the URL of one that is no longer defined"
+        "name", metavar="NAME", help="the server, or the URL of a server that is no longer defined"
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     add_file_option(parser)

@@ -40,7 +40,7 @@ def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool)
     if changes.removed:
         fields.append(("removed", ", ".join(changes.removed)))
     if changes.changed:
-        fields.append(("changed", f"{', '.join(changes.changed)}: not what you agreed to"))
+        fields.append(("changed", f"{', '.join(changes.changed)}: changed since you agreed"))
     is_alert = False
     for line in labelled(fields, "    "):
         is_alert = is_alert or line.startswith(
@@ -51,9 +51,9 @@ def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool)
         else:
             print(line)
     if changes and accepted:
-        print("    You agree to the tools as they are now.")
+        print("    Saved: you agree to the tools as they are now.")
     elif changes:
-        print("    The tools differ from those that you agreed to. If you agree to these, run:")
+        print("    The tools differ from those that you agreed to. To agree to the current tools, run:")
         print(f"    acp-tui mcp test {visible_line(shlex.quote(found.name))} --accept")
     if with_details and found.tools:
         print("    tools:")
@@ -81,7 +81,7 @@ def _fields(found: Inspection) -> list[tuple[str, str]]:
     fields += [(kind, f"{len(names)}: {_names(names)}") for kind, names in lists.items() if names]
     if found.noise:
         more = f", and {pluralize(len(found.noise) - 1, 'more line')}" if found.noise[1:] else ""
-        fields.append(("noise", f"on stdout, not messages: {found.noise[0]}{more}"))
+        fields.append(("noise", f"on stdout, not MCP messages: {found.noise[0]}{more}"))
     return [*fields, *(("note", note) for note in found.notes)]
 
 

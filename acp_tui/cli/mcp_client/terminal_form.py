@@ -67,7 +67,7 @@ class TerminalForm:
         for warning in page.warnings:
             _print(f"Warning: {warning}")
         _print(f"Open this page of {page.host} in a browser:\n\n{page.url}\n")
-        return FormAnswer("accept") if await self._agrees("Will you open it?") else DECLINE
+        return FormAnswer("accept") if await self._agrees("Will you open the page?") else DECLINE
 
     async def _agrees(self, question: str) -> bool:
         try:
@@ -80,7 +80,7 @@ class TerminalForm:
         try:
             form = read_form(schema)
         except NotAForm as reason:
-            _print(f"The answer is JSON, because {visible_line(str(reason))}.")
+            _print(f"Enter the answer as JSON, because {visible_line(str(reason))}.")
             return await self._read_object(schema)
         content: dict[str, Any] = {}
         for field in form.fields:
@@ -113,7 +113,11 @@ class TerminalForm:
             fault = validator.fault(value)
             if fault is None and isinstance(value, dict):
                 return value
-            _print(f"  {visible_line(fault.sentence)}" if fault is not None else "  It must be an object.")
+            _print(
+                f"  {visible_line(fault.sentence)}"
+                if fault is not None
+                else "  The answer must be a JSON object."
+            )
 
     async def _read(self, prompt: str) -> str:
         _print(prompt, end="")

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 def _confirm(count: int) -> bool:
     if not sys.stdin.isatty():
         raise UserError(
-            "Nothing removed: no terminal to ask for confirmation. Use --yes to skip it.",
+            "Nothing removed: no terminal to ask for confirmation. Use --yes to remove without asking.",
             exit_code=2,
         )
     try:

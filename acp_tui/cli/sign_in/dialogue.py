@@ -85,7 +85,7 @@ class SignInDialogue:
         if not has_terminal():
             raise UserError("Not a terminal: choose a method with --method ID.", exit_code=USAGE)
         while True:
-            answer = await self._ask(f"Sign in with which one? [1-{len(methods)}] ")
+            answer = await self._ask(f"Sign in with which method? [1-{len(methods)}] ")
             if answer.isdecimal() and 1 <= int(answer) <= len(methods):
                 return methods[int(answer) - 1]
 
@@ -96,7 +96,7 @@ class SignInDialogue:
         """
         assert method.suggested is not None
         suggested = method.suggested
-        self.say("The agent suggests a command, which runs with your rights and without any permission rule:")
+        self.say("The agent suggests a command, which runs with your rights; permission rules do not apply:")
         _print(f"  command      {reveal_line(shlex.join([suggested.command, *suggested.args]))}")
         _print(f"  folder       {reveal_line(cwd)}")
         for name, value in suggested.env.items():
@@ -124,7 +124,7 @@ def _note(method: AuthMethod) -> str:
     elif method.way == "suggested":
         parts.append("suggests a command, which is shown first")
     elif method.way == "unknown":
-        parts.append(f"of the type {method.kind}, which acp-tui does not support")
+        parts.append(f"the type {method.kind} is not supported by acp-tui")
     return " · ".join(filter(None, parts))
 
 

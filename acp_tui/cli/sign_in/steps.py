@@ -39,7 +39,9 @@ async def sign_in(
             method = await dialogue.choose(account.methods, title)
         await _perform(account, method, dialogue)
         if not await account.opens_session():
-            raise UserError(f'The sign-in with "{method.name}" had no effect: {title} still requires one.')
+            raise UserError(
+                f'The sign-in with "{method.name}" had no effect: {title} still requires a sign-in.'
+            )
         return account, method
 
 

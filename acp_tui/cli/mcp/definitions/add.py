@@ -36,11 +36,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.usage = "acp-tui mcp add [options] NAME [ARG…] [-- COMMAND ARG…]"
     parser.add_argument(
-        "words", nargs="*", metavar="NAME [ARG…]", help="a well-known server, or the name of your own"
+        "words", nargs="*", metavar="NAME [ARG…]", help="name of a well-known server, or a name for your own"
     )
     parser.add_argument("--as", dest="new_name", metavar="NAME", help="give a well-known server another name")
     parser.add_argument("--url", metavar="URL", help="the address of a server on the network")
-    parser.add_argument("--type", choices=("http", "sse"), help="its transport (default: by the URL)")
+    parser.add_argument(
+        "--type", choices=("http", "sse"), help="transport of the server (default: chosen by the URL)"
+    )
     parser.add_argument(
         "--env",
         action="append",
@@ -57,11 +59,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="'NAME: VALUE'",
         help="an HTTP header (repeatable)",
     )
-    parser.add_argument("--sign-in", action="store_true", help="the server asks you to sign in")
-    parser.add_argument("--cwd", metavar="DIR", help="start it in this folder (default: the workspace)")
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="how long a call may take")
+    parser.add_argument("--sign-in", action="store_true", help="the server requires you to sign in")
     parser.add_argument(
-        "--agent", action="append", default=[], metavar="NAME", help="only for this agent (repeatable)"
+        "--cwd", metavar="DIR", help="start the server in this folder (default: the workspace)"
+    )
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="time limit for each tool call")
+    parser.add_argument(
+        "--agent",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="give the server to this agent only (repeatable)",
     )
     add_options(parser)
 
@@ -143,4 +151,4 @@ def _list_common_servers(*, as_json: bool) -> None:
         print_json({"servers": servers})
         return
     print("\n".join(aligned([(f"acp-tui mcp add {one.usage}", one.about) for one in common])))
-    print("Any other: `acp-tui mcp add NAME -- COMMAND ARG…` or `acp-tui mcp add NAME --url URL`.")
+    print("Any other server: `acp-tui mcp add NAME -- COMMAND ARG…` or `acp-tui mcp add NAME --url URL`.")

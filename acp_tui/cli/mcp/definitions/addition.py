@@ -42,7 +42,9 @@ class Addition:
 def addition(name: str, entry: dict[str, Any], facts: Sequence[Field] = ()) -> Addition:
     """Return the `Addition` for a definition. Raises `UserError` if the definition is not valid."""
     if not name.strip() or reveal(name) != name or any(not char.isprintable() for char in name):
-        raise UserError(f"{visible_line(name)!r} is not a name: it is empty or contains control characters.")
+        raise UserError(
+            f"{visible_line(name)!r} is not a valid name: it is empty or contains control characters."
+        )
     if len(name) > MAX_NAME_CHARACTERS:
         raise UserError(f"The name has more than {MAX_NAME_CHARACTERS} characters.", exit_code=2)
     entry = {key: value for key, value in entry.items() if value not in (None, [], {}, "")}
@@ -59,7 +61,9 @@ def addition(name: str, entry: dict[str, Any], facts: Sequence[Field] = ()) -> A
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of actions that write definitions."""
     parser.add_argument(
-        "--replace", action="store_true", help="replace a server of that name in acp-tui's own file"
+        "--replace",
+        action="store_true",
+        help="replace an existing server of the same name in acp-tui's own file",
     )
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask for confirmation")
     parser.add_argument("--json", action="store_true", help="print the result as JSON; needs --yes")
@@ -73,7 +77,9 @@ def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: b
     from acp_tui.store.mcp.own_mcp_servers import change_own_servers
 
     if as_json and not yes:
-        raise UserError("--json needs --yes: the question would be part of the output.", exit_code=2)
+        raise UserError(
+            "--json needs --yes; otherwise the confirmation prompt would be part of the output.", exit_code=2
+        )
 
     def add(own: OwnMcpServers) -> None:
         for one in additions:
@@ -95,7 +101,7 @@ def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: b
         print_json(data)
     else:
         names = ", ".join(one.server.name for one in additions)
-        print(visible_line(f"Added {names} to {mcp_file()}. It applies to new sessions."))
+        print(visible_line(f"Added {names} to {mcp_file()}. New sessions will use this."))
     return True
 
 
@@ -109,7 +115,7 @@ def _check(additions: Sequence[Addition], *, replace: bool) -> None:
         _require_free(one, own, replace=replace)
         if (other := others.get(one.server.name)) is not None:
             raise UserError(
-                f"{other.origin} defines {other.name} and takes precedence. "
+                f"{other.origin} defines {other.name} already, and that definition takes precedence. "
                 "Choose another name with --as NAME."
             )
 
@@ -136,19 +142,20 @@ def _remarks(server: Server) -> Iterator[str]:
     values = server.env | server.headers
     if literal := [name for name, value in values.items() if masked({name: value})[name] != value]:
         yield (
-            f"Stored as it is, readable only by you: {', '.join(literal)}. A reference such as "
+            f"Stored in plain text, readable only by you: {', '.join(literal)}. A reference such as "
             "'${VARIABLE}' takes the value from the environment instead."
         )
     try:
         mcp.resolve_server(server)
     except mcp.CannotSendError as error:
-        yield f"No agent gets it until this is changed: {error}."
+        yield f"No agent gets the server until this is fixed: {error}."
 
 
 def _confirmed(count: int) -> bool:
     if not sys.stdin.isatty():
         raise UserError(
-            "Nothing was written: no terminal to ask for confirmation. Use --yes to skip it.", exit_code=2
+            "Nothing was written: no terminal to ask for confirmation. Use --yes to write without asking.",
+            exit_code=2,
         )
     question = f"Write {pluralize(count, 'server')} to {visible_line(str(mcp_file()))}? [y/N] "
     print(question, end="", flush=True)

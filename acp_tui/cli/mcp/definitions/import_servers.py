@@ -36,11 +36,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"Without names, the servers that were found are listed. Programs: {names}."
     parser.add_argument("words", nargs="*", metavar="NAME", help="the servers to import")
-    parser.add_argument("--all", action="store_true", help="import all that can be")
+    parser.add_argument("--all", action="store_true", help="import all servers that can be imported")
     parser.add_argument(
-        "--from", dest="source", metavar="SOURCE", help="only those of a program, a project or a JSON file"
+        "--from",
+        dest="source",
+        metavar="SOURCE",
+        help="only the servers of a program, a project or a JSON file",
     )
-    parser.add_argument("--as", dest="new_name", metavar="NAME", help="give the one server another name")
+    parser.add_argument(
+        "--as", dest="new_name", metavar="NAME", help="give the server another name (only with one NAME)"
+    )
     add_options(parser)
 
 
@@ -99,19 +104,21 @@ def _all(found: Sequence[FoundServer], *, replace: bool) -> list[FoundServer]:
         if one.server.problems:
             print_message(f"{name} ({origin}) is not imported: {'; '.join(one.server.problems)}.")
         elif name in existing:
-            print_message(f"{name} ({origin}) is not imported: there is one of that name already.")
+            print_message(f"{name} ({origin}) is not imported: you already have a server of that name.")
         elif name not in chosen:
             chosen[name] = one
         elif chosen[name].server.definition() != one.server.definition():
             first = chosen[name].server.origin
-            print_message(f"{name} ({origin}) is not imported: {first} defines another of that name.")
+            print_message(f"{name} ({origin}) is not imported: {first} defines another server of that name.")
     return list(chosen.values())
 
 
 def _addition(one: FoundServer, new_name: str | None) -> Addition:
     facts = [Field("from", f"{one.server.origin} ({one.place})")]
     if one.project:
-        facts.append(Field("note", "It belonged to one project; acp-tui will use it in all folders."))
+        facts.append(
+            Field("note", "The server was defined for one project; acp-tui will use it in all folders.")
+        )
     if one.server.problems:
         raise UserError(f"{one.server.name} cannot be imported: {'; '.join(one.server.problems)}.")
     return addition(new_name or one.server.name, one.entry(), facts)
@@ -154,4 +161,4 @@ def _row(one: FoundServer, existing: dict[str, dict[str, object]]) -> Iterator[s
     if server.problems:
         yield "cannot be imported"
     elif server.name in existing:
-        yield "there is one of that name already"
+        yield "you already have a server of that name"

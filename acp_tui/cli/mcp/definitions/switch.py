@@ -48,7 +48,7 @@ def _sentences(server: Server, agent: str | None, *, enabled: bool) -> Iterator[
     if agent is None:
         exceptions = server.state.disabled_for if enabled else server.state.enabled_for
         if exceptions:
-            yield f"It stays {opposite} for {', '.join(exceptions)}."
+            yield f"The server stays {opposite} for {', '.join(exceptions)}."
         if enabled and server.agents is not None:
             whom = ", ".join(server.agents) or "no agent"
-            yield f"Its definition ({server.origin}) limits it to {whom}."
+            yield f"The definition of the server ({server.origin}) limits it to {whom}."
