@@ -24,7 +24,7 @@ _BUILT_IN = Path(__file__).with_name("catalogue.toml")
 
 
 def known_agents(settings: Settings) -> dict[str, KnownAgent]:
-    """Return the built-in agents and those of the user's settings, by name."""
+    """Return the built-in agents and those defined in the user's settings, by name."""
     agents = dict(_built_in())
     for name, entry in settings.agents.items():
         base = agents.get(name)
@@ -39,7 +39,7 @@ def settings_problems(settings: Settings) -> list[Problem]:
     found = list(settings.problems)
     for name, entry in settings.agents.items():
         if name not in names:
-            sentence = "it has no command, and there is no built-in agent of this name"
+            sentence = "`command` is missing, and there is no built-in agent of this name"
             found.append(Problem(entry.file, entry.line, f"agents.{name}", sentence))
     if settings.agent:
         origin = settings.origin("agent")
@@ -67,7 +67,7 @@ def agent_problems(name: str, settings: Settings) -> list[Problem]:
 
 
 def find_agent(name: str, settings: Settings) -> KnownAgent:
-    """Return the agent of this name. Raises `UserError` if there is none."""
+    """Return the agent of this name. Raises `UserError` if it is unknown or its settings are invalid."""
     agents = known_agents(settings)
     if name in agents:
         return agents[name]

@@ -104,14 +104,14 @@ class AgentConnection(RpcConnection):
     async def load_session(
         self, session_id: str, setup: SessionSetup, *, timeout: float | None = 60.0
     ) -> dict[str, Any]:
-        """Reopen a session. Before the agent answers, it replays the session in updates."""
+        """Reopen a session. Before it answers, the agent replays the history in `session/update`s."""
         self._require("loading sessions", "loadSession")
         return await self._open("session/load", session_id, setup, timeout)
 
     async def resume_session(
         self, session_id: str, setup: SessionSetup, *, timeout: float | None = 60.0
     ) -> dict[str, Any]:
-        """Reopen a session without a replay."""
+        """Reopen a session without a replay of its history."""
         self._require("resuming sessions", "sessionCapabilities", "resume")
         return await self._open("session/resume", session_id, setup, timeout)
 
@@ -125,7 +125,10 @@ class AgentConnection(RpcConnection):
     async def list_sessions(
         self, cursor: str | None = None, *, timeout: float | None = None
     ) -> dict[str, Any]:
-        """Return the agent's answer with a page of its sessions. `cursor` is from the previous page."""
+        """Return the agent's answer with one page of its sessions.
+
+        `cursor` is the `nextCursor` of the previous page; None requests the first page.
+        """
         self._require("listing sessions", "sessionCapabilities", "list")
         params = {} if cursor is None else {"cursor": cursor}
         return _object(await self.call("session/list", params, timeout=timeout))
@@ -257,7 +260,8 @@ class AgentConnection(RpcConnection):
             model, extra = schema.SetSessionConfigOptionSelectRequest, {}
         else:
             raise NotSupported(
-                f'Option "{option_id}" of {self.title} is of type {option.kind} and cannot be {value!r}.'
+                f'Option "{option_id}" of {self.title} is of type {option.kind} '
+                f"and cannot be set to {value!r}."
             )
         params = build_params(model, sessionId=session_id, configId=option_id, value=value, **extra)
         await self.call("session/set_config_option", params, timeout=timeout)

@@ -7,12 +7,12 @@ import asyncio
 MAX_LOOP_SECONDS = 0.0015
 """How long the messages of all agents together may be processed before other tasks get a turn.
 
-A key press takes several passes of the loop until it shows.
+It takes several passes of the loop to show the effect of a key press.
 """
 
 
 class LoopShare:
-    """Counts the connections that are busy in a pass of the event loop, which share the next pass."""
+    """Counts the busy connections in each pass of the event loop, and divides the next pass among them."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None

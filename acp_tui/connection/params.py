@@ -19,7 +19,7 @@ BASELINE_CONTENT_TYPES = frozenset({"text", "resource_link"})
 """The types of content blocks that every agent must accept in prompts."""
 CONTENT_CAPABILITIES = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 NEWER_CAPABILITIES = (("session", "notices"), ("session", "compaction"), ("subagents",))
-"""Capabilities of the client that the protocol's schema has, but the models of SDK 0.12.1 drop."""
+"""Client capabilities that are in the protocol's schema, but that the models of SDK 0.12.1 drop."""
 TRACE_VARIABLES = ("traceparent", "tracestate", "baggage")
 
 
@@ -110,5 +110,5 @@ def prompt_blocks(
 
 
 def trace_context() -> dict[str, str]:
-    """Return the W3C trace context of our environment, under the names that ACP reserves in `_meta`."""
+    """Return the W3C trace context in acp-tui's environment, under the names that ACP reserves in `_meta`."""
     return {name: value for name in TRACE_VARIABLES if (value := os.environ.get(name.upper()))}

@@ -60,7 +60,7 @@ class AgentRequest:
 
 
 CURRENT_REQUEST: ContextVar[AgentRequest] = ContextVar("CURRENT_REQUEST")
-"""The request that a task serves. It is set on receipt, and the SDK's task for the request inherits it."""
+"""The agent's request that the current task serves. Set on receipt; the SDK's task inherits the value."""
 
 
 class PendingRequests:
@@ -71,7 +71,7 @@ class PendingRequests:
         self._open: dict[int | str, AgentRequest] = {}
 
     def register(self, request_id: int | str) -> bool:
-        """Add a request. Return False if its id is already pending: it must not be answered twice."""
+        """Add a request. Return False if a request with this id is pending: an id gets only one answer."""
         if request_id in self._open:
             return False
         request = AgentRequest(request_id)

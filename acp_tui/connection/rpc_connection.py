@@ -184,7 +184,7 @@ class RpcConnection:
 
     @property
     def pid(self) -> int:
-        """The id of the agent's process, process group and session."""
+        """The agent's process id, which is also the id of its process group and its POSIX session."""
         return self._process.pid
 
     @property
@@ -221,7 +221,7 @@ class RpcConnection:
         self._incoming.withdraw_all()
 
     async def _wait_unless_gone(self, awaited: Coroutine[Any, Any, Any]) -> None:
-        """Wait for something that the agent has to do. Raises `AgentGone` if the agent exits first."""
+        """Wait for `awaited`, which depends on the agent. Raises `AgentGone` if the agent exits first."""
         task = asyncio.create_task(awaited)
         gone = asyncio.create_task(self._gone.wait())
         try:

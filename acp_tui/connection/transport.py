@@ -1,4 +1,4 @@
-"""The transport between us and the agent. Every frame is observed in wire order before anything acts on it.
+"""The transport to an agent and back. Every frame is observed in wire order before anything acts on it.
 
 It implements the SDK's `Transport`, but passes on only well-formed requests and answers. The SDK would start
 a task for each notification, and its receive loop would stop at the first malformed envelope and leave

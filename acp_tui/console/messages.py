@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def print_message(sentence: str, context: Sequence[str] = ()) -> None:
     """Print a sentence to stderr, followed by indented lines of context.
 
-    Newlines are replaced in all of them, since one in a file name could forge another message.
+    Newlines in these texts are replaced: a newline in a file name could forge another message.
     """
     print(f"acp-tui: {visible_line(sentence)}", file=sys.stderr, flush=True)
     for line in context:

@@ -71,5 +71,5 @@ def discard_stdout() -> None:
 
 
 def replace_unencodable() -> None:
-    """Print "?" for characters that the encoding of stdout lacks, instead of failing."""
+    """Make stdout print "?" for characters that its encoding lacks, instead of failing."""
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # always a text file here

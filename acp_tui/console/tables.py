@@ -47,8 +47,8 @@ def labelled(
 ) -> list[str]:
     """Return lines with labels in one column and wrapped texts in the other.
 
-    Texts with a label in `commands` are not wrapped, so that they can be copied. `margins` replaces the
-    indent of each field's first line where it is not empty.
+    Texts whose label is in `commands` are not wrapped, so that they can be copied. `margins` has one item per
+    field; an item that is not empty replaces the indent of the field's first line.
     """
     fields = [(visible_line(label), text) for label, text in fields]
     width = max((len(label) for label, _ in fields), default=0) + 2

@@ -50,10 +50,10 @@ def _option_named(offered: list[ConfigOption], key: str) -> ConfigOption | None:
 async def set_defaults(
     conversation: Conversation, agent: UserAgent, given: Iterable[str]
 ) -> AsyncIterator[UserError]:
-    """Set the mode and the options that the user configured for an agent, and yield what failed.
+    """Set the mode and the options that the user configured for an agent. Yield an error for each failure.
 
-    The model is set first because it determines the other options, and the mode last because they may change
-    it. `given` are the keys of the options that the command line sets; they are skipped.
+    The model is set first because it determines the other options, and the mode last because the options may
+    change it. `given` contains the keys of the options that the command line sets; these are skipped.
     """
     wanted = sorted(agent.options.items(), key=lambda item: item[0] != MODEL)
     if agent.mode is not None:

@@ -46,16 +46,16 @@ class AgentSessions:
 
     @property
     def can_list(self) -> bool:
-        """True if the agent lists its sessions."""
+        """True if the agent can list its sessions."""
         return self._can("list")
 
     @property
     def can_delete(self) -> bool:
-        """True if the agent deletes sessions."""
+        """True if the agent can delete sessions on request."""
         return self._can("delete")
 
     async def list_all(self) -> list[ListedSession]:
-        """Return all sessions, page by page. Raises `UserError`."""
+        """Request the list of sessions page by page, and return all of them. Raises `UserError`."""
         found: dict[str, ListedSession] = {}
         seen: set[str] = set()
         cursor: str | None = None

@@ -1,4 +1,4 @@
-"""Starts and ends the agent's process during a conversation. A restart is a decision of the user."""
+"""Starts and ends the agent's process during a conversation. Only the user can request a restart."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AgentSupervisor:
         return self._agent.stderr if self._agent is not None else None
 
     async def start(self) -> AgentConnection:
-        """Start a process. Raises `ConnectionFault`."""
+        """Start the agent's process and return the connection to it. Raises `ConnectionFault`."""
         try:
             self._agent = await AgentConnection.start(
                 self._launch,

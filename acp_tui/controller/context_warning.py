@@ -1,4 +1,4 @@
-"""Warns the user once before the agent's context window is full: from the setting `context_warning` on."""
+"""Warns the user when the agent's context window is filled to the percentage set as `context_warning`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ContextWarning:
         self._warned = False
 
     def see(self, changes: Iterable[Change]) -> None:
-        """Check the usage, if it is among the changes."""
+        """Check the usage of the context window if one of the changes is to the usage."""
         if self._threshold and any(change.fact == "usage" for change in changes):
             self._check()
 

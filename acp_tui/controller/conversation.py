@@ -256,7 +256,7 @@ class Conversation:
 
     @property
     def mcp_servers(self) -> list[McpServerStatus]:
-        """The MCP servers in the settings, each with whether it was sent to the agent."""
+        """The MCP servers in the settings, and whether each was sent to the agent."""
         return self._opener.mcp_servers
 
     async def reconnect(self) -> None:
@@ -288,7 +288,7 @@ class Conversation:
         await self._connection.set_config_option(self._session_id, option, value)
 
     async def set_model(self, model: str) -> None:
-        """Change the model of an agent that offers models apart from its other options."""
+        """Change the model of an agent that offers `models` instead of a config option for the model."""
         await self._connection.set_model(self._session_id, model)
 
     def set_policy(self, policy: Policy) -> None:
@@ -317,7 +317,7 @@ class Conversation:
         )
 
     async def cancel(self) -> None:
-        """Ask the agent to stop, and answer its pending requests. The agent then ends the turn."""
+        """Tell the agent to stop the turn. Cancel its pending requests, so that it can end the turn."""
         await self._connection.cancel(self._session_id)
         await self._connection.answer_pending()  # also those of subagents' sessions
         self.own_server.stop_calls()
@@ -340,7 +340,7 @@ class Conversation:
         return await self._baseline.versions(change)
 
     async def kill_terminal(self, terminal_id: str) -> None:
-        """Kill a command of the user or the agent. The agent is told when a command of its own ends."""
+        """Kill a command of the user or the agent. The agent is told when one of its own commands ends."""
         terminal = self.session.terminals.get(terminal_id)
         if terminal is not None and terminal.owner == "user":
             await self.user_commands.kill(terminal_id)

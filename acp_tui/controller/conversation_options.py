@@ -1,4 +1,4 @@
-"""What the user chose for a conversation before it starts. `agent_options` changes what the agent offers."""
+"""What the user chose for a conversation before it starts. `agent_options` has the options of agents."""
 
 from __future__ import annotations
 

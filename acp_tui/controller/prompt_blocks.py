@@ -186,7 +186,7 @@ def image_type(start: bytes) -> str | None:
 async def _ask(token: str, real: Path, inside: bool, why: str | None, confirm: Confirm) -> None:
     """Ask the user whether to attach a file that is sensitive or outside the workspace.
 
-    Raises `UserError` if the user declines. `why` is None if the file is not sensitive.
+    Raises `UserError` if the user declines. `why` says why the file is sensitive; None if it is not.
     """
     reasons = [] if inside else ["is outside the working folder"]
     reasons += [why] if why else []

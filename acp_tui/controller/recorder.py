@@ -25,7 +25,7 @@ INTERRUPTED = "acp-tui ended during this turn. What the agent did afterwards is 
 """Why a turn has no end in the log."""
 
 TITLE_SECONDS = 1.0
-"""The shortest time after which another title of an agent is saved."""
+"""The minimum time between two saves of titles that an agent sets."""
 
 
 class Recorder:
@@ -115,9 +115,9 @@ class Recorder:
             listener(record, self._fold.events, changes)
 
     def _save_title(self, record: Record) -> None:
-        """Save the title in the metadata file, but not each of many titles within a second.
+        """Save the session's title in the metadata file, unless a title was saved less than a second ago.
 
-        The last one is saved with any record of the client, such as that of the agent's exit.
+        A title that was not saved is saved with the client's next record, such as that of the agent's exit.
         """
         if record.direction == "client" or record.at - self._title_saved_at >= TITLE_SECONDS:
             self._saved_title, self._title_saved_at = self.session.title, record.at

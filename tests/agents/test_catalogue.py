@@ -182,7 +182,7 @@ def test_an_agent_without_a_command_is_reported(configure: Configure) -> None:
     [problem] = catalogue.settings_problems(settings)
     assert (problem.line, problem.key) == (1, "agents.ours")
     with pytest.raises(
-        UserError, match=r'The agent "ours" cannot be used: .*config\.toml:1: .* has no command'
+        UserError, match=r'The agent "ours" cannot be used: .*config\.toml:1: .*`command` is missing'
     ):
         catalogue.resolve_launch("ours", settings)
 

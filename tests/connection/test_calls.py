@@ -174,9 +174,9 @@ async def test_calls_the_agent_does_not_support_are_not_sent(
             "extreme",
             'Value "extreme" of option "effort" is not available: Scripted Agent offers low, high',
         ),
-        ("effort", True, "is of type select and cannot be True"),
-        ("fast", "on", "is of type boolean and cannot be 'on'"),
-        ("odd", "blue", "is of type colour and cannot be 'blue'"),
+        ("effort", True, "is of type select and cannot be set to True"),
+        ("fast", "on", "is of type boolean and cannot be set to 'on'"),
+        ("odd", "blue", "is of type colour and cannot be set to 'blue'"),
         ("none", "x", 'Option "none" is not available: Scripted Agent offers effort, fast'),
     ],
 )

@@ -257,7 +257,7 @@ async def test_a_rejection_says_who_rejected(config: Path, converse: Converse) -
     await chat.prompt(["call_tool", "notify", {"message": "x"}])
     chat.conversation.set_policy("deny")
     await chat.prompt(["call_tool", "notify", {"message": "x"}])
-    assert chat.said() == '✘ The user rejected it.\n✘ Not allowed: rejected by policy "deny".\n'
+    assert chat.said() == '✘ The user rejected the call.\n✘ Not allowed: rejected by policy "deny".\n'
 
 
 async def test_a_call_that_the_agent_has_just_asked_about_is_not_asked_about_again(

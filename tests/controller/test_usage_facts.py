@@ -51,7 +51,7 @@ async def test_calls_through_the_bridge_and_calls_in_the_transcript_are_uses() -
     await facts.finish()
     used = saved().used
     assert used is not None
-    assert (used.tool, used.evidence) == ("write", "the agent's title of the call")
+    assert (used.tool, used.evidence) == ("write", "the agent's title for the call")
 
 
 async def test_calls_by_the_user_are_no_uses() -> None:

@@ -1,1 +1,1 @@
-"""The MCP side of a conversation: the socket for bridges, permission for their calls, and records."""
+"""The MCP side of a conversation: the socket for bridges, permission for tool calls, and call records."""

@@ -41,9 +41,9 @@ MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 """The maximum length of a message. Results with several images have several megabytes."""
 MAX_CONNECTIONS = 64
 MAX_PENDING = 1000
-"""The notifications of one connection that wait to be processed. More are dropped."""
+"""The maximum number of unprocessed notifications per connection. Further ones are dropped."""
 _ACCEPTING_STEPS = 3
-"""The steps of the event loop that accept a connection. asyncio loses one if its server closes meanwhile."""
+"""The passes of the event loop that accept a connection. Closing the server earlier would lose it."""
 MAX_PATH_BYTES = 100
 """The maximum length of the socket's path. The system's limit is 104 bytes on macOS and 108 on Linux."""
 

@@ -1,4 +1,4 @@
-"""The conversation's side of its bridges: the servers' definitions, permission for calls, and records."""
+"""Serves a conversation's bridges to MCP servers: definitions, permission for calls, and records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Answer = TypeVar("_Answer")
 ASK_SECONDS = 50.0
 """How long a question waits for the user: agents give up on a tool call, often after a minute."""
 ASK_MARGIN_SECONDS = 10.0
-"""How much earlier than a server's own timeout the question ends."""
+"""How many seconds before a server's own timeout the question to the user is closed."""
 MAX_SECONDS = 1e9
 """The longest plausible duration of a call. The number comes from another process."""
 TURN_STOPPED = "The user stopped the turn."
@@ -88,14 +88,14 @@ class BridgeHost:
         ]
 
     def stop_calls(self) -> None:
-        """Refuse the calls that wait for the user's answer, because the turn was stopped."""
+        """Refuse all calls that wait for the user's answer. Called when the turn is stopped."""
         for task in self._asking:
             task.cancel()
 
     # ----------------------------------------------------------------- requests of a bridge
 
     async def _server(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return the definition of a server, and acp-tui's environment: agents pass on little of it."""
+        """Return a server's definition, and acp-tui's environment, because agents pass on little of it."""
         server = self._named(params)
         roots = [str(root) for root in self._roots]
         forms = self.fill_form is not None
@@ -139,14 +139,14 @@ class BridgeHost:
         return None if task.cancelled() else task.result()
 
     async def _form(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user a question of a server, if the agent shows no forms. The answer is not recorded."""
+        """Show a form from a server, if the agent shows no forms. The user's answer is not recorded."""
         server, message, schema = self._named(params), _text(params, "message"), params.get("schema")
         if self.fill_form is None or not isinstance(schema, dict):
             return {"action": "decline"}
         seconds = _seconds_to_ask(server)
         task = await self._wait(self.fill_form(FormRequest(message, schema, server.name)), seconds)
         if task is None:
-            text = f"The question of the MCP server {server.name} was closed: no answer within {seconds:g} s."
+            text = f"A question from the MCP server {server.name} was closed: no answer within {seconds:g} s."
             self._note(Noticed("warning", text))
         if task is None or task.cancelled():
             return {"action": "cancel"}
@@ -156,7 +156,7 @@ class BridgeHost:
     async def _wait(
         self, question: Coroutine[Any, Any, _Answer], seconds: float
     ) -> asyncio.Task[_Answer] | None:
-        """Return the task of a question once it has ended or was cancelled; None if it took too long."""
+        """Wait until a question is answered or cancelled. Return its task, or None after `seconds`."""
         task = asyncio.create_task(question)
         self._asking.add(task)
         try:

@@ -41,7 +41,11 @@ class CallRecords:
         await asyncio.to_thread(self._write, tool, arguments, result, error, seconds)
 
     async def log(self, kind: str, text: str) -> None:
-        """Add what the server has written to its log: `stderr`, `noise`, or a log `message` as JSON."""
+        """Add output of the server to the server's log.
+
+        `kind` is `stderr`, `noise` (lines on stdout that are not messages), or `message` (MCP log messages as
+        lines of JSON).
+        """
         if kind == "message":
             await asyncio.to_thread(self._write_messages, text)
             return

@@ -1,4 +1,4 @@
-"""Tokens of sign-ins for agents that connect to an MCP server directly.
+"""Passes the user's sign-in tokens to agents that connect to an MCP server directly.
 
 A token is sent only with `send_token` in the server's settings, because the agent can read the token and
 cannot renew it.

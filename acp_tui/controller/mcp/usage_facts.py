@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
 
-EVIDENCE = {"name": "the agent's name of the tool", "title": "the agent's title of the call"}
-"""Where the names of a call's server and tool were found."""
+EVIDENCE = {"name": "the agent's name for the tool", "title": "the agent's title for the call"}
+"""Where the names of a call's server and tool were found, by `McpTool.source`."""
 
 
 class UsageFacts:
@@ -41,7 +41,7 @@ class UsageFacts:
         self._saving: set[asyncio.Future[None]] = set()
 
     def see(self, events: Sequence[Event], changes: Sequence[Change], *, history: bool) -> None:
-        """Save facts from events and their changes. Tool calls in the `history` are ignored."""
+        """Save the facts that these events and changes contain. With `history`, tool calls are ignored."""
         for event in events:
             if isinstance(event, SessionOpening):
                 self._opening = event.mcp_servers
@@ -75,7 +75,7 @@ class UsageFacts:
             self._save(lambda facts: facts.add_use(server, digest, tool=tool, evidence=evidence))
 
     def _digests(self) -> dict[str, str]:
-        """Return the digest of each definition. Of several with the same name, the last one counts."""
+        """Return the digests of the server definitions by server name; the last one if a name is repeated."""
         return {server.name: server.digest() for server in self._servers}
 
     def _save(self, save: Callable[[McpFacts], None]) -> None:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def client_capabilities(*, elicitation: bool = False, terminal_sign_in: bool = False) -> dict[str, Any]:
-    """Return the `clientCapabilities` of `initialize`. With `elicitation`, there is a user to ask."""
+    """Return the `clientCapabilities` of `initialize`.
+
+    `elicitation`: forms can be shown to a user. `terminal_sign_in`: sign-in programs can run in a terminal.
+    """
     capabilities: dict[str, Any] = {
         "fs": {"readTextFile": True, "writeTextFile": True},
         "terminal": True,
@@ -42,9 +45,9 @@ class McpServerStatus:
     name: str
     transport: str
     reason_not_sent: str | None = None
-    """A clause that says why it was not sent; None if it was."""
+    """A clause that says why the server was not sent; None if it was sent."""
     bridge_reason: str | None = None
-    """A clause that says why the agent was sent the bridge to it; None if it was sent the server itself."""
+    """A clause that says why a bridge was sent in place of the server; None if no bridge was sent."""
 
 
 @dataclass(frozen=True, slots=True)

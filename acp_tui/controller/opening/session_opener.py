@@ -71,7 +71,7 @@ class SessionOpener:
         clock: Callable[[], float],
     ) -> None:
         self.mcp_servers: list[McpServerStatus] = []
-        """The MCP servers in the settings, each with whether it was sent to the agent."""
+        """The MCP servers in the settings, and whether each was sent to the agent."""
         self._launch = launch
         self._connection = connection
         self._recorder = recorder

@@ -196,7 +196,7 @@ class BuiltInTools:
             raise InvalidCallError(f"The selection has more than {MAX_SELECTION:,} characters.")
 
         async def read(_call_id: str) -> ToolResult:
-            return ToolResult(text, recorded="The agent got the text.")
+            return ToolResult(text, recorded="The agent was given the selected text.")
 
         return PreparedCall(read, text=text, hands_over_text=True)
 
@@ -218,7 +218,7 @@ def _optional_text(arguments: dict[str, Any], name: str, maximum: int) -> str | 
 
 
 def _host(url: str) -> str:
-    """Return the host of a web address. Raises `InvalidCallError` for any other address."""
+    """Return the host of an http or https address. Raises `InvalidCallError` for other addresses."""
     try:
         parts = urlsplit(url)
         host = parts.hostname

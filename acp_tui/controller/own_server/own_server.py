@@ -57,7 +57,7 @@ class OwnServer:
         self._running: set[asyncio.Task[ToolResult]] = set()
 
     def connect_screen(self, interface: UserInterface) -> None:
-        """Set the screen through which the tools reach the user. Without it, calls that show or ask fail."""
+        """Set the screen on which tools reach the user. Without one, the calls of such tools fail."""
         self._built_in.interface = interface
 
     async def tools(self) -> list[dict[str, Any]]:
@@ -172,8 +172,9 @@ class OwnServer:
         if verdict.allowed:
             return await call.run(call_id)
         if verdict.reason:
-            return failure(f"The user rejected it: {verdict.reason}")
-        return failure("The user rejected it." if verdict.is_by_user else f"Not allowed: {verdict.why}.")
+            return failure(f"The user rejected the call: {verdict.reason}")
+        why = "The user rejected the call" if verdict.is_by_user else f"Not allowed: {verdict.why}"
+        return failure(f"{why}.")
 
     def _end(self, call_id: str, result: ToolResult) -> None:
         text = visible(result.text if result.recorded is None else result.recorded)

@@ -12,7 +12,7 @@ class UserInterface(Protocol):
     """The screen of a conversation."""
 
     def show(self, call_id: str, text: str | None) -> bool:
-        """Open the file that a call shows. `text` is its content; if it is None, open the call's diff.
+        """Open the file that a call shows, with `text` as its content; the call's diff if `text` is None.
 
         Return False if the user is busy with something else.
         """

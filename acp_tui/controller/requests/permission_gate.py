@@ -53,7 +53,7 @@ class Verdict:
 
     @property
     def is_by_user(self) -> bool:
-        """Whether the user answered the question itself, so that `why` addresses the user, not the agent."""
+        """Whether the user answered this question. If so, `why` is worded for the user, not the agent."""
         return self.why.startswith("you answered")
 
 

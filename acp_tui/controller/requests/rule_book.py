@@ -73,8 +73,8 @@ class RuleBook:
     def edit(self, rule: Rule, new: Rule) -> Rule:
         """Replace `rule` with `new`, and return the rule that is now stored.
 
-        The scope of `new` decides where it is stored. It gets the id of `rule`, unless an equal rule is
-        already saved there.
+        The scope of `new` decides where `new` is stored. `new` gets the id of `rule`, unless a rule equal to
+        `new` is already saved in that place.
         """
         if new.same_as(rule):
             return rule

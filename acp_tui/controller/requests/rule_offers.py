@@ -1,4 +1,4 @@
-"""Adds to a question the rules that "always" can save, and "always" options that the agent does not offer."""
+"""Adds to a question the rules that an "always" answer can save, and missing "always" options."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class RuleOffer:
 class Question:
     """A permission request of the agent, or acp-tui's question before it does something for the agent.
 
-    The kind "tool" asks about a call to acp-tui's own MCP server, "mcp" about one to another server.
+    The kind "tool" is for calls to acp-tui's own MCP server, "mcp" for calls to any other MCP server.
     """
 
     request_id: RequestId

@@ -66,7 +66,7 @@ class ServerUse:
 
     at: float
     tool: str
-    evidence: str  # the source of the fact, such as "the bridge" or "the agent's name of the tool"
+    evidence: str  # the source of the fact, such as "the bridge" or "the agent's name for the tool"
 
 
 @dataclass(frozen=True, slots=True)

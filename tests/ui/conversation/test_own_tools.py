@@ -168,5 +168,5 @@ async def test_the_reason_of_a_rejection_is_the_result_of_the_call(open_ui: Open
         await ui.press("t", *"later", "enter")
         await ui.until(ui.said)
         await ui.ready()
-        assert ui.said() == ["✘ The user rejected it: later\n"]
+        assert ui.said() == ["✘ The user rejected the call: later\n"]
         assert len(ui.prompts()) == 1

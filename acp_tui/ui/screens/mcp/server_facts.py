@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
 
 FactState = Literal["yes", "no", "problem", "unknown"]
-SOURCES = {"name": "the agent's name of the tool", "title": "the agent's title of the call"}
+SOURCES = {"name": "the agent's name for the tool", "title": "the agent's title for the call"}
 """How the evidence describes the field of a tool call in which the agent names the MCP tool."""
 
 
