@@ -1,4 +1,4 @@
-"""The Textual app: themes, program keys, and the tabs with their screens."""
+"""The Textual app: themes, toasts, app-wide keys, and the tabs with their screens."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class MakeLauncher(Protocol):
 
 
 class AcpTui(ResilientApp):
-    """One run of acp-tui on a terminal."""
+    """The Textual app of acp-tui, which shows one screen per tab."""
 
     TITLE = "acp-tui"
     ENABLE_COMMAND_PALETTE = False  # replaced by `action_palette`, which has the keys of our other lists
@@ -85,8 +85,8 @@ class AcpTui(ResilientApp):
             launcher: Makes the launcher; None if there is none, as in a replay.
             sessions: Makes the screen with the recorded sessions; None if there is none.
             open_tabs: Where the open tabs are saved; None if they are not.
-            restored_tabs: Makes the screens of an earlier run's tabs: a list of those to the left of the
-                first screen, and a list of those to its right.
+            restored_tabs: Makes the screens of the tabs that are restored from an earlier run. Returns two
+                lists: those to the left of the first screen, and those to its right.
         """
         self._settings = settings
         self._problems: list[str] = []
@@ -111,7 +111,7 @@ class AcpTui(ResilientApp):
         self.key_sequencer = KeySequencer(
             self, super().on_event, lambda screen: not getattr(screen, "is_placeholder", False)
         )
-        """Dispatches keys and pastes."""
+        """Passes keys and pastes to the screen in order, once it can handle them."""
         self._clipboard_text = ""
         self._theme = AppTheme(self, choice, background, self._problems, self.tabs.update_strip)
         self._theme.use(loaded)
@@ -146,7 +146,7 @@ class AcpTui(ResilientApp):
         self._notify_problems()
 
     async def on_event(self, event: events.Event) -> None:
-        """Hold back keys until the screen that they are meant for can handle them."""
+        """Handle an event. Keys and pastes wait until the screen that they are meant for can handle them."""
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
             await self.key_sequencer.process(event)
         else:
@@ -163,7 +163,7 @@ class AcpTui(ResilientApp):
         timeout: float | None = None,
         markup: bool = False,  # noqa: ARG002  # texts may come from agents and are never markup
     ) -> None:
-        """Show a toast, unless the same one is visible already. Markup is not interpreted."""
+        """Show a toast, unless one with the same message is visible already. Markup is not interpreted."""
         timeout = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         message, title = visible(message), visible_line(title)
         if self._visible_toasts.admit(message, timeout):
@@ -202,7 +202,7 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- tabs
 
     def get_default_screen(self) -> BaseScreen:
-        """Return the first screen. Textual would otherwise put a blank one below it, which costs time."""
+        """Return the first screen. Otherwise Textual would put a blank screen below it, which takes time."""
         screen = self._make_first_screen(self.palette)
         self.tabs.add_first(screen)
         before, after = self._restored_tabs(self.palette)
@@ -229,7 +229,10 @@ class AcpTui(ResilientApp):
 
     @on(BaseScreen.Failed)
     def _leave_failed_screen(self, event: BaseScreen.Failed) -> None:
-        """Close the tab; if it is the only one, go back to the launcher if the user came from there."""
+        """Close the tab of a screen that could not start, and show why as a toast.
+
+        If it is the only tab, return to the launcher; if the user did not come from there, exit.
+        """
         tab = self.tabs.of_screen(event.screen)
         if tab is None:
             return
@@ -244,18 +247,18 @@ class AcpTui(ResilientApp):
         self.notify(str(error), severity="error", timeout=10, markup=False)
 
     def is_essential(self, screen: Screen[Any]) -> bool:
-        """Return True if this is the only base screen, without which the app cannot continue."""
+        """Return True if `screen` is the screen of the only tab, without which the app cannot continue."""
         return len(self.tabs) == 1 and self.tabs.of_screen(screen) is not None
 
     async def close_broken(self, screen: Screen[Any]) -> None:
-        """Close a screen that cannot be drawn: a dialog, or one of several tabs."""
+        """Close a screen that cannot be drawn: a dialog, or the screen of a tab that is not the only one."""
         if (tab := self.tabs.of_screen(screen)) is not None:
             self.run_worker(self.tabs.remove(tab))
         else:
             await super().close_broken(screen)
 
     def show_session(self, session: str, place: TextPlace | None = None) -> bool:
-        """Show the tab of a recorded session, and a place in it. Return False if no tab has the session."""
+        """Show the tab that has a recorded session, scrolled to `place`. Return False if no tab has it."""
         return self.tabs.show_session(session, place)
 
     @property
@@ -277,7 +280,7 @@ class AcpTui(ResilientApp):
         return super().check_action(action, parameters)
 
     def action_new_tab(self) -> None:
-        """Open the launcher over the conversation. What the user chooses opens in a new tab."""
+        """Open the launcher over the current screen. What the user chooses there opens in a new tab."""
         if self._make_launcher is not None and self._can_open_tab and self.tabs.current is not None:
             self.push_screen(self._make_launcher(self.palette, over=self.tabs.current.screen))
 
@@ -294,11 +297,11 @@ class AcpTui(ResilientApp):
         self.tabs.show_index(event.index)
 
     def on_status_line_asking_tabs_clicked(self) -> None:
-        """Show the tab that has waited longest, as the key does."""
+        """Show the tab that has waited longest for the user, like the key for that."""
         self.action_show_waiting()
 
     def action_show_waiting(self) -> None:
-        """Show the tab that waits for the user, and open its question."""
+        """Show the tab that has waited longest for the user, and open its question."""
         if not self.tabs.show_waiting():
             self.notify("No agent is waiting for you.", timeout=3)
 
@@ -322,19 +325,19 @@ class AcpTui(ResilientApp):
 
     @property
     def _may_open_sessions(self) -> bool:
-        """False while a dialog is open, because its keys would be lost, or while the sessions are shown."""
+        """False while a dialog is open, which would lose its keys, or if the sessions are already shown."""
         return isinstance(self.screen, BaseScreen) and not self.screen.lists_sessions
 
     def rename_session(self, session: str, name: str) -> bool:
-        """Rename the recorded session with this id if a tab has it. Return False if none does."""
+        """Rename the session with the id `session` if it is open in a tab. Return False if it is not."""
         return self.tabs.rename_session(session, name)
 
     def open_conversations(self) -> list[Conversation]:
-        """Return the conversations of this app."""
+        """Return the conversations that are open in tabs."""
         return self.tabs.open_conversations()
 
     def action_sessions(self) -> None:
-        """List the recorded sessions, over the current screen."""
+        """Open the screen with the recorded sessions over the current screen."""
         if self._make_sessions is not None and self._may_open_sessions:
             over = self.tabs.current.screen if self.tabs.current is not None else None
             self.push_screen(self._make_sessions(self.palette, over=over))
@@ -343,11 +346,11 @@ class AcpTui(ResilientApp):
 
     @property
     def clipboard(self) -> str:
-        """The text that was copied last in the app, which Ctrl+V pastes."""
+        """The text that was last copied in the app. Ctrl+V pastes it."""
         return self._clipboard_text
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy a text and show a toast that says where it went."""
+        """Copy a text to the clipboard, and show a toast that says how it was copied."""
         self._clipboard_text = text
         self.run_worker(self._copy(text), group="clipboard")
 
@@ -359,11 +362,11 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- the end
 
     async def action_quit(self) -> None:
-        """Quit. While an agent works, quit only if the user asks twice in quick succession."""
+        """Quit. While an agent is working, the user has to request it twice in quick succession."""
         self._quit_guard.request()
 
     def shut_down(self, signal_number: int) -> None:
-        """End any program on the terminal, such as an editor, and then exit because of a signal."""
+        """Exit because of a signal, after ending any program that uses the terminal, such as an editor."""
         self.exit_signal = self.exit_signal or signal_number
         self._ending = asyncio.create_task(self._end_programs_and_exit())
 
@@ -402,7 +405,7 @@ class AcpTui(ResilientApp):
         await open_commands(self)
 
     async def action_theme(self) -> None:
-        """Choose a theme. The highlighted one is applied as a preview."""
+        """Let the user choose a theme. The highlighted theme is applied as a preview."""
         from acp_tui.ui.command_palette import open_themes
 
         await open_themes(self)

@@ -1,6 +1,6 @@
-"""What other modules may use of the app, besides Textual's own methods.
+"""The interface of the app for modules that cannot import the app, because the app imports them.
 
-They cannot import the app, because the app imports them.
+It lists what these modules use besides Textual's own methods.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ class AppInterface(Protocol):
 
     @property
     def tab_progress(self) -> TabProgress:
-        """The progress in the terminal's tab."""
+        """Shows progress in the terminal's tab or in the task bar."""
 
     def rename_session(self, session: str, name: str) -> bool:
-        """Rename the recorded session with this id if a tab has it. Return False if none does."""
+        """Rename the session with the id `session` if it is open in a tab. Return False if it is not."""
 
     def open_conversations(self) -> list[Conversation]:
-        """Return the conversations of this app."""
+        """Return the conversations that are open in tabs."""
 
     @property
     def key_sequencer(self) -> KeySequencer:
-        """Dispatches keys and pastes."""
+        """Passes keys and pastes to the screen in order, once it can handle them."""
 
     def show_session(self, session: str, place: TextPlace | None = None) -> bool:
-        """Show the tab of a recorded session, and a place in it. Return False if no tab has the session."""
+        """Show the tab that has a recorded session, scrolled to `place`. Return False if no tab has it."""
 
 
 def app_of(node: DOMNode) -> AppInterface:
-    """Return the running app."""
+    """Return the running app, given any of its widgets or screens."""
     return cast("AppInterface", node.app)

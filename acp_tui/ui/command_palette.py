@@ -28,7 +28,7 @@ async def open_commands(app: App[Any]) -> None:
 
 
 async def open_themes(app: App[Any]) -> None:
-    """Let the user choose a theme. The highlighted one is applied as a preview."""
+    """Let the user choose a theme. The highlighted theme is applied as a preview."""
     await _open(app, "Theme", _theme_commands(app))
 
 

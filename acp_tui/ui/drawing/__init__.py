@@ -1,1 +1,1 @@
-"""Helpers of the renderers: wrapping, text layout, line styles, heights, highlights."""
+"""Helpers for the renderers of entries: wrapping, text layout, line styles, heights, highlights."""

@@ -1,4 +1,4 @@
-"""Styled terminal output in the colours of the theme."""
+"""Converts styled terminal output to Rich segments in the colours of the theme."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ THEME_COLOURS = 16
 
 
 def line_segments(line: Line, palette: Palette) -> list[Segment]:
-    """Return one line of output as styled segments."""
+    """Return one line of terminal output as styled segments."""
     return join_graphemes(Segment(text, rich_style(look, palette.terminal)) for text, look in line)
 
 
 @lru_cache(maxsize=4096)
 def rich_style(look: Look, terminal: tuple[str, ...]) -> Style:
-    """Convert a style of the terminal emulator to one of Rich. `terminal`: the theme's 16 colours."""
+    """Convert a style of the terminal emulator to a Rich style. `terminal` has the theme's 16 colours."""
     return Style(
         color=_color(look.fg, terminal),
         bgcolor=_color(look.bg, terminal),

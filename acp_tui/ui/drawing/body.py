@@ -1,7 +1,7 @@
 """The interface between the transcript view and the renderers of entries.
 
 A *body* is one entry drawn at one width, line by line. The view asks only for the lines on the screen. An
-entry that was never near the screen has no body; its height is estimated.
+entry that was never near the visible area has no body; its height is estimated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Spans = list[Segment]
 
 @dataclass(frozen=True, slots=True)
 class DrawContext:
-    """What a body depends on besides the entry. When any of it changes, new bodies are made."""
+    """What a body depends on besides the entry. When any of these values changes, new bodies are made."""
 
     width: int  # cells, without the scrollbar; at least 20
     palette: Palette
@@ -39,7 +39,7 @@ class DrawContext:
 
 
 class Body(Protocol):
-    """One drawn entry. Texts in entries are safe to display; raw JSON must go through `visible` first."""
+    """A drawn entry. Texts in entries are safe to display, but raw JSON has to go through `visible` first."""
 
     @property
     def height(self) -> int:
@@ -52,23 +52,23 @@ class Body(Protocol):
         """Return the source text of the entry, for copying."""
 
     def update(self) -> bool:
-        """Apply a change of the entry. Return False if a new body is needed instead."""
+        """Redraw what has changed in the entry. Return False if the caller must make a new body instead."""
 
 
 class LongBody(Body, Protocol):
-    """A body that draws its lines when they are needed. Its height is an estimate until then.
+    """A body that draws its lines only when they are needed. Until then, its height is an estimate.
 
     To draw lines, first call `settle` for them, then read the height, then call `line`.
     """
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines exact. Line `first` keeps its number; later lines may move."""
+        """Compute the exact heights of lines `first` to `last`. Lines after `first` may get other numbers."""
 
     def position_at(self, line: int) -> Any:
-        """Return the position of a line, which stays valid when heights above it change."""
+        """Return a position that still denotes the same line after heights above that line have changed."""
 
     def line_at(self, position: Any) -> int:
-        """Return the current line number of a position."""
+        """Return the current number of the line that a position from `position_at` denotes."""
 
 
 class LinesBody:

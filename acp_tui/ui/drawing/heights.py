@@ -1,4 +1,4 @@
-"""Vertical positions of stacked items whose heights change."""
+"""Vertical positions of items that are stacked on each other and whose heights change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Heights:
-    """Heights of stacked items. Changing the last one takes constant time."""
+    """The heights of items stacked on each other. Changing the last item's height takes constant time."""
 
     def __init__(self) -> None:
         self._heights: list[int] = []
@@ -57,7 +57,10 @@ class Heights:
         return self._ends[index - 1] if index else 0
 
     def at(self, y: int) -> tuple[int, int]:
-        """Return the item at row `y` and the row within it; past the end, the last row of the last item."""
+        """Return the index of the item at row `y`, and the row within that item.
+
+        Past the end, this is the last row of the last item.
+        """
         self._refresh()
         if not self._heights:
             return 0, 0

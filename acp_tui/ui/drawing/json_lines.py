@@ -1,4 +1,4 @@
-"""Highlighted JSON: input and output of tool calls, unknown content."""
+"""Draws highlighted JSON, such as the input and output of tool calls."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 INDENT = 4
 PREVIEW_LINES = 12
-"""The maximum number of lines of a value in the transcript."""
+"""The maximum number of lines of a JSON value in the transcript."""
 MAX_CHARACTERS = 100_000
-"""The maximum number of characters of a value on the screen that shows one entry."""
+"""The maximum number of characters of a JSON value on the screen that shows a single entry."""
 
 
 def json_body(value: Any, context: DrawContext, *, label: str = "") -> LinesBody:
-    """Draw a value with a label: on one line if it fits, otherwise below the label."""
+    """Draw a value as JSON: on the same line as the label if it fits there, otherwise below the label."""
     room = context.width - INDENT
     text, complete = json_excerpt(value, room - len(label) - 2, indent=None)
     if complete and "\n" not in text and cell_len(text) + len(label) + 2 <= room:

@@ -25,7 +25,7 @@ class LineStyle:
         self.blank = self.apply_filters(Strip.blank(width, style))
 
     def matches(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> bool:
-        """Return True if this style was made from these values."""
+        """Return True if this line style was made from the same values, so that it can be used again."""
         return (self.style, self.width, self._background, self._filters) == (
             style,
             width,
@@ -34,11 +34,11 @@ class LineStyle:
         )
 
     def extend(self, strip: Strip) -> Strip:
-        """Extend a line to the full width."""
+        """Apply the background style to a line, and extend or crop the line to the full width."""
         return strip.apply_style(self.style).crop_extend(0, self.width, self.style)
 
     def apply_filters(self, strip: Strip) -> Strip:
-        """Apply the colour filters, such as NO_COLOR or ANSI colours."""
+        """Apply the colour filters to a line, such as the one for NO_COLOR."""
         for line_filter in self._filters:
             strip = strip.apply_filter(line_filter, self._background)
         return strip

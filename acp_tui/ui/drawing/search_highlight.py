@@ -18,7 +18,7 @@ class SearchHighlight:
 
     def __init__(self) -> None:
         self.needle = ""
-        """The text in lower case; empty means no search."""
+        """The text searched for, in lower case; empty if there is no search."""
         self.current: tuple[int, int] | None = None
         """The entry id and line number of the current match; None if there is none."""
 

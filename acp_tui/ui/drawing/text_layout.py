@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     Wrapper = Callable[[Iterable[Segment], int], list[list[Segment]]]
 
 MAX_LINES_FULL = 5_000
-"""The maximum number of lines of a text on the screen that shows one entry, where all are drawn at once."""
+"""The maximum number of lines of a text on the screen that shows a single entry: it draws all at once."""
 INDENT = 2
-"""The width, in cells, of the symbol and the blank before the text of an entry."""
+"""The width, in cells, of the symbol and the space before the text of an entry."""
 MAX_LINES_SHORT = 6
 """The maximum number of lines of an error or a notice in the transcript."""
 MAX_LINES = 400
@@ -39,7 +39,10 @@ def hanging_lines(first: Spans, spans: Spans, width: int, indent: int = INDENT) 
 
 
 def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> list[Strip]:
-    """Wrap text like `hanging_lines`. Keep a few lines, and add a marker with the key that shows all."""
+    """Wrap text like `hanging_lines`, and keep only the first few lines.
+
+    If lines are omitted, a marker names the key that shows the full entry.
+    """
     lines = hanging_lines(first, spans, context.width)
     missing = len(lines) - MAX_LINES_SHORT
     if context.full or missing <= 1:
@@ -51,7 +54,7 @@ def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> lis
 
 
 def wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
-    """Wrap and indent a text of several lines."""
+    """Wrap and indent a text that may have several lines."""
     return _lines(text, style, width, indent, cut=wrap)
 
 
@@ -61,7 +64,10 @@ def hard_wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT
 
 
 def limit_lines(lines: Iterable[Strip], context: DrawContext, most: int = MAX_LINES) -> list[Strip]:
-    """Return the first `most` lines, and a marker if there are more. In a `full` context, keep more lines."""
+    """Return the first `most` lines, then a marker if lines are omitted.
+
+    In a context that is `full`, the limit is `MAX_LINES_FULL` instead of `most`.
+    """
     most = MAX_LINES_FULL if context.full else most
     kept = list(islice(lines, most + 1))
     if len(kept) > most:
@@ -77,7 +83,7 @@ def _lines(text: str, style: Style, width: int, indent: int, cut: Wrapper) -> It
 
 
 class LazyCopyBody(LinesBody):
-    """A body of lines whose source text is computed only when the user copies it."""
+    """A body for short entries whose source text is computed only when the user copies it."""
 
     def __init__(self, lines: list[Strip], make: Callable[[], str]) -> None:
         super().__init__(lines, "")

@@ -1,6 +1,6 @@
-"""Wrapping of styled text to a width in cells, aware of wide, combining and joined characters.
+"""Wraps styled text to a width in cells, taking wide, combining and joined characters into account.
 
-Tabs become spaces, because a terminal does not erase the cells that a tab skips.
+Tabs are replaced by spaces, because a terminal does not erase the cells that a tab skips.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 TAB_WIDTH = 4
 MAX_LINE_LENGTH = 20_000
-"""The maximum number of characters to draw of one logical line. A note says how many were cut."""
+"""The maximum number of characters to draw of one logical line. A note says how many are omitted."""
 _JOINER = "\u200d"
 _JOINING = (_JOINER, "\ufe0f")
 """Characters that join their neighbours into one grapheme, or widen the character before them."""
 
 
 def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
-    """Wrap a logical line at spaces, and inside words that are too long. Return at least one line.
+    """Wrap a logical line at spaces, or inside a word that is longer than a line. Return at least one line.
 
-    Spaces at a break are dropped. Those at the beginning of the text are kept.
+    Spaces at a line break are dropped. Spaces at the beginning of the text are kept.
     """
     return _lines(spans, width, at_spaces=True)
 
 
 def hard_wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
-    """Wrap a logical line exactly at the width: for code and terminal output. Return at least one line."""
+    """Wrap a logical line exactly at `width`, for code and terminal output. Return at least one line."""
     return _lines(spans, width, at_spaces=False)
 
 
@@ -43,7 +43,10 @@ def hard_wrap_count(text: str, width: int) -> int:
 
 
 def truncate_line(text: str) -> str:
-    """Cut a text at `MAX_LINE_LENGTH`, because drawing more could take seconds, and note how much was cut."""
+    """Cut a text at `MAX_LINE_LENGTH` and append how many characters are omitted.
+
+    Drawing a longer line could take seconds.
+    """
     return (
         text
         if len(text) <= MAX_LINE_LENGTH
@@ -56,7 +59,7 @@ def _truncation_note(characters: int) -> str:
 
 
 def join_graphemes(spans: Iterable[Segment]) -> list[Segment]:
-    """Move joiners so that no grapheme is split between two segments. A split would change its width."""
+    """Move joining characters so that no segment boundary splits a grapheme, which would change its width."""
     found: list[Segment] = []
     for text, style, _ in spans:
         while text and found and (text[0] in _JOINING or found[-1].text[-1] == _JOINER):
@@ -82,7 +85,7 @@ def padded_strip(spans: Iterable[Segment], width: int, style: Style) -> Strip:
 
 
 def shorten(text: str, width: int) -> str:
-    """Shorten a text to `width` cells, ending in … if it was cut."""
+    """Shorten a text to at most `width` cells. If anything is cut, the text ends in an ellipsis."""
     if cell_len(text) <= width:
         return text
     kept, room = [], width - 1
@@ -95,7 +98,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def shorten_spans(spans: list[Segment], width: int) -> list[Segment]:
-    """Shorten styled text to `width` cells, ending in … if it was cut."""
+    """Shorten styled text to at most `width` cells. If anything is cut, the text ends in an ellipsis."""
     strip = Strip(spans)
     if strip.cell_length <= width or width < 1:
         return spans if width > 0 else []
@@ -104,7 +107,7 @@ def shorten_spans(spans: list[Segment], width: int) -> list[Segment]:
 
 
 def shorten_path(path: str, width: int) -> str:
-    """Shorten a path to `width` cells by cutting its beginning."""
+    """Shorten a path to at most `width` cells, by replacing its beginning with an ellipsis."""
     if cell_len(path) <= width:
         return path
     kept: list[str] = []
@@ -166,7 +169,7 @@ def _expand_span_tabs(spans: list[Segment]) -> list[Segment]:
 
 
 def _breaks(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:
-    """Return the start and the end of each line that the text is wrapped into."""
+    """Wrap a text to `width` cells, and return the start and end index of each line."""
     one_cell_each = text.isascii()
     if (len(text) if one_cell_each else cell_len(text)) <= width:
         return [(0, len(text))]
@@ -186,7 +189,10 @@ def _breaks(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:
 
 
 def _break_at_space(text: str, start: int, full: int) -> tuple[int, int]:
-    """Return the end of a line that is cut at `full` or a space before it, and the start of the next line."""
+    """Return where the line from `start` ends, and where the next line starts.
+
+    The line ends at the last space up to `full`, or at `full` if there is none.
+    """
     space = text.rfind(" ", start, full + 1)
     end = full
     if space > start and text[start:space].strip(" "):  # not in the indentation
@@ -198,7 +204,7 @@ def _break_at_space(text: str, start: int, full: int) -> tuple[int, int]:
 
 
 def _fitting_end(text: str, start: int, width: int) -> int:
-    """Return the end of what fits into `width` cells from `start` on: at least one character."""
+    """Return the end of the text from `start` that fits into `width` cells, at least one character."""
     room = width
     for at in range(start, len(text)):
         room -= get_character_cell_size(text[at])
@@ -213,7 +219,7 @@ def _fitting_end(text: str, start: int, width: int) -> int:
 
 
 def _cut_spans(spans: list[Segment], lines: list[tuple[int, int]]) -> list[list[Segment]]:
-    """Cut the spans into `lines`, which are given as pairs of start and end in the text."""
+    """Cut the spans into lines. `lines` has each line's start and end index in the text of all spans."""
     if lines == [(0, sum(len(span.text) for span in spans))]:
         return [spans]
     found: list[list[Segment]] = []

@@ -1,4 +1,4 @@
-"""A compaction of the agent's context: one line, and the summary unless folded."""
+"""Draws a compaction of the agent's context: one line and, unless it is folded, the summary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def body(entry: Compaction, context: DrawContext) -> Body:
 
 
 class CompactionBody:
-    """The status, the error if any, and the summary as Markdown. While folded, the summary is not parsed."""
+    """The body of a compaction: its status, its error if any, and its summary, which is Markdown.
+
+    While the compaction is folded, the summary is not parsed.
+    """
 
     def __init__(self, entry: Compaction, context: DrawContext) -> None:
         self._entry = entry
@@ -44,7 +47,7 @@ class CompactionBody:
         return len(self._head) + (self._summary.height if self._summary is not None else 0)
 
     def settle(self, first: int, last: int) -> None:
-        """Compute the exact heights of these lines."""
+        """Compute the exact heights of the lines from `first` to `last`."""
         above = len(self._head)
         if self._summary is not None and last >= above:
             self._summary.settle(max(0, first - above), last - above)
@@ -60,19 +63,19 @@ class CompactionBody:
         return "\n".join(filter(None, (compaction_words(entry), entry.error, entry.text)))
 
     def update(self) -> bool:
-        """Draw text appended to the summary. Return False if anything else changed."""
+        """Draw text appended to the summary. Return False if anything else changed: a new body is needed."""
         entry = self._entry
         same = self._shown == (compaction_words(entry), entry.error) and self._parts is entry.parts
         return same and self._summary is not None and self._summary.update()
 
     def position_at(self, line: int) -> PartPosition:
-        """Return the position of a line, which stays valid when heights above it change."""
+        """Return a position that still denotes the same line after heights above that line have changed."""
         above = len(self._head)
         inside = line >= above and self._summary is not None
         return self._summary.position_at(line - above) if inside and self._summary else (-1, (0, line))
 
     def line_at(self, place: PartPosition) -> int:
-        """Return the current line number of a position."""
+        """Return the current number of the line that a position from `position_at` denotes."""
         part, (_, row) = place
         return len(self._head) + self._summary.line_at(place) if part >= 0 and self._summary else row
 

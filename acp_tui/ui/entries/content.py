@@ -1,4 +1,4 @@
-"""Images, files, links and other content: a line that describes it, and its text if it has any."""
+"""Draws images, files, links and other content: a line that describes the content, and its text if any."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ INDENT = "  "
 SIGNS = {"image": "▣", "audio": "♪", "resource_link": "↗", "resource": "▤"}
 WORDS = {"resource_link": "link", "resource": "file"}
 MAX_TEXT_LINES = 5
-"""The maximum number of lines of an embedded text in a message."""
+"""The maximum number of lines shown of a text that is embedded in a message, such as a file."""
 MAX_RAW_CHARACTERS = 2000
-"""The maximum number of characters of content of an unknown kind."""
+"""The maximum number of characters shown of content of an unknown kind."""
 
 
 def body(content: Content, context: DrawContext) -> Body:
-    """Draw one block of content by itself."""
+    """Draw a content block that is not part of a message."""
     return LinesBody(content_lines(content, context, [Segment(INDENT)]), content.text)
 
 
 def content_lines(content: Content, context: DrawContext, before: Spans) -> list[Strip]:
-    """Draw one block of content. Each line begins with `before`."""
+    """Draw a content block. Each line begins with `before`."""
     if content.for_assistant_only and not context.full:
         return withheld_lines(WORDS.get(content.kind, content.kind), content.text, context, before)
     lines = [_headline(content, context, before)]
@@ -49,7 +49,10 @@ def content_lines(content: Content, context: DrawContext, before: Spans) -> list
 
 
 def withheld_lines(what: str, text: str, context: DrawContext, before: Spans) -> list[Strip]:
-    """Draw a line in place of content whose annotations address the agent only."""
+    """Draw a line in place of content that, according to its annotations, is only for the agent.
+
+    `what` names the kind of content.
+    """
     size = f", {len(text):,} characters" if text else ""
     return [_note(f"▸ {visible_line(what)} for the agent only{size}", context, before)]
 
@@ -99,7 +102,7 @@ def _note(text: str, context: DrawContext, before: Spans) -> Strip:
 
 
 def _path(uri: str) -> str:
-    """Return the path of a `file:` URI, or any other URI as it is."""
+    """Return the path in a `file:` URI; return any other URI unchanged."""
     return (
         visible_line(unquote(uri.removeprefix("file://")))
         if uri.startswith("file:///")
@@ -108,7 +111,7 @@ def _path(uri: str) -> str:
 
 
 def _size(content: Content) -> int | None:
-    """Return the size in bytes as declared, otherwise computed from the content."""
+    """Return the size in bytes that the agent declared, or else the size of the data; None if unknown."""
     if content.size is not None:
         return content.size
     if content.data is not None:

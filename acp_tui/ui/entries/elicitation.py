@@ -1,4 +1,4 @@
-"""A question of the agent, asked with a form or a URL. The answers are never shown."""
+"""Draws a question that the agent asks with a form or a URL. The user's answers are never shown."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 MAX_RAW = 4000
 """The maximum number of characters shown of a question of an unknown kind."""
 _HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]*)")
-"""Matches a URL and its `host`. Text before an @ is user information, even if it looks like a host."""
+"""Matches the beginning of a URL. The group `host` excludes any text before an @, such as a user name."""
 
 
 def body(entry: Elicitation, context: DrawContext) -> Body:
-    """Draw the question, its URL or fields, and the outcome."""
+    """Draw a question: its message, its URL or the titles of its fields, and the outcome."""
     palette, width = context.palette, context.width
     sign, outcome, look = _outcome(entry, palette)
     asks = Segment(f"{elicitation_asker(entry, context.session)} asks: ", palette.dim)
@@ -41,7 +41,7 @@ def body(entry: Elicitation, context: DrawContext) -> Body:
     if names:
         lines += hanging_lines([Segment("  ")], [Segment(f"fields: {names}", palette.dim)], width)
     if entry.raw is not None:
-        kind = f"a question of the unknown kind {visible_line(entry.mode)}, as it was sent:"
+        kind = f"a question of the unknown kind {visible_line(entry.mode)}, as the agent sent it:"
         lines += hanging_lines([Segment("  ")], [Segment(kind, palette.warning)], width)
         pieces = hard_wrap([Segment(visible_excerpt(entry.raw, MAX_RAW), palette.dim)], width - INDENT)
         lines += [make_strip(piece, [Segment(" " * INDENT)]) for piece in pieces]
@@ -50,7 +50,7 @@ def body(entry: Elicitation, context: DrawContext) -> Body:
 
 
 def _address(url: str, palette: Palette, width: int) -> list[Strip]:
-    """Draw the full URL with its host highlighted. It is not a link, because opening it needs consent."""
+    """Draw the full URL with its host highlighted. It is not clickable: opening it needs consent."""
     match = _HOST.match(url)
     start, end = match.span("host") if match else (0, 0)
     parts = [(url[:start], palette.dim), (url[start:end], palette.strong), (url[end:], palette.dim)]

@@ -1,4 +1,4 @@
-"""A body that shows the raw content of its entry if drawing fails."""
+"""A wrapper around the body of an entry that shows the entry's raw content if drawing fails."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _counts: Counter[tuple[str, int, str]] = Counter()
 
 
 class GuardedBody:
-    """Delegates to the body of an entry, or to one that shows its raw content if drawing raises an error."""
+    """Delegates to the body of an entry. If that raises an error, shows the entry's raw content instead."""
 
     def __init__(
         self,
@@ -31,7 +31,10 @@ class GuardedBody:
         context: DrawContext,
         replaced: Callable[[int], object] | None = None,
     ) -> None:
-        """`replaced` is called with the entry's id if the body fails later, because the height changes."""
+        """`make` creates the body to delegate to.
+
+        `replaced` is called with the entry's id if that body fails later, because then the height changes.
+        """
         self._entry = entry
         self._context = context
         self._replaced = replaced
@@ -48,7 +51,7 @@ class GuardedBody:
         self._body = LinesBody([*note, *limit_lines(content, context)], text)
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        """Call a method of the body. Return None if it has no such method or has just failed."""
+        """Call a method of the body. Return None if the body has no such method or the call fails."""
         try:
             method = getattr(self._body, name, None)
             return method(*arguments) if method is not None else None
@@ -75,18 +78,18 @@ class GuardedBody:
         return text if text is not None else self._body.copy_text()
 
     def update(self) -> bool:
-        """Update the body. After a failure, return False: the entry has changed, so a new body may work."""
+        """Update the body. Return False if that fails, so that the caller tries a new body."""
         return bool(self._call("update"))
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines exact in a long body; do nothing in other bodies."""
+        """Compute the exact heights of lines `first` to `last` of a `LongBody`. Other bodies need nothing."""
         self._call("settle", first, last)
 
     def position_at(self, line: int) -> Any:
-        """Return the position of a line in a long body; None in other bodies."""
+        """Return the position of a line in a `LongBody`; None for other bodies."""
         return self._call("position_at", line)
 
     def line_at(self, place: Any) -> int:
-        """Return the current line number of a position in a long body."""
+        """Return the current line number of a position in a `LongBody`; 0 for other bodies."""
         line: int | None = self._call("line_at", place)
         return line if line is not None else 0

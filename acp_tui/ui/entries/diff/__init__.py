@@ -1,1 +1,1 @@
-"""The changes of one file: unified, or side by side where there is room."""
+"""Draws the changes of a file: unified, or side by side if the view is wide enough."""

@@ -1,4 +1,4 @@
-"""The diff of one file. Rows are drawn when they become visible."""
+"""The body that draws the diff of one file. Rows are drawn when they become visible."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import DrawContext
 
 MIN_SPLIT_WIDTH = 120
-"""The minimum width, in cells, for showing old and new side by side."""
+"""The minimum width, in cells, for showing the old and the new text side by side."""
 PREVIEW_ROWS = 40
 """The maximum number of rows of a diff in the transcript."""
 LONG_LINE_PREFIX = MAX_LINE_LENGTH // 2
-"""The number of characters kept of a line that is too long to compare."""
+"""How many characters are kept of a line that is too long to be compared."""
 MAX_CACHED_ROWS = 400
 """The maximum number of drawn rows kept in memory."""
 
@@ -35,9 +35,9 @@ _SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
 
 def compute_difference(diff: Diff, first: int = 1) -> Difference:
-    """Compare the two sides of a diff (cached). `first` is the number of the first line.
+    """Compare the two sides of a diff (cached). `first` is the line number at which the texts begin.
 
-    If that number is not known (0), rows are numbered from 1, and callers hide the numbers.
+    If `first` is 0, the line number is unknown: rows are numbered from 1, and callers hide the numbers.
     """
     if diff.patch is not None:
         return parse_patch(prepare_for_display(diff.patch))
@@ -50,8 +50,8 @@ _STRAY_JOINER = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
 def prepare_for_display(text: Text) -> Text:
     """Make stray zero-width joiners visible and cut very long lines.
 
-    Comparing and colouring a line of megabytes takes seconds. A checksum keeps lines apart that differ only
-    in the part that was cut.
+    Comparing and colouring a line of megabytes takes seconds. A cut line ends with a checksum, so that two
+    lines that differ only in the omitted part do not become equal.
     """
     if not text:
         return text
@@ -122,12 +122,12 @@ class DiffBody:
         return "\n".join([f"--- {self.diff.path}", f"+++ {self.diff.path}", *rows])
 
     def update(self) -> bool:
-        """Return False: a diff is never changed, only replaced."""
+        """Return False, so that the caller makes a new body: a diff is never changed, only replaced."""
         return False
 
 
 def _rows_above(diff: Diff, difference: Difference, heading: str) -> Iterator[Row]:
-    """Yield the heading and notes about the whole file."""
+    """Yield the rows above the diff: the heading, and notes about the whole file."""
     if heading:
         yield Row("file", heading)
     for note in difference.notes:
@@ -145,7 +145,7 @@ def single_column(rows: Iterable[Row]) -> list[Pair]:
 
 
 def rows_side_by_side(rows: Iterable[Row]) -> Iterator[Pair]:
-    """Yield pairs of a left and a right row. A removed line is paired with the added one that replaces it."""
+    """Yield pairs of a left and a right row. In a change, removed and added lines are paired in order."""
     for change, group in groupby(rows, key=lambda row: row.change):
         if change is None:
             for row in group:

@@ -1,4 +1,4 @@
-"""Renderers of diff rows: unified and side by side."""
+"""Two renderers of diff rows: unified, and side by side."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class RowRenderer(Protocol):
     ) -> None: ...
 
     def height(self, pair: Pair) -> int:
-        """Return the number of lines that the row takes."""
+        """Return the number of screen lines that a pair of rows takes."""
 
     def strips(self, pair: Pair) -> list[Strip]:
-        """Draw the lines of the row."""
+        """Draw a pair of rows as screen lines."""
 
 
 class _Column:
-    """A column of lines with their numbers and a `+` or `-`, `width` cells wide."""
+    """A column, `width` cells wide, that shows lines of a file with their numbers and a `+` or `-`."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class _Column:
         return hard_wrap_count(row.text, self._text_width)
 
     def lines(self, row: Row | None) -> list[list[Segment]]:
-        """Draw a row as lines padded to the width of the column; a blank line if `row` is None."""
+        """Draw a row as screen lines padded to the width of the column; a blank line if `row` is None."""
         palette = self._palette
         if row is None:
             return [[Segment(" " * self._width, palette.diff_context)]]
@@ -116,7 +116,7 @@ class _Column:
         )
 
     def _text(self, row: Row, base: Style) -> list[Segment]:
-        """Return the text with syntax colours, changed words highlighted and tabs expanded."""
+        """Return the row's text with syntax colours, highlighted changed words and expanded tabs."""
         colours, number = (self._old, row.old) if self._is_old(row) else (self._new, row.new)
         assert number is not None
         marks = row.change.marks(row) if row.change is not None else []
@@ -133,7 +133,7 @@ class _Column:
 
 
 class UnifiedRenderer:
-    """Draws new lines below the old ones."""
+    """Draws a unified diff: in one column, with added lines below the removed ones."""
 
     def __init__(self, difference: Difference, path: str, context: DrawContext, *, numbered: bool) -> None:
         self._context = context
@@ -156,7 +156,7 @@ class UnifiedRenderer:
 
 
 class SplitRenderer:
-    """Draws old lines on the left and new lines on the right."""
+    """Draws a diff side by side: the old text on the left, the new text on the right."""
 
     def __init__(self, difference: Difference, path: str, context: DrawContext, *, numbered: bool) -> None:
         self._context = context
@@ -171,7 +171,7 @@ class SplitRenderer:
         return max(self._left.height(left) if left else 1, self._right.height(right) if right else 1)
 
     def strips(self, pair: Pair) -> list[Strip]:
-        """Draw both sides; the shorter one is padded with blank lines."""
+        """Draw both sides of a pair. The side with fewer screen lines is padded with blank lines."""
         left, right = pair
         if left is not None and left.change is None and left.kind != "same":
             return [annotation_strip(left, self._context)]
@@ -189,7 +189,7 @@ class SplitRenderer:
 
 
 def annotation_strip(row: Row, context: DrawContext) -> Strip:
-    """Draw a row that is not a line of either text: a file name, a gap or a note."""
+    """Draw a row that is not a line of the file: a file name, a gap or a note."""
     room = context.width - INDENT
     palette = context.palette
     if row.kind == "file":
@@ -202,7 +202,10 @@ def annotation_strip(row: Row, context: DrawContext) -> Strip:
 def _marked(
     spans: Sequence[Segment], marks: Sequence[tuple[int, int]]
 ) -> list[tuple[str, Style | None, bool]]:
-    """Split the spans at the ranges in `marks`; each piece says whether it is inside one of them."""
+    """Split the spans at the ranges in `marks`.
+
+    Return the text and style of each piece, and whether the piece is inside one of the ranges.
+    """
     if not marks:
         return [(text, style, False) for text, style, _ in spans]
     edges = sorted({edge for mark in marks for edge in mark})
@@ -220,7 +223,10 @@ def _marked(
 
 
 def _without_tabs(text: str, column: int, *, visibly: bool) -> str:
-    """Expand each tab to spaces, or if `visibly` is true, to an arrow and spaces."""
+    """Expand each tab to spaces or, if `visibly` is true, to an arrow and spaces.
+
+    The text begins in cell `column` of its line.
+    """
     if "\t" not in text or not visibly:
         return expand_tabs(text, column)
     parts: list[str] = []

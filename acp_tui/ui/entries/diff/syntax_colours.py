@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 CHUNK_LINES = 32
 """The number of lines that are coloured at a time."""
 LEAD_LINES = 24
-"""The number of lines lexed before each chunk, to recognise a string or comment that begins there."""
+"""How many lines above a chunk are lexed, too, in case a string or comment in the chunk begins there."""
 MAX_LINE_LENGTH = 2_000
 """Lines with more characters, such as minified code, are not coloured."""
 MAX_CACHED_CHUNKS = 128
-"""The number of coloured chunks to cache. Accepting or reverting a hunk redraws the whole diff."""
+"""How many coloured chunks are cached. They are reused when accepting a hunk redraws the whole diff."""
 
 _cache: dict[tuple[str, str, int], tuple[Palette, list[list[Segment]]]] = {}
 
 
 def _highlight(code: str, path: str, palette: Palette) -> list[list[Segment]]:
-    """Return the coloured lines of a text (cached)."""
+    """Return the coloured lines of `code` (cached). `path` determines the language."""
     from acp_tui.ui.theme.syntax import highlight, language_of  # loads Pygments
 
     key = (code, path, id(palette))

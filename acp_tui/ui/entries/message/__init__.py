@@ -1,1 +1,1 @@
-"""The messages of the user and the agent, and its thoughts."""
+"""Draws the messages of the user and of the agent, and the agent's thoughts."""

@@ -1,4 +1,4 @@
-"""A message of the agent, drawn as Markdown."""
+"""Draws a message of the agent as Markdown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INDENT = "  "
 
 
 def body(entry: AgentMessage, context: DrawContext) -> Body:
-    """Draw the text and the other content of the message."""
+    """Draw a message: its text, and content such as images and files."""
     return MessageParts(entry, context, [Segment(INDENT, context.palette.text)])
 
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class HasParts(Protocol):
-    """A message, or another entry whose text grows and may contain other content."""
+    """A message, or another entry whose parts are growing text and other content, such as images."""
 
     parts: list[GrowingText | Content]
 
     @property
     def text(self) -> str:
-        """All text, without the other content."""
+        """The text of all parts, without other content."""
 
 
 class MessageParts:
@@ -52,7 +52,7 @@ class MessageParts:
         return self._heights.total
 
     def update(self) -> bool:
-        """Read text appended to the last part, and new parts."""
+        """Draw the text appended to the last part, and new parts. Return True: no new body is needed."""
         count = len(self._parts)
         if count:
             if isinstance(self._message.parts[count - 1], AnnotatedText):
@@ -68,7 +68,7 @@ class MessageParts:
         return True
 
     def settle(self, first: int, last: int) -> None:
-        """Compute the exact heights of these lines."""
+        """Compute the exact heights of the lines from `first` to `last`."""
         index, row = self._heights.at(first)
         while index < len(self._parts) and (top := self._heights.top(index)) <= last:
             part = self._parts[index]
@@ -92,7 +92,7 @@ class MessageParts:
         return self._message.text
 
     def position_at(self, line: int) -> PartPosition:
-        """Return the position of a line, which stays valid when heights above it change."""
+        """Return a position that still denotes the same line after heights above that line have changed."""
         index, row = self._heights.at(line)
         part = self._parts[index] if index < len(self._parts) else None
         row -= self._gaps[index] if part is not None else 0
@@ -101,7 +101,7 @@ class MessageParts:
         )
 
     def line_at(self, place: PartPosition) -> int:
-        """Return the current line number of a position."""
+        """Return the current number of the line that a position from `position_at` denotes."""
         index, inside = place
         part = self._parts[index] if index < len(self._parts) else None
         row = part.line_at(inside) if inside[1] >= 0 and isinstance(part, Document) else inside[1]

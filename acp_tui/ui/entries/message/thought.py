@@ -1,4 +1,4 @@
-"""A thought of the agent: one line with its duration, and the text unless folded."""
+"""Draws a thought of the agent: one line with its duration and, unless it is folded, the text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def body(entry: Thought, context: DrawContext) -> Body:
 
 
 class ThoughtBody:
-    """The headline and the text. While folded, the text is not parsed."""
+    """The body of a thought: a headline and the text. While the thought is folded, its text is not parsed."""
 
     def __init__(self, thought: Thought, context: DrawContext) -> None:
         self._thought = thought
@@ -44,7 +44,7 @@ class ThoughtBody:
         return 1 + (self._text.height if self._text is not None else 0)
 
     def settle(self, first: int, last: int) -> None:
-        """Compute the exact heights of these lines."""
+        """Compute the exact heights of the lines from `first` to `last`."""
         if self._text is not None and last > 0:
             self._text.settle(max(0, first - 1), last - 1)
 
@@ -60,17 +60,17 @@ class ThoughtBody:
         return self._thought.text
 
     def update(self) -> bool:
-        """Draw the new text. Return False if the thought has just ended, because that may fold it."""
+        """Draw appended text. Return False if the thought has just ended: a new body is needed then."""
         if self._ended != (self._thought.ended_at is not None):
             return False
         return self._text is None or self._text.update()
 
     def position_at(self, line: int) -> PartPosition:
-        """Return the position of a line, which stays valid when heights above it change."""
+        """Return a position that still denotes the same line after heights above that line have changed."""
         return self._text.position_at(line - 1) if line > 0 and self._text is not None else (-1, (0, 0))
 
     def line_at(self, place: PartPosition) -> int:
-        """Return the current line number of a position."""
+        """Return the current number of the line that a position from `position_at` denotes."""
         return 1 + self._text.line_at(place) if place[0] >= 0 and self._text is not None else 0
 
     def _headline(self) -> str:
