@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
     MakeScreen = Callable[[Palette, str | None, str | None, bool], BaseScreen]
-    """Makes the screen of a conversation, from the name of an agent or the id of a session to resume.
+    """Makes the screen of a conversation.
 
-    The last argument says whether a new conversation gets a git worktree of its own.
+    The arguments are the palette, the name of the agent to start, the id of the session to resume (one of
+    the two is None), and whether a new conversation gets a git worktree of its own.
     """
 
 MAX_DIGIT_KEYS = 9
@@ -101,7 +102,7 @@ class LauncherScreen(BaseScreen):
             load: Finds the agents and sessions; called in a thread.
             make_screen: Makes the screen of the chosen conversation.
             folder: The folder in which agents start.
-            load_servers: Reads the MCP servers and those that may not be started; called in a thread.
+            load_servers: Reads the MCP servers that may be started, and the others; called in a thread.
             over: The screen that the launcher is opened over; None if it is the base screen.
                 The chosen conversation opens in a new tab then.
             in_worktree: Whether new conversations get a git worktree, until the user changes that.
@@ -180,7 +181,7 @@ class LauncherScreen(BaseScreen):
         return f'No matches for "{visible_line(self._query)}". {key} shows all.'
 
     def _groups(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
-        """Yield all agents under their headings, and the latest sessions."""
+        """Yield each heading with its agents, or with the latest sessions."""
         if self._choices is None:
             return
         agents = self._choices.agents
@@ -191,7 +192,7 @@ class LauncherScreen(BaseScreen):
         yield "Not installed", [one for one in agents if one.state == "missing"]
 
     def _matches(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
-        """Yield the matches of the filter, the best first. Names count more than descriptions."""
+        """Yield what matches the filter, best match first. Names count more than descriptions."""
         from acp_tui.launcher_choices import AgentChoice
 
         if self._choices is None:
@@ -270,7 +271,7 @@ class LauncherScreen(BaseScreen):
         self.open_dialog(McpScreen(self.palette, context))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether an action is available now: there are worktrees in a git repository only."""
+        """Return whether an action is available now. Worktrees are available only in a git repository."""
         if action == "toggle_worktree":
             return self._choices is not None and self._choices.in_repository
         return super().check_action(action, parameters)

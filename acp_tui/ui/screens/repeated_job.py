@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RepeatedJob:
-    """Runs a job in a worker of a screen, once at a time. Requests during a run cause one more run."""
+    """Runs a job in a worker of a screen, one run at a time. Requests during a run cause one more run."""
 
     def __init__(
         self, screen: Screen[Any], job: Callable[[], Awaitable[None]], failed: Callable[[UserError], None]

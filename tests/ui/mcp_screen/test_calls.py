@@ -77,7 +77,7 @@ async def test_a_page_that_a_server_wants_to_open_is_shown_with_its_host(
         await ui.press("escape")
         assert (await answer).action == "cancel"
         answer = asyncio.create_task(dialogs.ask(replace(request, url="javascript:alert(1)")))
-        await ui.sees("javascript:alert(1), which was declined")
+        await ui.sees("javascript:alert(1). acp-tui declined")
         assert (await answer).action == "decline"
 
 

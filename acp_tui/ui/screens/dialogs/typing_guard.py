@@ -32,7 +32,7 @@ class TypingGuard:
         self._armed = False
 
     def restart(self) -> None:
-        """Ignore keys until the next pause, because the user has not read what is shown now."""
+        """Ignore keys until the next pause in typing, because the dialog shows something new."""
         self._last = self._clock()
         self._armed = False
         self.update_hints()
@@ -40,8 +40,8 @@ class TypingGuard:
     def filter_key(self, event: events.Key) -> None:
         """Stop a key that must not act yet, before any binding sees it.
 
-        After an arrow or another navigation key the next key is accepted at once. After a key that may be
-        part of a word, it is accepted only after a pause: the `a` of `via` must not allow.
+        After an accepted arrow or other navigation key, the next key is accepted at once. After a key that
+        types text, the next one is accepted only after a pause: typing `via` must not press `a` for "allow".
         """
         navigates = not event.is_printable and event.key in self._dialog.active_bindings
         accepted = self.accepts_keys

@@ -60,7 +60,7 @@ class ElicitationDialogs:
             check_web_address(request.url)
         except ValueError as error:
             address = reveal_line(request.url[:MAX_LINE])
-            self._screen.notify(f"{asker} asked to open {address}, which was declined: {error}.")
+            self._screen.notify(f"{asker} asked to open {address}. acp-tui declined: {error}.")
             return FormAnswer("decline")
         question = page_question(asker, request.message, request.url)
         index = await self._open(GuardedQuestionScreen(question, self._palette()))

@@ -56,18 +56,18 @@ class LiveServers:
         on_change: Callable[[], None],
         ask: Callable[[ElicitationRequest], Awaitable[FormAnswer]],
     ) -> None:
-        """`on_change` is called after each change, `ask` with each question of a server."""
+        """`on_change` is called after each change of a `LiveServer`, `ask` with each question of a server."""
         self._cwd = cwd
         self._on_change = on_change
         self._ask = ask
         self._live: dict[str, LiveServer] = {}
 
     def get(self, known: KnownServer) -> LiveServer:
-        """Return the connection to a server and its state."""
+        """Return the `LiveServer` of a server: its connection and the state of this connection."""
         return self._live.setdefault(known.key, LiveServer())
 
     def status(self, known: KnownServer) -> ServerStatus:
-        """Return the status of a server."""
+        """Return the status to show: "disabled" if acp-tui may not connect to the server."""
         return self.get(known).status if known.can_start else "disabled"
 
     # ------------------------------------------------------------------------- connecting

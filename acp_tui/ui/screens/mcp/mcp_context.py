@@ -30,7 +30,7 @@ class KnownServer:
     file_changed_at: float | None = None
     """When the file with the definition was changed, in seconds since the epoch; None if unknown."""
     agreed_at: float | None = None
-    """When the user allowed or denied this project's definition; None for other servers or if unknown."""
+    """When the user allowed or denied the server; None if unknown, or if no project defines the server."""
     saved: ServerFacts = field(default_factory=ServerFacts)
     signed_in: bool = False
     """Whether tokens for the server are stored."""
@@ -39,7 +39,7 @@ class KnownServer:
 
     @property
     def key(self) -> str:
-        """A text that identifies the definition."""
+        """A text that identifies this definition of the server."""
         return f"{self.server.name}\n{self.server.origin}"
 
     def offers_tool(self, name: str) -> bool:
@@ -59,7 +59,7 @@ class McpContext:
     """What the MCP screen gets from its conversation, or from the launcher."""
 
     load_servers: Callable[[], Sequence[KnownServer]]
-    """Reads the servers; blocks."""
+    """Reads the servers and what is saved about them. Blocks: call it in a thread."""
     cwd: Path
     session: Session
     """The session of the conversation; an empty one on the launcher."""

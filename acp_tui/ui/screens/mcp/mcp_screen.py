@@ -38,7 +38,7 @@ MIN_LIST_CELLS, MAX_LIST_CELLS = 26, 40
 
 
 class OfferList(PaneList, inherit_bindings=False):
-    """The items of a tab. The screen handles the keys."""
+    """The list of what the chosen tab contains. The screen handles the keys."""
 
 
 class McpScreen(Dialog[None]):
@@ -233,14 +233,14 @@ class McpScreen(Dialog[None]):
     # ------------------------------------------------------------------------- keys
 
     def action_open(self) -> None:
-        """Move the focus from the servers to the tab; there, use or show the item."""
+        """Move the focus from the servers to the tab. If the tab has it already, use or show the item."""
         if self.in_tab:
             self.item_actions.open(self._item)
         else:
             self.action_switch()
 
     def action_view(self) -> None:
-        """Show the item in full; with the focus on the servers, the chosen server."""
+        """Show the chosen item in full or, with the focus on the servers, the chosen server."""
         self.item_actions.view(self._item)
 
     def action_test(self) -> None:

@@ -62,7 +62,7 @@ class McpState:
             self.key = next(named, keys[0] if keys else None)
 
     def refresh(self) -> None:
-        """Find the tool calls of the session that name tools of the servers."""
+        """Update the tool calls of each server from the session."""
         self._named = calls_by_server(self._context.session)
 
     @property

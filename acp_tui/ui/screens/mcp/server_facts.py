@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FactState = Literal["yes", "no", "problem", "unknown"]
 SOURCES = {"name": "the agent's name for the tool", "title": "the agent's title for the call"}
-"""How the evidence describes the field of a tool call in which the agent names the MCP tool."""
+"""Descriptions of the two fields of a tool call in which the agent can name the MCP tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,13 @@ def _used(name: str, session: Session, saved: ServerFacts, named: Sequence[ToolC
         return Fact("used", "yes", words, last_call.at)
     if (used := saved.used) is not None:
         name, evidence = reveal_line(used.tool), reveal_line(used.evidence)
-        words = f"in an earlier session, last tool called {name}; evidence: {evidence}"
+        words = f"in an earlier session, last call: {name}; evidence: {evidence}"
         return Fact("used", "yes", words, used.at)
     return Fact("used", "unknown", "no call seen yet")
 
 
 def calls_by_server(session: Session) -> dict[str, list[ToolCall]]:
-    """Return the agent's tool calls that name an MCP tool, the oldest first, by the name of the server."""
+    """Return the agent's tool calls that name an MCP tool, by server name. The oldest call comes first."""
     found: dict[str, list[ToolCall]] = {}
     for entry in session.entries if session.mcp_servers else ():
         if isinstance(entry, ToolCall) and entry.mcp_tool is not None:

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 HELP = (
-    "Open this address in a browser and sign in. If the browser runs on another computer, paste the address"
-    " of the last page or the code here."
+    "Open this address in a browser and sign in. If the browser runs on another computer, its last page will"
+    " not load: paste the address of that page here, or the code."
 )
 
 
 class SignInScreen(Dialog[None]):
-    """The full address of the sign-in page, and an input for what the user pastes."""
+    """Shows the full address of the sign-in page, and an input for an address or a code to paste."""
 
     CSS = """
     SignInScreen { align: center middle; background: transparent; }
@@ -95,7 +95,7 @@ class SignInScreen(Dialog[None]):
         return await asyncio.shield(self.answer)
 
     def action_send(self) -> None:
-        """Send what was pasted."""
+        """Pass what the user pasted to the sign-in."""
         line = self.query_one(InputLine)
         if line.value.strip() and not self.answer.done():
             self.answer.set_result(line.value.strip())

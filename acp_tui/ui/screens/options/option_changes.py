@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 class OptionChanges:
-    """Sets options. While the agent sets a value, further values wait; then only the last one is sent."""
+    """Sets agent options. Of the values requested while the agent sets an option, only the last is sent."""
 
     def __init__(
         self, send: Callable[[str, OptionValue], Awaitable[None]], changed: Callable[[], None]
     ) -> None:
-        """`send` raises `UserError` if the agent refuses. `changed` is called when the attributes change."""
+        """`send` raises `UserError` if the agent refuses. `changed` is called before and after a change."""
         self._send = send
         self._changed = changed
         self._sending: set[str] = set()
         self.wanted: dict[str, OptionValue] = {}
-        """The requested values that are not confirmed, by option id."""
+        """The requested values that the agent has not confirmed yet, by option id."""
         self.failures: dict[str, str] = {}
         """Why the last change of an option failed, as a sentence, by option id."""
 
     async def change(self, option_id: str, value: OptionValue) -> None:
-        """Request a value and wait until it is set, unless the option is being set already."""
+        """Set an option and wait for the agent. If an earlier call still waits, let it set the value."""
         self.wanted[option_id] = value
         self.failures.pop(option_id, None)
         self._changed()
@@ -43,7 +43,7 @@ class OptionChanges:
             self._changed()
 
     async def _send_last(self, option_id: str) -> None:
-        """Send the requested value, and again if another one was requested meanwhile."""
+        """Send the requested value to the agent; repeat if another value was requested meanwhile."""
         sent = None
         while sent != (value := self.wanted[option_id]):
             sent = value

@@ -25,7 +25,10 @@ GAP = 2
 
 
 def matching_options(session: Session, query: str) -> list[tuple[str, ConfigOption]]:
-    """Return the options with their categories, in the order of the dialog; the best first if filtered."""
+    """Return the options that match `query`, each with its category's title, best match first.
+
+    If `query` is empty, return all options in the order of the dialog.
+    """
     found = [(title, option) for title, options in options_by_category(session) for option in options]
     if not query:
         return found
@@ -39,7 +42,7 @@ def _value_names(option: ConfigOption) -> list[str]:
 def build_rows(
     options: list[tuple[str, ConfigOption]], wanted: Mapping[str, str | bool], palette: Palette
 ) -> list[Row]:
-    """Return a row for each option. The first one of a category begins with the category's title.
+    """Return a row for each option. The first row of a category begins with the category's title.
 
     `wanted` are the values that the agent has not confirmed yet.
     """

@@ -70,11 +70,11 @@ class OptionsScreen(Dialog[None]):
         """Create the dialog.
 
         Args:
-            session: Has the options.
-            changes: Has the changes that the agent has not confirmed, and those that failed.
+            session: The session whose options are shown.
+            changes: The changes that the agent has not confirmed, and those that failed.
             palette: The colours of the current theme.
-            change: Starts to set the option with this id to a value.
-            choose: Opens the list of the values of an option.
+            change: Called with an option id and a value to set.
+            choose: Opens the list of values of an option.
         """
         super().__init__()
         self._session = session
@@ -172,7 +172,7 @@ class OptionsScreen(Dialog[None]):
         return self._changes.wanted.get(option.id, option.current)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the options that match, the best first."""
+        """Show the options that match the filter, best match first."""
         self._query = event.value.strip()
         self.query_one(SelectList).selected = 0
         self._options = []
@@ -200,7 +200,7 @@ class OptionsScreen(Dialog[None]):
             self._change(option.id, value)
 
     def action_choose(self) -> None:
-        """Open the list of values of the selected option; switch it if it is on or off."""
+        """Open the list of values of the selected option; toggle an option that is only on or off."""
         option = self._selected
         if option is not None and option.kind == "boolean":
             self.action_switch(1)

@@ -1,1 +1,1 @@
-"""The overview of all open conversations, updated while it is open. Nothing of it runs while it is closed."""
+"""The overview of all open conversations, updated while it is open. It does no work while it is closed."""

@@ -30,7 +30,7 @@ STYLES: dict[Mark, str] = {
     "done": "accent",
     "dead": "error",
 }
-"""Fields of `Palette` by mark."""
+"""The names of the `Palette` fields with which the marks are drawn."""
 _WORDS: dict[Mark, str] = {
     "": "idle",
     "starting": "starting",

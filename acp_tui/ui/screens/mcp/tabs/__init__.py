@@ -1,1 +1,1 @@
-"""What the MCP screen shows of one server: tools, prompts, resources, calls and log, and each in full."""
+"""The tabs of the MCP screen (tools, prompts, resources, calls, log), and the full view of each item."""

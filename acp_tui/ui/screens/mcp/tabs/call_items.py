@@ -1,4 +1,4 @@
-"""The items of the tab with the calls of a server's tools."""
+"""The items of the "calls" tab: the calls of a server's tools."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ListedCall:
 
     @property
     def status(self) -> str:
-        """The status, with the words of ACP tool calls."""
+        """The status, in the words of ACP tool calls, such as "completed"."""
         if isinstance(self.call, McpCall):
             return "failed" if self.call.failed else "completed"
         return self.call.status
@@ -61,9 +61,10 @@ class ListedCall:
 
 
 def listed_calls(server: str, session: Session, named: Sequence[ToolCall]) -> list[ListedCall]:
-    """Return the calls to a server's tools, newest first. `named` are the agent's tool calls that name one.
+    """Return the calls to a server's tools, newest first.
 
-    They are left out if acp-tui relayed the agent's calls to this server: it has recorded them then.
+    `named` are the agent's tool calls that name one of these tools. They are omitted if acp-tui relayed
+    calls from the agent to this server, because it has recorded them itself.
     """
     carried = [call for call in session.mcp_calls if call.server == server]
     found = [ListedCall(f"carried {at}", call) for at, call in enumerate(carried)]

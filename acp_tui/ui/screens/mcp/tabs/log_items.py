@@ -1,4 +1,4 @@
-"""The items of the tab with the log of a server."""
+"""The items of the "log" tab: the log of a server."""
 
 from __future__ import annotations
 

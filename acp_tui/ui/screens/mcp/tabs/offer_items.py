@@ -28,7 +28,7 @@ MIN_NAME_CELLS = 12
 def tool_items(
     inspection: Inspection, changes: ToolChanges, is_offered: Callable[[str], bool], palette: Palette
 ) -> Iterator[PaneItem]:
-    """Yield an item for each tool. Tools that are new or changed since the user agreed are marked.
+    """Yield an item for each tool. Tools that the user has not agreed to as they are now are marked.
 
     `is_offered` returns whether agents are offered the tool with this name.
     """
@@ -59,7 +59,7 @@ def prompt_items(inspection: Inspection, palette: Palette) -> Iterator[PaneItem]
 
 
 def resource_items(inspection: Inspection, palette: Palette) -> Iterator[PaneItem]:
-    """Yield an item for each resource, then one for each template, which cannot be chosen."""
+    """Yield an item for each resource, then one for each resource template. Templates cannot be chosen."""
     styles = (palette.text, palette.dim)
     for resource in inspection.resources:
         about = f"{resource.uri}  {resource.description or resource.title}"

@@ -46,7 +46,7 @@ class ToolCallScreen(DetailScreen):
         palette: Palette,
         on_end: Callable[[McpCalled], None],
     ) -> None:
-        """`on_end` is called with the call when the call has ended."""
+        """`on_end` is called when the call has ended, with the event to record."""
         title = reveal_line(f"{connection.server.name} › {tool}")
         super().__init__(title, self._draw, palette, session=Session())
         self._connection = connection
@@ -91,7 +91,7 @@ class ToolCallScreen(DetailScreen):
             self._update()
 
     async def _call_tool(self, event: McpCalled) -> None:
-        """Call the tool, show its result, and write both to the event and to the server's log."""
+        """Call the tool and show its result. Write both into `event` and into the server's log."""
         from acp_tui.mcp.calls import call_tool
         from acp_tui.mcp.recordable import recordable
         from acp_tui.mcp.secrets import secret_values
