@@ -1,1 +1,1 @@
-"""What acp-tui serves to the agent: files and terminals. Also the baseline that shows the agent's changes."""
+"""Files and terminals that acp-tui serves to the agent, and the baseline that shows the agent's changes."""

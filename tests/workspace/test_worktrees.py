@@ -287,15 +287,14 @@ def test_commits_on_another_branch_of_the_worktree_count(project: Path, data: Pa
     commit(worktree.path, "c.txt", "c\n")
     status = worktree_status(worktree)
     assert len(status.commits) == 1
-    assert status.obstacle == "It cannot be merged: agents-own is checked out in it instead of topic."
+    assert status.obstacle.endswith("cannot be merged: agents-own is checked out there instead of topic.")
 
 
 def test_a_repository_inside_cannot_be_merged(project: Path, data: Path) -> None:
     worktree = worktree_of(project, data)
     repository(worktree.path / "vendor", {"v": ""})
-    assert (
-        worktree_status(worktree).obstacle == "It cannot be merged: vendor/ is a git repository of its own."
-    )
+    obstacle = worktree_status(worktree).obstacle
+    assert obstacle == "The worktree cannot be merged: vendor/ is a git repository of its own."
 
 
 def test_removing_deletes_folder_and_branch(project: Path, data: Path) -> None:

@@ -1,1 +1,1 @@
-"""A snapshot of the files at session start, to list and revert the changes since then."""
+"""A snapshot of the files at session start, used to list and revert the changes made since then."""

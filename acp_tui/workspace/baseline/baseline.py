@@ -48,9 +48,9 @@ class _AnnouncedFile:
 
 
 class Baseline:
-    """The state of the roots when `take_snapshot` ran.
+    """The state that the workspace's folders (`roots`) had when `take_snapshot` ran.
 
-    The copies are in `directory`, which must not contain anything else.
+    The copies of their files are in `directory`, which must not contain anything else.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class Baseline:
         """Sentences for the user about files that are not in the snapshot."""
         self._complete = True
         self.seconds = 0.0
-        """Duration of `take_snapshot`."""
+        """The duration of `take_snapshot`."""
         self.totals = Totals()
-        """Number and size of the copied files."""
+        """The number and total size of the copied files."""
         self._roots = roots
         self._directory = directory
         self._reaper = reaper
@@ -76,10 +76,10 @@ class Baseline:
         self._lock = threading.Lock()  # the index files allow only one thread at a time
 
     async def take_snapshot(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Copy the roots into the directory for copies, which is emptied first. Must be called only once.
+        """Empty the directory for copies, and copy the roots into it. Must be called only once.
 
-        `progress` is called with the number of files copied from one folder, and the number of all files to
-        copy from it. If a root cannot be copied, a notice is added. Other methods wait for the snapshot.
+        `progress` is called with two numbers for the folder being copied: the files copied so far, and all
+        files to copy. If a root cannot be copied, a notice is added. Other methods wait for the snapshot.
         """
         loop = asyncio.get_running_loop()
 
@@ -99,12 +99,12 @@ class Baseline:
     def complete(self) -> bool:
         """Whether all changes can be found.
 
-        If not, some are found only if the agent announces them; `notices` says why.
+        If this is False, some changes are found only if the agent announces them; `notices` says why.
         """
         return self._complete
 
     async def copy_before_change(self, paths: Iterable[Path | str]) -> None:
-        """Copy files that are about to change, unless the snapshot has them."""
+        """Copy files that are about to change, unless the snapshot contains them."""
         await asyncio.to_thread(self._announce, list(paths), changed=False)
 
     async def mark_changed(self, paths: Iterable[Path | str]) -> None:
@@ -116,7 +116,7 @@ class Baseline:
         return await asyncio.to_thread(self._changes)
 
     async def original_content(self, path: Path) -> bytes | None:
-        """Return the original content (for a link: its target); None if unknown, or if there was no file."""
+        """Return a file's original content (a link's target); None if it is unknown or there was no file."""
         return await asyncio.to_thread(self._original_content, path)
 
     @property
@@ -125,7 +125,7 @@ class Baseline:
         return self._copies.size if self._copies is not None else 0
 
     async def checkpoint(self) -> Checkpoint:
-        """Copy all changed files, so that this state can be restored. Raises `UserError`."""
+        """Copy all changed files, so that their current state can be restored. Raises `UserError`."""
         return await asyncio.to_thread(self._checkpoint)
 
     async def states_at(self, checkpoint: Checkpoint | None, paths: Iterable[Path]) -> dict[Path, FileState]:
@@ -136,11 +136,11 @@ class Baseline:
             raise UserError(f"The copies of the files cannot be read: {error}.") from None
 
     async def content(self, state: FileState) -> bytes | None:
-        """Return the content that a state refers to (for a link: its target); None if there is no copy."""
+        """Return the content of a file in a state (for a link: its target); None if there is no copy."""
         return await asyncio.to_thread(self._content, state)
 
     async def contents(self, blobs: Collection[str]) -> dict[str, bytes]:
-        """Return the contents with these names (`FileState.blob`), by name, without unreadable ones."""
+        """Return contents by name (see `FileState.blob`). Contents that cannot be read are left out."""
         return await asyncio.to_thread(self._contents, blobs)
 
     async def keep_only(self, checkpoints: Iterable[Checkpoint]) -> None:
@@ -152,7 +152,7 @@ class Baseline:
         await self.restore(path, None)
 
     async def restore(self, path: Path, checkpoint: Checkpoint | None) -> None:
-        """Restore one file as it was at a checkpoint; if that is None, when the session began.
+        """Restore one file as it was at a checkpoint; None stands for the beginning of the session.
 
         Raises `UserError`.
         """
@@ -377,7 +377,7 @@ class Baseline:
 
 
 def _real(path: Path | str) -> Path | None:
-    """Return the path without links; None if it is relative or invalid."""
+    """Return the path with links resolved; None if the path is relative or invalid."""
     try:
         return Path(os.path.realpath(path)) if Path(path).is_absolute() else None
     except (OSError, ValueError):
@@ -386,7 +386,7 @@ def _real(path: Path | str) -> Path | None:
 
 @contextmanager
 def _named_errors(path: Path) -> Iterator[None]:
-    """Turn errors into a `UserError` that names the file."""
+    """Turn errors in the `with` block into a `UserError` that names the file."""
     try:
         yield
     except (UnwritableError, GitError) as error:

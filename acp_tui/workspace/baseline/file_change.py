@@ -22,7 +22,7 @@ class FileChange:
     path: Path
     kind: ChangeKind
     revert_obstacle: str | None = None
-    """Why the change cannot be reverted, in words that follow "cannot be reverted: "; None if it can."""
+    """Why the change cannot be reverted: a clause to follow "cannot be reverted: "; None if it can be."""
 
     @property
     def revertable(self) -> bool:

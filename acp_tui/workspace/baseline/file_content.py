@@ -1,4 +1,4 @@
-"""Reads the current content of files, without following links, blocking on pipes, or exceeding a size."""
+"""Reads the content of files. Does not follow links, block on pipes, or read more than a maximum size."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class FileContent:
 
 
 def read_content(path: bytes, max_size: int) -> FileContent | None:
-    """Read a file or link; None if it does not exist, or is a folder.
+    """Return the content of a file or link; None if nothing is at the path, or a folder.
 
-    Raises `NotCopiedError` if it is larger than `max_size` bytes, unreadable, or neither a file nor a link.
+    Raises `NotCopiedError` for a file that is larger than `max_size` bytes or unreadable, and for a special
+    file such as a pipe.
     """
     try:
         status = os.lstat(path)
@@ -52,7 +53,7 @@ def _read(path: bytes, max_size: int) -> FileContent:
 
 
 def signature(path: bytes) -> tuple[int, ...] | None:
-    """Return a value that changes whenever the file does, without reading it; None if there is no file."""
+    """Return a value that changes whenever the file changes; None without a file. Does not read the file."""
     try:
         status = os.lstat(path)
     except OSError:

@@ -6,7 +6,7 @@ import stat
 
 
 class FileModes:
-    """Remembers all permission bits of files, to restore those that are deleted."""
+    """Remembers the permission bits of files, so that deleted files can be restored with them."""
 
     def __init__(self) -> None:
         self._usual: dict[bool, int] = {}  # the first mode found, for executable and other files

@@ -1,7 +1,7 @@
 """The snapshot of one folder: the files it contains, their original state, and how they differ now.
 
-Files that existed and were not copied are remembered by name. Otherwise a file that was ignored, too large or
-unreadable before would count as new, and reverting it would delete it.
+Files that existed but were not copied are remembered by name. Without that, a file that was ignored, too
+large or unreadable at first could count as new later, and reverting the change would delete the file.
 """
 
 from __future__ import annotations
@@ -54,21 +54,21 @@ _SKIPPED_FOLDERS = frozenset(
 
 @dataclass(slots=True)
 class SkippedFile:
-    """A file that existed and was not copied."""
+    """A file that existed when the snapshot was taken, but was not copied."""
 
     why: str
     signature: tuple[int, ...] | None
 
 
 class FolderSnapshot:
-    """The snapshot of one folder, which may be in a git repository or not.
+    """The snapshot of one folder. The folder need not be in a git repository.
 
     Args:
-        git: Where the contents are stored.
+        git: The private repository in which the contents are stored.
         root: The folder.
-        number: Distinguishes the snapshots that share `git`.
-        limits: Limits of all these snapshots together.
-        exclude: Folders that are left out.
+        number: A number that is different for each snapshot in `git`.
+        limits: The limits of all snapshots in `git` together.
+        exclude: Folders to leave out.
     """
 
     def __init__(
@@ -88,14 +88,14 @@ class FolderSnapshot:
         self._skipped: dict[bytes, SkippedFile] = {}
         self._special: set[bytes] = set()  # control files that are pipes or the like: git must not open them
         self.uncopied = 0
-        """The number of untracked files that were not copied because of the limits."""
+        """The number of untracked files that were not copied because a limit was reached."""
         self._began = time.time()
         self._modes = FileModes()
 
     def _find_top(self, number: int) -> Path:
-        """Return the folder where ignore rules begin: the top of the repository, else the folder itself.
+        """Return the folder where ignore rules begin: the repository's top; without one, the root itself.
 
-        A folder that its repository ignores is treated as if it were in no repository.
+        A root that its repository ignores is treated as if it were in no repository.
         """
         if self._repository is None or self._repository.top == self.root:
             return self.root
@@ -109,9 +109,9 @@ class FolderSnapshot:
 
     @property
     def _ignore_options(self) -> list[str]:
-        """The options that make `git ls-files` ignore files.
+        """The options that tell `git ls-files` what to ignore.
 
-        If any `.gitignore` is a pipe, they make git read no `.gitignore` at all.
+        If any `.gitignore` is a pipe, they keep git from reading `.gitignore` files at all.
         """
         if IGNORE_FILE in self._special:
             return [f"--exclude-from={users_ignore_file()}", *self._excludes]
@@ -134,7 +134,7 @@ class FolderSnapshot:
     # ---- taking the snapshot
 
     def take(self, totals: Totals, progress: Callable[[int, int], None]) -> list[Path]:
-        """Copy the files. Nested repositories are not copied but returned.
+        """Copy the files of the folder. Return nested repositories, which are not copied.
 
         Raises `LimitExceededError`, `GitError` and `OSError`.
         """
@@ -170,7 +170,7 @@ class FolderSnapshot:
         return nested
 
     def _within_limits(self, names: set[bytes], tracked: TrackedFiles | None) -> list[bytes]:
-        """Return the files to copy, sorted. Untracked files beyond the limits are recorded as skipped."""
+        """Return the names of the files to copy, sorted. Mark untracked files beyond a limit as skipped."""
         if tracked is None:
             return sorted(names)
         wanted = names & tracked.others
@@ -190,9 +190,9 @@ class FolderSnapshot:
         return self._git.records(*words, tree=self._tree, seconds=seconds)
 
     def _adopt_tracked(self, attributes: Iterable[bytes], totals: Totals) -> TrackedFiles | None:
-        """Return the tracked files, to use the contents in the user's repository instead of copying files.
+        """Return the tracked files, whose contents can mostly be taken from the user's repository.
 
-        Return None if there is no repository, or it cannot be used.
+        Return None if there is no repository, or if it cannot be used.
         """
         if self._repository is None or self._special:
             return None
@@ -207,7 +207,7 @@ class FolderSnapshot:
         return tracked
 
     def _tracked_though_ignored(self) -> set[bytes]:
-        """Return the ignored files that the user's repository tracks, read from a copy of its index."""
+        """Return the files that the user's repository both ignores and tracks. Reads a copy of its index."""
         index = self._repository.git_dir / "index" if self._repository else None
         if index is None or not index.is_file():
             return set()
@@ -248,7 +248,7 @@ class FolderSnapshot:
     # ---- the original state
 
     def covers(self, path: Path) -> bool:
-        """Return True if the path is this folder or below it."""
+        """Return True if `path` is the snapshot's folder or below it."""
         return path.is_relative_to(self.root)
 
     def original(self, path: Path) -> FileState | None:
@@ -318,7 +318,7 @@ class FolderSnapshot:
     def _forget_timestamps(self) -> None:
         """Make git list all files as changed, without comparing their contents.
 
-        A comparison would open `.gitattributes`, which blocks if that is a pipe.
+        To compare contents, git would open `.gitattributes`, and block if that is a pipe.
         """
         entries = self._git.run("ls-files", "-z", "--stage", tree=self._index_only)
         self._git.run("update-index", "-z", "--index-info", tree=self._index_only, stdin=entries)
@@ -355,14 +355,14 @@ class FolderSnapshot:
                 yield path
 
     def removal_obstacle(self, path: Path) -> str | None:
-        """Return why a file that seems new must not be deleted; None if it may be."""
+        """Return why a file that seems new must not be deleted; None if deleting it is safe."""
         return _UNKNOWN if self._older_without_copy([path]) else None
 
     def _older_without_copy(self, paths: Iterable[Path]) -> set[Path]:
-        """Return those seemingly new files that are older than the snapshot and have no copy.
+        """Return those of the seemingly new files that are older than the snapshot and have no copy.
 
-        They were moved here, or could not be seen before. Age means the ctime here, because no program can
-        set that back.
+        Such files were moved here, or were not visible before. Their age is that of the ctime, because no
+        program can set it back.
         """
         older = {path: self._current_blob(path) or "" for path in paths if self._changed_since(path) is False}
         copies = self._git.present([blob for blob in older.values() if blob])
@@ -376,7 +376,7 @@ class FolderSnapshot:
             return None
 
     def _current_blob(self, path: Path) -> str | None:
-        """Return git's name of the current content; None if it is missing or cannot be copied."""
+        """Return git's name for the current content of a file; None if the file cannot be copied."""
         try:
             now = read_content(bytes(path), self._limits.file_size)
         except NotCopiedError:
@@ -384,7 +384,7 @@ class FolderSnapshot:
         return blob_name(now.data) if now else None
 
     def _below_top(self) -> bytes:
-        """Return this folder's path below the top, with a slash at the end; empty for the top itself."""
+        """Return the root relative to the top, with a slash at the end; empty if both are the same folder."""
         return b"" if self.root == self._top else os.fsencode(self.root.relative_to(self._top)) + b"/"
 
     def _path(self, name: bytes) -> Path:

@@ -1,4 +1,4 @@
-"""How much a snapshot may contain."""
+"""The maximum numbers and sizes of files in a snapshot."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Limits:
 
 @dataclass(slots=True)
 class Totals:
-    """Number and size of the files copied so far, in all folders."""
+    """The number and total size of the files copied so far, in all folders."""
 
     files: int = 0
     size: int = 0
 
     def count(self, size: int, limits: Limits) -> None:
-        """Add a file of `size` bytes. Raises `LimitExceededError` if the total size exceeds its limit."""
+        """Count a file of `size` bytes. Raises `LimitExceededError` if the total size exceeds its limit."""
         self.files += 1
         self.size += size
         if self.size > limits.total_size:

@@ -1,4 +1,4 @@
-"""The files that a rewind replaced, and their contents, to undo the rewind without the baseline."""
+"""The files that a rewind replaced, with their contents, so that it can be undone without the baseline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReplacedFile:
-    """A file `before` and `after` the rewind. Either is None if there was no file."""
+    """The content of a file `before` and `after` the rewind; None if there was no file."""
 
     path: Path
     before: FileContent | None

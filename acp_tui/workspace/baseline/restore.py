@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def restore(path: Path, data: bytes, mode: int) -> None:
-    """Write the original content (for a link: its target) and mode of a path. Create missing folders."""
+    """Write the original `data` (for a link: its target) and `mode` to a path. Create missing folders."""
     target = find_real_target(path)
     with target.directory, target.open_directory() as directory:
         try:
@@ -37,7 +37,7 @@ def restore(path: Path, data: bytes, mode: int) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or link that did not exist originally. It is not an error if it is missing."""
+    """Remove a file or link that did not exist originally. If it is missing already, do nothing."""
     target = find_real_target(path)
     with target.directory:
         if target.missing:
@@ -55,10 +55,10 @@ class ChangedMeanwhileError(Exception):
 def replace_if_unchanged(
     path: Path, wanted: FileContent | None, expected: FileContent | None, max_size: int
 ) -> None:
-    """Replace a file or link that has the `expected` content; remove it if `wanted` is None.
+    """Replace the `expected` content of a file or link by `wanted`. None stands for no file.
 
-    Raises `ChangedMeanwhileError` if the content is not `expected` (None: no file). At any moment the path
-    holds either the expected or the wanted content.
+    Raises `ChangedMeanwhileError` if the current content is not `expected`. At any moment the path holds
+    either the expected or the wanted content.
     """
     try:
         now = read_content(bytes(path), max_size)

@@ -1,4 +1,4 @@
-"""Copies of the files before and after each turn, and restoring the files from before a turn."""
+"""Copies the files before and after each turn, and restores them as they were before a turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ StepKind = Literal["restore", "create", "delete", "mode"]
 
 @dataclass(frozen=True, slots=True)
 class HistoryLimits:
-    """The maximum number of turns to keep, and the maximum size of their copies in bytes."""
+    """The maximum number of turns to keep, and the maximum total size of their copies, in bytes."""
 
     turns: int = 100
     size: int = 200_000_000
@@ -55,9 +55,9 @@ class RewindStep:
     path: Path
     kind: StepKind
     obstacle: str | None = None
-    """Why the file cannot be restored, in words that follow a colon; None if it can."""
+    """Why the file cannot be restored: a clause to follow a colon; None if it can be."""
     edited_between_turns: bool = False
-    """Whether the file was also changed while no turn ran. Restoring it loses these edits."""
+    """Whether the file was also edited while no turn ran. Restoring the file loses these edits."""
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class RewindResult:
 
 
 class TurnHistory:
-    """Checkpoints before and after each turn of a conversation. Beyond the limits, the oldest are dropped."""
+    """Checkpoints before and after each turn of a conversation. Beyond the limits, old turns are dropped."""
 
     def __init__(self, baseline: Baseline, limits: HistoryLimits) -> None:
         self._baseline = baseline
@@ -82,7 +82,7 @@ class TurnHistory:
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns to whose beginning the files can be restored, the oldest first."""
+        """The turns before which the files can be restored, oldest first."""
         return [turn for turn in self._turns if turn.number]
 
     @property
@@ -92,11 +92,11 @@ class TurnHistory:
 
     @property
     def dropped(self) -> bool:
-        """Whether older turns were dropped, because of the limits."""
+        """Whether older turns were dropped because a limit was exceeded."""
         return self._dropped
 
     async def begin_turn(self, number: int) -> None:
-        """Take the checkpoint before a prompt is sent. If that fails, the turn is not listed."""
+        """Take a checkpoint before a turn's prompt is sent. If this fails, `turns` does not list the turn."""
         async with self._lock:
             await self.settled()
             self._turns = [turn for turn in self._turns if turn.number != number]  # its prompt was not sent
@@ -107,7 +107,7 @@ class TurnHistory:
             await self._apply_limits()
 
     def end_turn(self) -> None:
-        """Take the checkpoint after a turn, without waiting for it."""
+        """Start taking the checkpoint after a turn. Return at once; `settled` waits for it."""
         if self._turns and self._turns[-1].after is None:
             self._ending = asyncio.create_task(self._end(self._turns[-1]))
 
@@ -117,7 +117,7 @@ class TurnHistory:
             await asyncio.shield(self._ending)
 
     async def close(self) -> None:
-        """Cancel a checkpoint that is being taken."""
+        """Cancel the checkpoint that is being taken, if any."""
         if self._ending is not None:
             self._ending.cancel()
             await asyncio.wait([self._ending])
@@ -129,7 +129,7 @@ class TurnHistory:
             self._turns.remove(turn)
 
     async def changes_of(self, turn: Turn) -> list[TurnChange]:
-        """Return the files that a turn changed; for a running turn, those changed so far."""
+        """Return the changes that a turn made to files; for a running turn, the changes so far."""
         await self.settled()
         after = turn.after or await self._baseline.checkpoint()
         return [TurnChange(*found) for found in await self._differences(turn.before, after)]
@@ -235,7 +235,7 @@ class TurnHistory:
         }
 
     async def put_back(self, files: Sequence[ReplacedFile], max_size: int) -> RewindResult:
-        """Undo a rewind that an earlier session made (see `replaced_files.put_back`). Raises `UserError`."""
+        """Undo a rewind made in an earlier session (see `replaced_files.put_back`). Raises `UserError`."""
         async with self._lock:
             await self._check_idle()
             now = await self._baseline.checkpoint()
@@ -252,9 +252,9 @@ class TurnHistory:
     async def _restore(
         self, now: Checkpoint, target: Checkpoint, paths: Collection[Path]
     ) -> tuple[RewindResult, Checkpoint]:
-        """Restore files as they were at `target`, except those that changed since `now`.
+        """Restore files as they were at `target`, except files that changed after the checkpoint `now`.
 
-        Return the result, and a checkpoint taken afterwards.
+        Return the result, and a checkpoint taken after restoring.
         """
         result = RewindResult()
         states = await self._baseline.states_at(target, paths)
@@ -299,7 +299,7 @@ def _untouched(path: Path, old: Checkpoint, new: Checkpoint) -> bool:
 
 
 def _differs_from(checkpoint: Checkpoint, path: Path) -> bool:
-    """Return True if a file that a checkpoint lists was changed or created after the checkpoint."""
+    """Return True if `path` is in a checkpoint, and was changed or created after the checkpoint."""
     state = checkpoint.files.get(path)
     if state is None:
         return False

@@ -18,14 +18,14 @@ IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
 CONTROL_FILES = (IGNORE_FILE, ATTRIBUTES_FILE)
 """Files of the work tree that git reads by itself. If one of them is a pipe, git blocks forever."""
 WHOLE_FOLDER = b""
-"""The name of `top` relative to itself, which `find_unlisted` returns if `top` cannot be read."""
+"""The name of the top folder relative to itself. `find_unlisted` returns it if that folder is unreadable."""
 
 
 def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[bytes]:
-    """Return the names below `folder` that exist and are not `listed`. Blocks.
+    """Return the names of the files below `folder` that are not in `listed`. Blocks.
 
-    Names are relative to `top`; those of folders end with a slash. Listed folders and git directories are
-    skipped. For a folder that cannot be read, its own name is returned.
+    All names are relative to `top`; names of folders end with a slash. Listed folders and git directories are
+    skipped. If a folder cannot be read, its own name is in the result.
     """
     found: set[bytes] = set()
     stack = [folder]
@@ -53,9 +53,9 @@ class ControlFilesFound(NamedTuple):
     """The files of a work tree whose names are in `CONTROL_FILES`."""
 
     special: set[bytes]
-    """The names in `CONTROL_FILES` under which a pipe or another special file was found."""
+    """Those names in `CONTROL_FILES` that a pipe or another special file has."""
     attributes: set[bytes]
-    """The paths of all `.gitattributes`, relative to the top."""
+    """The paths of all `.gitattributes` files, relative to the top of the work tree."""
 
 
 def find_control_files(
@@ -67,8 +67,8 @@ def find_control_files(
 ) -> ControlFilesFound:
     """Find the files of the work tree that git reads by itself. Blocks.
 
-    Searches `folder`, what is below it, and the folders between it and `top`. Folders can be skipped by their
-    own name, or by their path relative to `top` with a slash at the end.
+    Searches `folder`, everything below it, and the folders between it and `top`. `skipped_names` are names of
+    folders to skip; `skipped_paths` are paths of folders, relative to `top` and with a slash at the end.
     """
     parents = [folder[:end] for end in range(len(folder)) if end == 0 or folder[end - 1 : end] == b"/"]
     special = {name for name in CONTROL_FILES for parent in parents if _is_special(top, parent + name)}

@@ -1,1 +1,1 @@
-"""Finding, reading, listing and replacing the files of the workspace."""
+"""Finds, reads, lists and replaces the files of the workspace."""

@@ -22,7 +22,7 @@ _O_TMPFILE = getattr(os, "O_TMPFILE", 0) if _FD_DIRECTORY.is_dir() else 0
 
 
 def write_atomically(target: WriteTarget, data: bytes) -> None:
-    """Write a file, keeping the mode and owner of the file it replaces."""
+    """Write a file. If it replaces one, keep the mode and owner of the old file."""
     with target.open_directory() as directory:
         exists = check_target(directory, target.name)
         old = os.stat(target.name, dir_fd=directory, follow_symlinks=False) if exists else None
@@ -32,13 +32,13 @@ def write_atomically(target: WriteTarget, data: bytes) -> None:
 def replace_file(
     directory: int, name: str, data: bytes, old: os.stat_result | None, permissions: int | None = None
 ) -> None:
-    """Replace whatever has this name by a file.
+    """Create a file, replacing any file or link that has its name.
 
     Args:
         directory: Descriptor of the open directory.
-        name: Name of the file in it.
+        name: Name of the file in the directory.
         data: The content.
-        old: The file whose mode and owner the new one gets; None if there is none.
+        old: Status of the file whose mode and owner the new file gets; None if there is no such file.
         permissions: Permission bits that override those of `old`.
     """
     # Until the final mode is set, no other user may read the file.
@@ -55,7 +55,7 @@ def replace_file(
 
 
 def replace_with_link(directory: int, name: str, target: bytes) -> None:
-    """Replace whatever has this name by a symbolic link."""
+    """Create a symbolic link, replacing any file or link that has its name."""
     temporary = _temporary_name()
     os.symlink(target, temporary, dir_fd=directory)
     try:
@@ -73,8 +73,8 @@ def _temporary_name() -> str:
 def _temporary_file(directory: int, mode: int) -> Iterator[tuple[int, Callable[[], str]]]:
     """Create a file and yield its descriptor and a function that returns its temporary name.
 
-    Where the file system supports it, the file has no name until that function links it, so a crash leaves
-    nothing behind.
+    Where the file system supports it, the file has no name until that function is called, so that a crash
+    leaves nothing behind.
     """
     name = _temporary_name()
     flags = os.O_WRONLY | os.O_CLOEXEC
@@ -118,7 +118,7 @@ def _copy_owner_and_mode(file: int, old: os.stat_result) -> None:
 
 
 def _sync(directory: int) -> None:
-    """Make a rename in the directory durable. Failure is no error: the file is complete either way."""
+    """Make a rename in the directory durable. Failures are ignored: the file is complete either way."""
     with suppress(OSError):
         file = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory)
         try:

@@ -1,7 +1,7 @@
 """File descriptors that close themselves, and the real path of an open file.
 
-A path may lead elsewhere a moment later, because a link or a directory was replaced. So a path is opened
-once, and both the permission check and the access that follows use the open descriptor.
+A path may lead to another file a moment later, because a link or a directory was replaced. So each path is
+opened only once, and both the permission check and the access that follows use the open descriptor.
 """
 
 from __future__ import annotations

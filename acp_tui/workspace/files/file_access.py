@@ -1,7 +1,7 @@
 """Reading and writing files for the agent, in two steps: open, then read or write.
 
 The first step opens the file (or the directory it will be written to) and reports its real path, so that the
-user can be asked. The second step acts on what was opened: replacing a link in between has no effect.
+caller can ask the user. The second step uses what was opened: replacing a link in between has no effect.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class ReadHandle:
     def text(self, line: int | None = None, limit: int | None = None) -> str:
         """Return the text, or `limit` lines from the 1-based `line` on. Blocks: call it in a thread.
 
-        Line ends are kept. Lines past the end give an empty string. Some agents send a `line` below 1 to mean
-        the first, and a negative `limit` to mean no limit.
+        Line ends are kept. If `line` is past the end, the result is empty. A `line` below 1 stands for the
+        first line, and a negative `limit` for no limit, because some agents send such values.
         """
         try:
             with self._file.borrow() as number:
@@ -154,7 +154,7 @@ class ReadHandle:
 
 
 class WriteHandle:
-    """A file that can be written: its directory is open, the file itself may not exist yet."""
+    """A file that can be written. Its directory is open; the file itself need not exist yet."""
 
     def __init__(
         self, path: str, target: WriteTarget, lock: threading.Lock, *, inside: bool, why: str | None
@@ -175,7 +175,7 @@ class WriteHandle:
         self._lock = lock
 
     def old_text(self) -> str | None:
-        """Return the current text, to show what changes; None if there is no text file. Blocks."""
+        """Return the file's current text, for a diff; None if it is not an existing text file. Blocks."""
         try:
             with self._target.open_file() as file, file.borrow() as number:
                 _require_regular(os.fstat(number), self.path)
@@ -186,7 +186,7 @@ class WriteHandle:
     def write(self, content: str) -> None:
         """Write the text byte for byte, completely or not at all. Blocks: call it in a thread.
 
-        Missing directories are created. Writes to the same path wait for each other.
+        Missing directories are created. Concurrent writes to the same path are done one after another.
         """
         try:
             data = content.encode()

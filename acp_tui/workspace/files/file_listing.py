@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_AGE_SECONDS = 5.0
 """A listing older than this is refreshed when it is next used."""
 MAX_FILES = 250_000
-"""Listing stops after this many files and folders: more are home directories or whole disks."""
+"""Listing stops after this many files and folders. Only home directories and whole disks have more."""
 TIME_LIMIT_SECONDS = 20.0
 """Listing stops after this many seconds."""
 BATCH_SIZE = 2000
@@ -39,10 +39,10 @@ _NOT_ENTERED = frozenset(name for name in GENERATED_FOLDERS if "*" not in name) 
 
 
 class ListedFiles:
-    """Paths of files and folders: relative to the working directory, absolute below another root.
+    """Paths of files and folders: relative to the working directory, or absolute if below another root.
 
-    The lists grow while the listing runs, `paths` last. Existing items never move, so a reader may use the
-    first `len(paths)` items of each.
+    The lists `bases`, `lower` and `paths` grow while the listing runs; an item is added to `paths` last.
+    Existing items never move, so a reader can safely use the first `len(paths)` items of each list.
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class FileListing:
         self._run: _ListingRun | None = None
 
     def current(self) -> ListedFiles:
-        """Return the last complete listing; before there is one, the files found so far.
+        """Return the last complete listing. Until the first is complete, return the files found so far.
 
         If the last listing is too old or there is none, a new one is started in the background.
         """

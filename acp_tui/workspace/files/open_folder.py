@@ -1,4 +1,4 @@
-"""A folder that is open while the user decides, so that a command runs there even if its path changes."""
+"""A folder kept open while the user decides, so that a command runs in it even if a link is replaced."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OpenFolder:
     def working_directory(self) -> Iterator[str]:
         """Yield a path of this folder that is valid within the block, also in a child process.
 
-        On macOS, which has no such path, this is the real path. Raises `Refusal` if the real path no longer
+        macOS has no such path; there, the real path is yielded. Raises `Refusal` if the real path no longer
         leads to this folder.
         """
         with self._descriptor.borrow() as number:

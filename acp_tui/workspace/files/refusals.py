@@ -1,4 +1,4 @@
-"""Error answers to the agent's file requests, with a reason for the agent and the user."""
+"""Error answers to the agent's file requests. Each states a reason, for the agent and the user."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def not_found(path: str) -> Refusal:
 
 
 def unreadable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
-    """Return the error for a file that exists and cannot be read as text."""
+    """Return the error for a file that exists but cannot be read as text."""
     return Refusal(code, f"{path} cannot be read: {why}", {"path": path})
 
 
 def unwritable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
-    """Return the error for a file that cannot be written. Use it only if the file is unchanged."""
+    """Return the error for a file that cannot be written. The message says that nothing was changed."""
     return Refusal(code, f"{path} cannot be written: {why}; nothing was changed", {"path": path})
 
 
 def describe(error: OSError) -> str:
-    """Return the reason of an error, in words that can follow "cannot be read: "."""
+    """Return the reason for an error as a clause that can follow "cannot be read: "."""
     return _SENTENCES.get(error.errno or 0) or error.strerror or str(error)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Roots:
-    """The root directories. Their links are resolved once, so replacing a link later has no effect."""
+    """The root directories. Links in their paths are resolved once, so replacing one later has no effect."""
 
     def __init__(self, cwd: Path, additional: Sequence[Path] = ()) -> None:
         self.cwd = _resolved(cwd)

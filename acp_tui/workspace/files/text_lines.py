@@ -1,6 +1,6 @@
 """Reads a range of lines from an open text file, without reading the rest into memory.
 
-Lines end with `\\n`, as agents and their tools count them; a `\\r` before it is kept.
+Only `\\n` ends a line, because agents and their tools count lines that way. A `\\r` before it is kept.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 MAX_BYTES = 50_000_000
-"""Limit of the text in one answer, which is sent as one line of JSON."""
+"""The maximum size of the text in one answer. An answer is sent as one line of JSON."""
 
 _TOO_LARGE = f"it has more than {MAX_BYTES // 1_000_000} MB of text; request a part of it with line and limit"
 _CHUNK_BYTES = 256 * 1024

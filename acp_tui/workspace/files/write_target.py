@@ -1,7 +1,7 @@
-"""Finding where a file will be written, and keeping its directory open until it is written.
+"""Finds where a file will be written, and keeps its directory open until it is written.
 
-Links are resolved here rather than by the kernel: the last name may be a link to a file that does not exist
-yet, and directories before it may be missing, too. The innermost existing directory is kept open.
+Links are resolved here rather than by the kernel, because the file and some directories in its path may not
+exist yet: the last name may be a link to a missing file. The innermost existing directory is kept open.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class WriteTarget:
 
     @contextmanager
     def open_directory(self) -> Iterator[int]:
-        """Yield the descriptor of the file's directory, creating missing ones.
+        """Yield the descriptor of the file's directory. Create missing directories.
 
         Raises `UnwritableError` if the directory has been moved: the descriptor still leads to it, but the
-        user has agreed to the old path only.
+        user has allowed writing to the old path only.
         """
         with self.directory.borrow() as number:
             if real_path(number) != self.directory_path:
@@ -155,7 +155,7 @@ def _read_link(directory: int, name: str) -> str | None:
 
 
 def _make_directory(directory: int, name: str) -> int:
-    """Create a directory unless it exists, and open it. Does not follow links."""
+    """Create a directory unless it exists, and return its open descriptor. Does not follow links."""
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=directory)
     return os.open(name, DIRECTORY_FLAGS | os.O_NOFOLLOW, dir_fd=directory)

@@ -1,1 +1,1 @@
-"""Private git directories, and what can be read of the user's repository without running its code."""
+"""Private git directories, and access to the user's repository that does not run any code from it."""

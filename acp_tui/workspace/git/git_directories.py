@@ -1,4 +1,4 @@
-"""Detection of git directories: their settings and hooks can make even `git status` run a program.
+"""Detects git directories. Their settings and hooks can make even `git status` run a program.
 
 Git searches from the current folder upwards. In each folder it looks for `.git`, then checks whether the
 folder itself looks like a git directory (a bare repository).
@@ -41,11 +41,11 @@ def find_repository_folder(folder: str) -> str | None:
 
 
 def git_directory_reason(path: str | PurePath) -> str | None:
-    """Return why changing this file may change or create a git directory; None if it cannot.
+    """Return why a change of this file may change or create a git directory; None if it cannot.
 
     This applies to any file in a git directory. It also applies to names such as `objects` beside a file
-    called `HEAD`, since these could become a git directory. The reason has no subject: the file's name goes
-    before it.
+    called `HEAD`, since these could become a git directory. The reason is a verb phrase that follows
+    the file's name.
     """
     try:
         whole = Path(path)

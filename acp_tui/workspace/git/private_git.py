@@ -1,8 +1,8 @@
-"""A private git directory, and a way to run git on it without anybody else's configuration.
+"""Runs git on a private git directory, without any other git configuration.
 
-Hooks, filters, file system monitors, line end conversion and attributes of the user, the system and the
-folder have no effect: the folder is not trusted, and a file must be restored byte for byte. File contents are
-passed to git as bytes (`fast-import`), which also packs them immediately.
+Hooks, filters, file system monitors, line end conversion and attributes have no effect, whether the user, the
+system or the folder defines them: the folder is not trusted, and files must be restored byte for byte. File
+contents are passed to `git fast-import` as bytes, which also packs them immediately.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from acp_tui.processes import Reaper
 
 GIT_TIMEOUT_SECONDS = 60.0
-"""Time limit of one command, which may hang on a pipe in the work tree or on a network disk."""
+"""The time limit of a git command. A command may hang on a pipe in the work tree or on a network disk."""
 GIT_DIRECTORY = b".git"
 _OPTIONS = {
     "core.bare": "false",
@@ -65,9 +65,9 @@ class GitWorkTree:
 
 
 class PrivateGit:
-    """Runs git on a bare repository in `directory`, which nobody else uses. All calls block.
+    """Runs git on a bare repository in `directory` that nothing else uses. All calls block.
 
-    `reaper` ends git processes that still run when acp-tui exits or is killed.
+    `reaper` ends git processes that are still running when acp-tui exits or is killed.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class PrivateGit:
         self._running: set[subprocess.Popen[bytes]] = set()
 
     def nested(self, name: str) -> PrivateGit:
-        """Return another repository in a folder of this one. `stop` and the reaper end its commands, too."""
+        """Return a repository in a folder of this one. `stop` and the reaper also end its commands."""
         other = PrivateGit(self.directory / name, self._reaper, seconds=self._seconds)
         other._stopped, other._running = self._stopped, self._running
         return other
@@ -121,7 +121,7 @@ class PrivateGit:
     def records(
         self, *words: str, tree: GitWorkTree | None = None, seconds: float | None = None
     ) -> Iterator[bytes]:
-        """Run a command with `-z`, for at most `seconds`. Yield its NUL-separated records as they come."""
+        """Run a command with `-z`, for at most `seconds`. Yield NUL-separated records as git prints them."""
         seconds = self._seconds if seconds is None else seconds
         with (
             self._start([words[0], "-z", *words[1:]], tree, subprocess.DEVNULL) as (process, errors),
@@ -186,15 +186,15 @@ class PrivateGit:
         return {name: data for name, data in found.items() if blob_name(data) == name}
 
     def loose_file(self, blob: str) -> Path:
-        """Return the path of the loose object with this name. It exists if it was stored as removable."""
+        """Return the path of the loose object with this name. It exists only for `removable` contents."""
         return self.directory / "objects" / blob[:2] / blob[2:]
 
     def present(self, names: Sequence[str]) -> set[str]:
-        """Return the names, out of these, whose content is stored."""
+        """Return those of `names` whose content is stored."""
         return {name.decode() for name in self.blob_sizes([name.encode() for name in names])}
 
     def blob_sizes(self, names: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the sizes in bytes of the stored contents with these names, by name."""
+        """Return the sizes, in bytes, of stored contents by name. Missing contents are left out."""
         output = self.run("cat-file", "--batch-check", "--buffer", stdin=b"\n".join(names)) if names else b""
         found = (line.split() for line in output.splitlines())
         return {words[0]: int(words[2]) for words in found if words[1:2] == [b"blob"]}
@@ -274,7 +274,7 @@ class PrivateGit:
 
 
 class BlobWriter:
-    """Passes file contents to git, which stores identical ones only once."""
+    """Passes file contents to git. Git stores identical contents only once."""
 
     def __init__(self, stream: IO[bytes], git: PrivateGit) -> None:
         self._stream = stream
@@ -308,7 +308,7 @@ def users_ignore_file() -> Path:
 
 @contextmanager
 def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[threading.Event]:
-    """Kill the process if the `with` block takes longer than `seconds`, and set the yielded event."""
+    """Kill the process if the `with` block takes longer than `seconds`. Then also set the yielded event."""
     late = threading.Event()
 
     def kill() -> None:
@@ -325,7 +325,7 @@ def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process if it runs, and close its pipes. May be called again."""
+    """Kill the process if it is still running, and close its pipes. Can be called more than once."""
     if process.poll() is None:
         process.kill()
     for stream in (process.stdin, process.stdout):

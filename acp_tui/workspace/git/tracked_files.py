@@ -38,7 +38,7 @@ _MAX_FILE_BYTES = 1_000_000
 
 @dataclass(slots=True)
 class TrackedFiles:
-    """The tracked files, divided by whether the repository's objects contain what is on disk."""
+    """The tracked files: those whose content on disk is in the repository's objects, and the others."""
 
     modes: dict[bytes, int] = field(default_factory=dict)  # permission bits and type, by name
     others: set[bytes] = field(default_factory=set)  # tracked files that have to be copied
@@ -51,8 +51,9 @@ def adopt_tracked_files(
 
     `attributes` must include the names of all untracked `.gitattributes` files in the tree.
 
-    Files that git converts (line ends, filters, encodings), that have changed, or whose content the
-    repository does not have are left out. Blocks. Raises `GitError` or `OSError` if nothing can be used.
+    Left out are files that git converts (line ends, filters, encodings), files that have changed, and files
+    whose content the repository does not have. The result lists both kinds. Blocks. Raises `GitError` or
+    `OSError` if the user's index cannot be used at all.
     """
     _copy_index(repository.git_dir / "index", tree.index)
     blobs = dict(_entries(git, tree))
@@ -78,7 +79,7 @@ def adopt_tracked_files(
 
 
 def _copy_index(source: Path, target: Path) -> None:
-    """Copy the index with its modification time: git compares the content of files that are not older."""
+    """Copy an index and its modification time, because git compares the content of files that are newer."""
     with (
         open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as old,
         open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as new,
@@ -93,8 +94,8 @@ def _copy_index(source: Path, target: Path) -> None:
 def _entries(git: PrivateGit, tree: GitWorkTree) -> Iterator[tuple[bytes, bytes]]:
     """Yield the name and blob of each usable index entry below the folder of `tree`.
 
-    Left out are conflicts, submodules, and files that git was told to consider unchanged or absent.
-    Raises `GitError` if a name leads out of the work tree: git itself would not have added it.
+    Not usable are conflicts, submodules, and files that the user told git to treat as unchanged or absent.
+    Raises `GitError` if a name leads out of the work tree, because git itself never adds such a name.
     """
     for record in git.records("ls-files", "-v", "--stage", "--full-name", tree=tree):
         fields, _, name = record.partition(b"\t")
@@ -111,7 +112,7 @@ def is_inside(name: bytes) -> bool:
 
 
 def _remove_others(git: PrivateGit, tree: GitWorkTree, wanted: TrackedFiles) -> set[bytes]:
-    """Remove all entries but `wanted` from the index, also outside the folder. Return the removed names."""
+    """Remove all entries but `wanted` from the index, even outside the folder. Return the removed names."""
     everywhere = GitWorkTree(tree.top, tree.top, tree.index)
     names = set(git.records("ls-files", "--cached", "--full-name", tree=everywhere))
     if others := names - wanted.modes.keys():
@@ -155,13 +156,13 @@ def _is_regular(path: Path) -> bool:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Make a hard link to a file of the repository. Raises `OSError` if that is on another disk."""
+    """Make a hard link to a file of the repository. Raises `OSError` if both are on different disks."""
     if not target.exists():
         os.link(source, target, follow_symlinks=False)
 
 
 def _object_stores(objects: Path) -> Iterator[Path]:
-    """Yield this folder of git objects, and the object folders of other repositories to which it refers."""
+    """Yield the folder `objects` of a repository, and the object folders of its alternates, recursively."""
     waiting, seen = [objects], set[Path]()
     while waiting and len(seen) < _MAX_ALTERNATES:
         store = waiting.pop(0)
@@ -210,7 +211,7 @@ def _mentions_conversion(file: Path) -> bool:
 
 
 def _global_attribute_files(git: PrivateGit, repository: Repository) -> list[Path]:
-    """Return the attribute files of the system and the user, from the settings that git would read."""
+    """Return the attribute files of the system and the user, as git would find them by its settings."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111  # Path.home() raises if there is none
     xdg = os.environ.get("XDG_CONFIG_HOME")
     user = (Path(xdg) if xdg else home / ".config") / "git"
@@ -234,7 +235,7 @@ def _global_attribute_files(git: PrivateGit, repository: Repository) -> list[Pat
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the content of a regular file, empty if there is none; None if it is too large."""
+    """Return the content of a regular file; b"" if there is no such file, None if it is too large."""
     try:
         if not path.is_file():
             return b""

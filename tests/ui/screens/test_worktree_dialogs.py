@@ -39,7 +39,7 @@ SQUASH = "Merge into main as one commit"
         (replace(CHANGED, behind=1), [SQUASH]),
         (replace(CHANGED, commits=(), behind=1), [SQUASH]),
         (replace(CHANGED, commits=(), changed=(), untracked=()), []),
-        (replace(CHANGED, obstacle="It cannot be merged: it has conflicts that are not resolved."), []),
+        (replace(CHANGED, obstacle="The worktree cannot be merged: it has unresolved conflicts."), []),
     ],
 )
 def test_what_can_be_done_depends_on_what_is_in_the_worktree(

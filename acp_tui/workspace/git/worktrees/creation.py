@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 BRANCH_PREFIX = "acp-tui/"
 """The prefix of generated branch names."""
 MAX_NAMES = 3
-"""The maximum number of files that a notice names."""
+"""The maximum number of file names in a notice. Others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedWorktree:
-    """A new worktree, and what the user should know about it, as sentences."""
+    """A new worktree, and sentences that tell the user about it."""
 
     worktree: Worktree
     notices: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ def create_worktree(
     Filters of the user's own configuration, such as Git LFS, always run.
 
     Args:
-        folder: The user's folder. The agent will work in the same folder of the worktree.
+        folder: The user's folder. The agent will work in the corresponding folder of the worktree.
         data_dir: The data directory of acp-tui.
         agent: The name of the agent, for the name of the branch.
         name: The name of the branch, if the user chose it.
@@ -96,7 +96,7 @@ def restore_worktree(worktree: Worktree) -> None:
 
 
 def _repository_at(folder: Path, data_dir: Path, *, trusted: bool) -> tuple[UserGit, Path, str]:
-    """Return git in the repository of a folder, the top of the checkout, and the id of the HEAD commit.
+    """Return a `UserGit` for the repository of a folder, the top of its checkout, and the HEAD commit's id.
 
     Raises `UserError` if the repository cannot have worktrees.
     """
@@ -109,9 +109,11 @@ def _repository_at(folder: Path, data_dir: Path, *, trusted: bool) -> tuple[User
         raise UserError("This folder is already in a worktree of acp-tui; start without --worktree.")
     git = UserGit(repository.top, trusted=trusted)
     if Path(git.line("rev-parse", "--show-toplevel")).resolve() != repository.top.resolve():
-        raise UserError("--worktree needs a repository whose files are beside it (core.worktree is set).")
+        raise UserError("--worktree does not support a repository that sets core.worktree.")
     if git.line("rev-parse", "--show-superproject-working-tree"):
-        raise UserError(f"{repository.top} is a submodule; use --worktree in the repository around it.")
+        raise UserError(
+            f"{repository.top} is a submodule; use --worktree in the repository that contains it."
+        )
     try:
         base = git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     except GitCommandError:
@@ -166,7 +168,7 @@ def _has_branch(git: UserGit, name: str) -> bool:
 
 
 def _check_out(git: UserGit, branch: str, parent: Path) -> Path:
-    """Create a worktree of a new branch in a new folder. If that fails, delete both. Return the folder."""
+    """Check a new branch out into a new folder, and return the folder. If that fails, delete both."""
     path: Path | None = None
     try:
         path = _new_folder(parent, _slug(branch.removeprefix(BRANCH_PREFIX)) or "worktree")
@@ -191,13 +193,13 @@ def _new_folder(parent: Path, stem: str) -> Path:
 
 
 def _folder_of_repository(data_dir: Path, top: Path) -> Path:
-    """Return the folder for the worktrees of a repository. Its name has a hash of the repository's path."""
+    """Return the folder for a repository's worktrees. Its name contains a hash of the repository's path."""
     digest = hashlib.sha256(os.fsencode(top)).hexdigest()[:6]
     return worktrees_directory(data_dir) / f"{_slug(top.name) or 'repository'}-{digest}"
 
 
 def _numbered(stem: str) -> Iterator[str]:
-    """Yield the stem, then the stem with the numbers from 2 on."""
+    """Yield `stem`, then `stem-2`, `stem-3` and so on."""
     yield stem
     yield from (f"{stem}-{number}" for number in count(2))
 

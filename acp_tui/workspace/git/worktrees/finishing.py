@@ -1,6 +1,6 @@
 """Merges the worktree of a conversation into the user's branch, or removes it.
 
-Whether to do so is decided in `acp_tui/ui/screens/worktree/worktree_finish.py`.
+`acp_tui/ui/screens/worktree/worktree_finish.py` asks the user which of the two to do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.git.worktrees.worktree import Worktree
 
 MAX_NAMES = 5
-"""The maximum number of conflicting files that a sentence names."""
+"""The maximum number of conflicting files to name in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class MergePlan:
 
 
 class ChangedMeanwhileError(UserError):
-    """The worktree or its target branch has changed since the user has seen its status."""
+    """The worktree or its target branch has changed since the worktree's status was shown to the user."""
 
 
 def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -> str:
@@ -52,12 +52,12 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
 
     Raises:
         ChangedMeanwhileError: The worktree differs from what the user has seen.
-        GitCommandError: Git refused, or a hook did; its output says why.
+        GitCommandError: Git or a hook refused; `output` says why.
         UserError: The worktree cannot be merged, or its changes conflict with those of the target.
     """
     status = worktree_status(worktree)
     if status != shown:
-        raise ChangedMeanwhileError("The worktree has changed meanwhile. Check the list again.")
+        raise ChangedMeanwhileError("The worktree has changed in the meantime. Check the updated list.")
     if status.obstacle:
         raise UserError(status.obstacle)
     if status.behind and not plan.squash:
@@ -111,7 +111,7 @@ def _remove(worktree: Worktree) -> None:
 
 
 def _commit_all(git: UserGit, plan: MergePlan) -> None:
-    """Commit everything that is not ignored. If it is squashed later, no hooks run for this commit."""
+    """Commit everything that is not ignored. Run no hooks if the commit will be squashed anyway."""
     git.as_user("add", "--all")
     try:
         if plan.squash:
@@ -133,7 +133,7 @@ def _commit(git: UserGit, message: str) -> None:
 
 
 def _squash(git: UserGit, worktree: Worktree, message: str) -> None:
-    """Commit all changes of the branch as one commit on top of the target, and leave that checked out."""
+    """Commit all changes of the branch as one commit on top of the target. Leave it checked out."""
     words = ["checkout", "--quiet", "--no-overwrite-ignore", "--detach", f"refs/heads/{worktree.target}"]
     git.as_user(*words, hooks=False)
     try:
@@ -177,7 +177,7 @@ def _advance(git: UserGit, worktree: Worktree) -> None:
 
 def _require_descendant(git: UserGit, target: str) -> None:
     if not git.succeeds("merge-base", "--is-ancestor", f"refs/heads/{target}", "HEAD"):
-        raise GitCommandError("It has new commits.")
+        raise GitCommandError("The branch has new commits.")
 
 
 def _checkout_of(git: UserGit, branch: str) -> Path | None:
@@ -192,6 +192,6 @@ def _checkout_of(git: UserGit, branch: str) -> Path | None:
 
 
 def _go_back(git: UserGit, worktree: Worktree, status: WorktreeStatus) -> None:
-    """Restore the worktree as it was before a merge that failed. Everything in it has been committed."""
+    """Restore the worktree as it was before a failed merge, which had committed all uncommitted files."""
     git.succeeds("checkout", "--quiet", "--force", worktree.branch)
     git.succeeds("reset", "--quiet", status.head)  # keeps the files, and undoes the commit

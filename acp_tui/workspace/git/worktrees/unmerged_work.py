@@ -1,4 +1,4 @@
-"""What a worktree contains that is nowhere else, and whether it can be merged."""
+"""Determines what only a worktree contains, and whether the worktree can be merged."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from acp_tui.workspace.git.worktrees.worktree import Worktree
 
 MAX_COMMITS = 1000
-"""The maximum number of commits that are listed."""
+"""The maximum number of commits to list."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorktreeStatus:
-    """What would be lost with a worktree. Names and titles are safe to display."""
+    """What would be lost if a worktree were removed. Names and titles are safe to display."""
 
     head: str = ""  # the id of the commit that is checked out; empty: the folder is gone
     target: str = ""  # the id of the commit that the target branch points to; empty: there is no such branch
@@ -35,31 +35,31 @@ class WorktreeStatus:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether nothing would be lost."""
+        """Whether nothing would be lost if the worktree were removed."""
         return not (self.commits or self.changed or self.untracked or self.ignored)
 
     @property
     def is_dirty(self) -> bool:
-        """Whether there is something to commit."""
+        """Whether there are changed or untracked files to commit."""
         return bool(self.changed or self.untracked)
 
     @property
     def is_mergeable(self) -> bool:
-        """Whether there is something to merge, and nothing is in the way."""
+        """Whether there is something to merge, and no obstacle to merging it."""
         return bool((self.commits or self.is_dirty) and not self.obstacle)
 
 
 def worktree_status(worktree: Worktree) -> WorktreeStatus:
     """Return what would be lost if the worktree and its branch were removed. Blocks. Raises `UserError`.
 
-    If the folder is gone, only the commits of its branch are counted.
+    If the folder is gone, the result contains only the commits of the branch.
     """
     exists = (worktree.path / ".git").is_file()
     git = UserGit(worktree.path if exists else worktree.repository, trusted=worktree.trusted)
     branch, target = _commit(git, f"refs/heads/{worktree.branch}"), _target(git, worktree)
     if not exists:
         commits = _commits(git, worktree, target, branch)
-        return WorktreeStatus(target=target, commits=commits, obstacle="Its folder is gone.")
+        return WorktreeStatus(target=target, commits=commits, obstacle="The folder of the worktree is gone.")
     head = git.line("rev-parse", "--verify", "HEAD^{commit}")
     changed, untracked, ignored, dirty = [], [], [], []
     conflicts = False
@@ -96,7 +96,7 @@ def _target(git: UserGit, worktree: Worktree) -> str:
 
 
 def _commit(git: UserGit, name: str) -> str:
-    """Return the id of a commit; an empty string if there is none."""
+    """Return the id of the commit that a name refers to; an empty string if there is none."""
     words = ("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
     return git.line(*words) if git.succeeds(*words) else ""
 
@@ -113,26 +113,26 @@ def _commits(git: UserGit, worktree: Worktree, target: str, *heads: str) -> tupl
 def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str], *, conflicts: bool) -> str:
     """Return why the worktree cannot be merged, in a sentence; an empty string if it can be."""
     if not worktree.target:
-        return "It cannot be merged: the repository was on no branch when the worktree was created."
+        return "The worktree cannot be merged: no branch was checked out when it was created."
     if not target:
-        return f"It cannot be merged: the branch {worktree.target} is gone."
+        return f"The worktree cannot be merged: the branch {worktree.target} is gone."
     current = os.fsdecode(git.guarded("symbolic-ref", "--quiet", "HEAD", ok=(0, 1))).strip()
     if current != f"refs/heads/{worktree.branch}":
         other = visible_line(current.removeprefix("refs/heads/")) or "no branch"
-        return f"It cannot be merged: {other} is checked out in it instead of {worktree.branch}."
+        return f"The worktree cannot be merged: {other} is checked out there instead of {worktree.branch}."
     if conflicts:
-        return "It cannot be merged: it has conflicts that are not resolved."
+        return "The worktree cannot be merged: it has unresolved conflicts."
     nested = [name for name in untracked if name.endswith("/")]
     if nested:
-        return f"It cannot be merged: {nested[0]} is a git repository of its own."
+        return f"The worktree cannot be merged: {nested[0]} is a git repository of its own."
     repository = find_repository(worktree.path)
     if repository is not None and (repository.git_dir / "modules").is_dir():
-        return "It cannot be merged by acp-tui: it has submodules, whose own commits would be lost."
+        return "acp-tui cannot merge the worktree: commits in its submodules would be lost."
     return ""
 
 
 def _fingerprint(top: Path, names: list[str]) -> str:
-    """Return a text that differs after one of these files was changed."""
+    """Return a text that changes whenever one of these files changes."""
     parts: list[str] = []
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""Runs git in the user's repository, for operations that the user has asked for.
+"""Runs git in the user's repository, for operations that the user has requested.
 
 A repository can contain programs: hooks, and the filters, the file system monitor and the transports of its
 own configuration. `guarded` commands run none of them, so that they are safe in an untrusted repository.
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GIT_SECONDS = 600.0
-"""Time limit of one command: the checkout of a large repository and the hooks of a commit take their time."""
+"""The time limit of a git command. Checking out a large repository, or the hooks of a commit, can be slow."""
 MAX_ERROR_BYTES = 20_000
-"""The maximum size of the output in an error; a hook may print any amount."""
+"""The maximum size of the command output in an error, because a hook can print any amount."""
 _REPOSITORY_VARIABLES = frozenset(
     {
         *("GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"),
@@ -41,7 +41,7 @@ _REPOSITORY_VARIABLES = frozenset(
         *("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"),
     }
 )
-"""Variables that lead git to another repository or change what a path means."""
+"""Environment variables that point git to another repository, or change how git reads paths."""
 _GUARD = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
@@ -70,12 +70,12 @@ class UserGit:
     """Runs git commands in one folder of a repository. All calls block. Nothing is passed to a shell."""
 
     def __init__(self, folder: Path, *, trusted: bool = False) -> None:
-        """`trusted`: guarded commands may run programs of the repository."""
+        """Use the repository of `folder`. If `trusted`, even guarded commands can run programs from it."""
         self._folder = folder
         self._trusted = trusted
 
     def guarded(self, *words: str, ok: Sequence[int] = (0,)) -> bytes:
-        """Run a command and return its output. No program of the repository runs unless it is trusted.
+        """Run a command and return its output. Programs of the repository run only if it is trusted.
 
         Raises `GitCommandError` if the exit code is not in `ok`.
         """
@@ -88,7 +88,7 @@ class UserGit:
         return self._run([*_options(settings), *words], _GUARDED_ENVIRONMENT, b"", ok)
 
     def as_user(self, *words: str, stdin: bytes = b"", hooks: bool = True) -> bytes:
-        """Run a command as if the user had typed it, except that it cannot ask anything on the terminal.
+        """Run a command as if the user had typed it, except that git cannot ask for input.
 
         Return the output. Without `hooks`, the command runs no hooks. Raises `GitCommandError`.
         """
@@ -115,7 +115,7 @@ class UserGit:
         return sorted({key.removeprefix("filter.").rpartition(".")[0] for key, _ in own})
 
     def _filter_settings(self, scope: str) -> set[tuple[str, str]]:
-        """Return the settings that name programs of filters. `git config` itself runs nothing."""
+        """Return the settings that name filter programs. `git config` itself does not run any program."""
         pattern = rf"^filter\..*\.({'|'.join(_FILTER_PROGRAMS)})$"
         words = ["config", scope, "--includes", "--null", "--get-regexp", pattern]
         try:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 META_FIELD = "worktree"
-"""The field of a session's metadata that holds its worktree."""
+"""The name of the field that holds the worktree in a session's metadata."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class Worktree:
 
     @property
     def folder(self) -> Path:
-        """The folder in the worktree in which the agent works."""
+        """The folder in which the agent works. It is in the worktree."""
         return self.path / self.subfolder
 
     @property
     def project_folder(self) -> Path:
-        """The same folder in the user's checkout. Rules, trust and history belong to it."""
+        """The counterpart of `folder` in the user's checkout. Rules, trust and history are stored for it."""
         return self.repository / self.subfolder
 
     def to_dict(self) -> dict[str, str | bool]:
@@ -51,7 +51,7 @@ class Worktree:
 
     @classmethod
     def from_meta(cls, meta: Mapping[str, Any], data_dir: Path) -> Worktree | None:
-        """Return the worktree of a session by its metadata; None if it has none.
+        """Return the worktree that a session's metadata describes; None if there is none.
 
         A worktree with a path outside `data_dir` is ignored, because acp-tui may delete the folder.
         """
@@ -73,7 +73,7 @@ class Worktree:
 
 
 def is_own_worktree(path: Path, data_dir: Path) -> bool:
-    """Return True if a path is that of a worktree of acp-tui, or inside one."""
+    """Return True if a path is a worktree that acp-tui created, or is inside one."""
     own = worktrees_directory(data_dir).resolve()
     depth = len(own.parts) + 2
     return ".." not in path.parts and own in (real := path.resolve()).parents and len(real.parts) >= depth

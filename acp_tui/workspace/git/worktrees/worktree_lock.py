@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class WorktreeLock:
     """A shared lock on the folder of a worktree, held until `release` or until the process ends.
 
-    Some network file systems have no locks. There, and if the folder is gone, `is_shared` returns False.
+    Some network file systems have no locks. On those, and if the folder is gone, `is_shared` returns False.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,7 +47,7 @@ class WorktreeLock:
 
 @contextmanager
 def _guard(path: Path) -> Iterator[None]:
-    """Let only one process at a time take or test the lock of a worktree: a test releases it for a moment."""
+    """Let only one process at a time take or test a worktree's lock: a test releases the lock briefly."""
     descriptor = _open_folder(path.parent)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
