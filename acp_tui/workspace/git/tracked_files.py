@@ -79,7 +79,7 @@ def adopt_tracked_files(
 
 
 def _copy_index(source: Path, target: Path) -> None:
-    """Copy an index and its modification time, because git compares the content of files that are newer."""
+    """Copy an index and its modification time, because git re-reads files that are not older than it."""
     with (
         open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as old,
         open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as new,

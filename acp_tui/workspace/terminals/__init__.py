@@ -1,1 +1,1 @@
-"""Commands that run in pseudoterminals, and the emulator that reads their output."""
+"""Commands that run in pseudoterminals, and the emulator that interprets their output."""

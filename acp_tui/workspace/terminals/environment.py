@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WIDTH, HEIGHT = 120, 40
-"""Columns and rows of a terminal."""
+"""The number of columns and rows of each terminal."""
 
 _TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 # A pager would wait for keys that nobody can press.
@@ -21,6 +21,6 @@ _EXCLUDED = {
 
 
 def terminal_environment(requested: Mapping[str, str]) -> dict[str, str]:
-    """Return acp-tui's environment, adapted to its terminals, and the variables that the agent requested."""
+    """Return acp-tui's environment, adapted for its terminals, with the `requested` variables added."""
     inherited = {name: value for name, value in os.environ.items() if name not in _EXCLUDED}
     return {**inherited, **_TERMINAL, **_NO_PAGER, **requested}

@@ -1,4 +1,4 @@
-"""A program in its own pseudoterminal: starting it, reading its output, ending its process group."""
+"""Runs a program in its own pseudoterminal: starts it, reads its output, and ends its process group."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 READ_SIZE = 64 * 1024
 """The maximum number of bytes to read at once, so that the event loop is not blocked."""
 MAX_BUFFERED_BYTES = 4 * READ_SIZE
-"""Upper bound of what the kernel buffers for a terminal."""
+"""The maximum number of bytes that the kernel is expected to buffer for a terminal."""
 REOPEN_POLL_SECONDS = 0.2
 """Seconds between polls of a terminal that no process has open."""
 SIGKILL_TIMEOUT_SECONDS = 5.0
-"""Seconds to wait for a process after SIGKILL (it may hang in the kernel)."""
+"""Seconds to wait for a process after SIGKILL: it may hang in a system call."""
 
 # A session leader without a controlling terminal gets the terminal that it opens. The new process must do
 # that itself, after `setsid` and before `exec`. A shell needs a millisecond for it; a `preexec_fn` would run
@@ -77,7 +77,7 @@ class PtyProcess:
         on_data: Callable[[bytes], None],
         on_exit: Callable[[ExitStatus], None],
     ) -> PtyProcess:
-        """Start a program by its path. `size` is columns and rows. Raises `OSError` and `ValueError`."""
+        """Start the program at a path. `size` is columns and rows. Raises `OSError` or `ValueError`."""
         master, slave = os.openpty()
         try:
             fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
@@ -103,7 +103,7 @@ class PtyProcess:
 
     @property
     def gone(self) -> bool:
-        """Whether the process group is gone. Its id may have been reused since."""
+        """Whether the process group has ended. Another group may have got the same id since."""
         return self._group_is_gone
 
     async def wait(self) -> ExitStatus:
@@ -121,7 +121,7 @@ class PtyProcess:
             await asyncio.wait_for(self.wait(), SIGKILL_TIMEOUT_SECONDS)
 
     async def end_descendants(self) -> None:
-        """End everything that the program started; on Linux, also daemons."""
+        """End the program and all processes that it started; on Linux, even daemons."""
         await self._process.close()
 
     def call_when_all_ended(self, callback: Callable[[], None]) -> None:
@@ -184,10 +184,10 @@ class PtyProcess:
         return more
 
     def _on_hangup(self) -> None:
-        """Handle a terminal that no process has open.
+        """Handle a terminal that no process has open any more.
 
-        A running program may open it again. Closing our side would send it SIGHUP, although it may only have
-        redirected its output.
+        If the program is still running, keep the terminal: the program may only have redirected its output,
+        may open the terminal again, and would get SIGHUP if acp-tui closed its own side.
         """
         if self._process.returncode is not None:
             self.dispose()
@@ -201,10 +201,10 @@ class PtyProcess:
 
 
 def _unusual_variables(env: Mapping[str, str]) -> list[str]:
-    """Return the words of an `env` command that sets the variables that a shell does not pass on.
+    """Return an `env` command, as words, that sets those variables that a shell does not pass on.
 
-    A shell drops variables whose names it could not use itself, such as exported functions of bash. Without
-    such variables the list is empty.
+    A shell drops variables whose names are not valid in the shell, such as exported functions of bash. If
+    there are no such variables, the list is empty.
     """
     dropped = [
         f"{name}={value}" for name, value in env.items() if not (name.isascii() and name.isidentifier())

@@ -11,7 +11,7 @@ from operator import itemgetter
 from acp_tui.workspace.terminals.sgr import PLAIN, Style
 
 Cell = tuple[str, Style]
-"""A character with its combining marks, and its style. An empty text continues a wide character or tab."""
+"""A character with its combining marks, and its style. An empty string continues a wide character or tab."""
 
 # Characters that are one column wide, so that most text need not be measured character by character.
 _NARROW = "[ -~\xa0-\xac\xae-\u02ff\u0370-\u0377\u0391-\u03a1\u03a3-\u0482\u2010-\u2027\u2030-\u205e"
@@ -23,7 +23,7 @@ TAB_WIDTH = 8
 MAX_MARKS = 16
 """The maximum number of combining marks in one cell, so that no cell grows forever.
 
-Each further mark gets its own column.
+Beyond it, each mark gets a column of its own.
 """
 
 
@@ -46,7 +46,7 @@ def column_width(character: str) -> int:
 
 
 class Row:
-    """A row of cells. Text that is only appended is stored as pieces, which is cheaper than as cells."""
+    """A row of cells. While text is only appended, it is stored in pieces, which cost less than cells."""
 
     __slots__ = ("_cells", "_parts", "width", "wrapped")
 
@@ -76,7 +76,7 @@ class Row:
         self.width = len(cells)
 
     def mark(self, column: int, character: str) -> bool:
-        """Add a combining mark to the character before a column. Return False if that cannot take a mark."""
+        """Add a combining mark to the character before a column. Return False if that is impossible."""
         cells = self._as_cells()
         at = min(column, len(cells)) - 1
         while at > 0 and not cells[at][0]:
@@ -96,14 +96,14 @@ class Row:
             self.width = column
 
     def blank(self, start: int, stop: int) -> None:
-        """Replace the columns from `start` to before `stop` by blanks."""
+        """Replace the columns from `start` up to, but not including, `stop` by blanks."""
         if stop >= self.width:
             self.truncate(start)
         elif start < stop:
             self.put(start, " " * (stop - start), PLAIN, stop - start)
 
     def insert(self, column: int, count: int, limit: int) -> None:
-        """Insert blanks at a column. What moves beyond `limit` columns is lost."""
+        """Insert `count` blanks at a column. Text that moves beyond `limit` columns is lost."""
         if column < self.width:
             self._blank_wide(column)
             cells = self._as_cells()
@@ -112,7 +112,7 @@ class Row:
             self.truncate(limit)
 
     def delete(self, column: int, count: int) -> None:
-        """Delete columns. What is to their right moves left."""
+        """Delete `count` columns from a column on. The text to their right moves left."""
         if column < self.width:
             self._blank_wide(column)
             self._blank_wide(column + count)
@@ -148,7 +148,7 @@ class Row:
         return self._cells
 
     def _blank_wide(self, column: int) -> None:
-        """If a wide character lies across the left edge of a column, replace it by blanks."""
+        """If the column is inside a wide character or a tab, replace that character by blanks."""
         cells = self._as_cells()
         if column >= len(cells) or cells[column][0]:
             return

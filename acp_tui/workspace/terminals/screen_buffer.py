@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _SavedCursor:
-    """The position and style that `restore` restores."""
+    """The cursor position and style that `save` stores and `restore` restores."""
 
     line: int = 0
     column: int = 0
@@ -52,7 +52,7 @@ class ScreenBuffer:
     # ---- text
 
     def write(self, parts: list[Part]) -> None:
-        """Write text that has no control characters but tabs and newlines."""
+        """Write text that contains no control characters except tabs and newlines."""
         if sum(text.count("\n") for text, _ in parts) > self.height and self._only_appends(parts):
             parts = self._append_to_scrollback(parts)
         for text, style in parts:
@@ -66,9 +66,10 @@ class ScreenBuffer:
                     self._write_line(other)
 
     def _only_appends(self, parts: list[Part]) -> bool:
-        """Return True if writing the text would only append it, so that most of its lines scroll off.
+        """Return True if the text would only be appended, so that all but its last lines scroll off.
 
-        A part must not begin with a combining mark, which takes the style of the character before it.
+        A part must not begin with a combining mark, because such a mark takes the style of the character
+        before it.
         """
         last = self.rows[-1]
         return (
@@ -82,7 +83,7 @@ class ScreenBuffer:
         )
 
     def _append_to_scrollback(self, parts: list[Part]) -> list[Part]:
-        """Append to the scrollback the text that would scroll off immediately. Return the other parts."""
+        """Append text that would scroll off at once to the scrollback. Return the parts that stay."""
         assert self._scrollback is not None
         left: list[Part] = []
         lines = self.height
@@ -145,7 +146,7 @@ class ScreenBuffer:
         self.column += width
 
     def _tab(self) -> None:
-        """Move to the next tab stop. After the text of a row, store a tab, so that it is copied too."""
+        """Move to the next tab stop. Beyond the text of the row, store a tab, so that users can copy it."""
         if self.column >= self.width and self.autowrap:
             self._wrap()
         row = self.rows[self.line]
@@ -155,7 +156,7 @@ class ScreenBuffer:
         self.column = stop
 
     def repeat(self, count: int) -> None:
-        """Repeat the last character. The number is limited, so that a few bytes cannot block for a second."""
+        """Repeat the last character. `count` is limited, so that a few bytes cannot block acp-tui."""
         if self._last:
             self._write_line(self._last * min(count, self.width, 500))
 
@@ -217,7 +218,7 @@ class ScreenBuffer:
         self._saved = _SavedCursor(self.line, self.column, self.style)
 
     def restore(self) -> None:
-        """Restore the saved position and style."""
+        """Restore the cursor position and style that `save` stored."""
         self.go_to_line(self._saved.line)
         self.column = self._saved.column
         self.style = self._saved.style
@@ -267,7 +268,7 @@ class ScreenBuffer:
         self.rows[self.line].blank(self.column, min(self.column + count, self.width))
 
     def insert_lines(self, count: int) -> None:
-        """Insert empty lines at the cursor. What moves out of the scroll region is lost."""
+        """Insert empty lines at the cursor. Lines that move out of the scroll region are lost."""
         if self._top <= self.line <= self._bottom:
             self._shift_down(self.line, count)
             self.column = 0
@@ -281,7 +282,7 @@ class ScreenBuffer:
     # ---- scrolling
 
     def set_region(self, top: int, bottom: int) -> None:
-        """Set the scroll region, from line `top` to `bottom`. If they are invalid, it is the whole screen."""
+        """Let only the lines from `top` to `bottom` scroll; the whole screen if that range is invalid."""
         bottom = min(bottom, self.height - 1)
         self._top, self._bottom = (top, bottom) if 0 <= top < bottom else (0, self.height - 1)
         self.go_to(0, 0)

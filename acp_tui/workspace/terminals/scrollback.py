@@ -1,6 +1,6 @@
 """The lines that have scrolled off a terminal's screen.
 
-They never change. If there is too much text, only its beginning and its end are kept.
+These lines never change. If there are too many, only the beginning and the end of their text are kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PAGE_CHARACTERS = 8192
 
 
 class _Page:
-    """A few thousand characters with their counts, so that a reader can skip the page without reading it."""
+    """A few thousand characters with their counts, so that readers can skip the page without scanning it."""
 
     __slots__ = ("characters", "newlines", "parts")
 
@@ -32,7 +32,7 @@ class _Page:
         self.newlines = 0
 
     def compact(self) -> None:
-        """Join neighbouring parts of one style: a part per line takes far more memory than its text."""
+        """Join neighbouring parts with the same style: a part per line takes far more memory than its text."""
         self.parts = [
             ("".join(text for text, _ in parts), style)
             for style, parts in groupby(self.parts, key=itemgetter(1))
@@ -66,7 +66,7 @@ class _Pages:
             self.newlines += newlines
 
     def shrink(self, characters: int) -> None:
-        """Drop pages from the front as long as at least this many characters remain."""
+        """Drop pages from the front while at least this many characters remain in the others."""
         while self.pages and self.characters - self.pages[0].characters >= characters:
             page = self.pages.popleft()
             self.characters -= page.characters
@@ -110,7 +110,7 @@ class Scrollback:
         return self.characters - self._head.characters - min(self._tail.characters, self._tail_size)
 
     def all(self) -> Iterator[Part]:
-        """Yield everything. Must be called only if nothing was dropped."""
+        """Yield the whole text. Must be called only if nothing was dropped."""
         yield from self._head.parts()
         yield from self._tail.parts()
 
@@ -119,7 +119,7 @@ class Scrollback:
         return self._head.parts()
 
     def tail(self) -> Iterator[Part]:
-        """Yield the last `tail` characters, leaving out older ones in the first page."""
+        """Yield the last `tail` characters. Older characters in the first page are left out."""
         hidden = self._tail.characters - self._tail_size
         for text, style in self._tail.parts():
             if hidden >= len(text):
@@ -131,7 +131,7 @@ class Scrollback:
                 yield text, style
 
     def since(self, line: int) -> tuple[int, Iterator[Part]]:
-        """Return the number of the first line, then the text, starting at the page in which `line` begins.
+        """Return the text from the page in which `line` begins, preceded by the number of its first line.
 
         If that page was dropped, the text begins with the first page after it. The head is included only if
         nothing was dropped.

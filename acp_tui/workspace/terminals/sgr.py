@@ -12,7 +12,7 @@ Color = int | tuple[int, int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Colours and attributes. Blinking and concealing are not supported: no text may be hidden."""
+    """Colours and attributes. Blinking and concealing are not supported, so that no text is hidden."""
 
     fg: Color = None
     bg: Color = None
@@ -51,7 +51,7 @@ _EXTENDED = {38, 48, 58}  # 58: the colour of the underline, which is ignored
 
 @lru_cache(maxsize=4096)
 def apply_sgr(style: Style, parameters: str) -> Style:
-    """Return the style after an SGR sequence with these parameters. Unknown parameters are ignored."""
+    """Return `style` as changed by an SGR sequence. Unknown parameters are ignored."""
     codes = parameters.split(";")
     while codes:
         code, *details = codes.pop(0).split(":")
@@ -78,7 +78,8 @@ def _number(text: str) -> int:
 def _color(codes: list[str], *, with_space: bool) -> Color:
     """Remove an extended colour from the front of the codes, and return it; None if it is invalid.
 
-    It is `5;N` or `2;R;G;B`. With colons, a colour space may follow the 2 (`with_space`): `2::R:G:B`.
+    An extended colour is `5;N` or `2;R;G;B`. If written with colons, it may contain a colour space after the
+    2 (`with_space`), which may be empty: `2::R:G:B`.
     """
     kind = codes.pop(0) if codes else ""
     if kind == "5" and codes:

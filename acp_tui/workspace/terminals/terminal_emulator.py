@@ -1,7 +1,7 @@
 """A small terminal emulator: turns raw output into lines of styled text that are safe to display.
 
-It supports what line-oriented programs use (carriage return, backspace, erasing, cursor movement on the last
-screen, colours, insert and delete, a scroll region) and the alternate screen, and ignores all other
+It supports the alternate screen and what line-oriented programs use: carriage return, backspace, erasing,
+cursor movement on the last screen, colours, insertion and deletion, and a scroll region. It ignores all other
 sequences. Lines that have scrolled off never change. The result does not depend on how the output is split
 into pieces.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Span = tuple[str, Style]
 Line = tuple[Span, ...]
-"""A line as pieces, each of which has one style. There are no control characters."""
+"""A line, split into pieces of one style each. It contains no control characters."""
 
 KEEP_CHARACTERS = 256 * 1024
 _OMISSION_STYLE = Style(dim=True)
@@ -81,7 +81,7 @@ class TerminalEmulator:
     # ---- writing
 
     def feed(self, raw: str) -> None:
-        """Process the next piece of output. Output may be split anywhere, even in an escape sequence."""
+        """Process the next piece of output. Pieces may end anywhere, even within an escape sequence."""
         if not raw:
             return
         self.version += 1
@@ -114,9 +114,9 @@ class TerminalEmulator:
                 screen.write(self._parts(piece))
 
     def _parts(self, text: str) -> list[Part]:
-        """Split text at SGR sequences into pieces, each of which has one style.
+        """Split text at SGR sequences into pieces of one style each.
 
-        The last piece may be empty; its style is that of the text to come.
+        The last piece may be empty. Its style is that of text that follows.
         """
         style = self._screen.style
         if "\x1b" not in text:
@@ -222,17 +222,17 @@ class TerminalEmulator:
 
     @property
     def final_lines(self) -> int:
-        """Number of lines that have scrolled off. They never change, so they need to be read only once."""
+        """The number of lines that have scrolled off. They never change, so reading them once suffices."""
         return self._scrollback.newlines
 
     @property
     def line_count(self) -> int:
-        """Number of lines, including dropped ones."""
+        """The number of lines, including dropped lines."""
         return self.final_lines + 1 + sum(text.count("\n") for text, _ in self._screen_parts())
 
     @property
     def dropped(self) -> int:
-        """Number of characters dropped between the beginning and the end."""
+        """The number of characters dropped between the kept beginning and the kept end."""
         return self._scrollback.dropped
 
     def text(self) -> str:
@@ -247,7 +247,7 @@ class TerminalEmulator:
 
     @property
     def lines(self) -> list[Line]:
-        """All lines that are kept. A line with a note replaces dropped lines."""
+        """All lines that are kept. Where lines were dropped, a note in a line of its own replaces them."""
         if not self.dropped:
             return _split_lines(self._chain(self._scrollback.all()))
         head = _split_lines(self._scrollback.head())
@@ -257,11 +257,11 @@ class TerminalEmulator:
         return [*head, omission, *_split_lines(self._chain(self._scrollback.tail()))]
 
     def lines_from(self, number: int) -> tuple[int, list[Line]]:
-        """Return the number of the first returned line, and the lines.
+        """Return the lines from `number` on, preceded by the number of the first returned line.
 
-        These are the lines from `number` on, or from a higher number if lines were dropped. A reader keeps
-        the first `final_lines` lines, and next time requests the lines after them: this costs only as much as
-        the new lines and one screen.
+        That number is higher than `number` if lines were dropped. A reader can keep the first `final_lines`
+        lines and request only the later lines next time. The cost then depends only on the number of new
+        lines and the height of the screen.
         """
         first, parts = self._scrollback.since(number)
         lines = _split_lines(self._chain(parts))
@@ -283,7 +283,7 @@ class TerminalEmulator:
 
 
 def parse_styled_text(text: str) -> list[Line]:
-    """Return the lines of a complete text with colours, such as an agent's tool output, without wrapping."""
+    """Return the lines, not wrapped, of a complete text with colours, such as the output of a tool."""
     model = TerminalEmulator(width=len(text), head=len(text), tail=0)
     model.feed(text)
     return model.lines
@@ -316,7 +316,7 @@ def _split_lines(parts: Iterable[Part]) -> list[Line]:
 
 
 def _displayable(spans: list[Span]) -> Line:
-    """Join neighbours of one style, expand tabs, and replace control characters by visible ones."""
+    """Join neighbours with the same style, expand tabs, and replace control characters by visible symbols."""
     joined = [("".join(text for text, _ in same), style) for style, same in groupby(spans, itemgetter(1))]
     if any("\t" in text for text, _ in joined):
         joined = _expand_tabs(joined)

@@ -1,4 +1,4 @@
-"""The terminals of one session: commands whose output the agent reads and the screen shows."""
+"""The terminals of one session: commands whose output the agent can read and acp-tui shows."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.pty_process import ExitStatus, PtyProcess
 
 DEFAULT_LIMIT = 1024 * 1024
-"""The number of bytes of output kept for the agent if the agent requests no limit."""
+"""The number of bytes of output to keep for the agent if the agent requests no limit."""
 MAX_LIMIT = 16 * 1024 * 1024
-"""A larger limit that the agent requests is reduced to this number of bytes."""
+"""The maximum number of bytes of output to keep, even if the agent requests a higher limit."""
 KILL_GRACE_SECONDS = 1.0
 """Seconds between SIGTERM and SIGKILL."""
 
@@ -54,8 +54,8 @@ class Terminals:
             on_exit: See the class.
             size: Columns and rows.
             grace: Seconds between SIGTERM and SIGKILL.
-            taken: Ids from an earlier part of the session, which are not used again.
-            prefix: How ids begin. Must be different for each instance in a session.
+            taken: Ids that were used in an earlier part of the session. They are not used again.
+            prefix: The beginning of all ids. Must be different for each instance in a session.
         """
         self._cwd = os.fspath(cwd)
         self._on_output = on_output
@@ -82,7 +82,7 @@ class Terminals:
         """Start a command and return the id of its terminal.
 
         If `is_line` is true, `command` is a command line, which the user's shell runs. If it is None,
-        `is_command_line` decides.
+        the function `is_command_line` decides.
         """
         self._require_open()
         limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, MAX_LIMIT)
@@ -144,13 +144,13 @@ class Terminals:
         return terminal
 
     def output(self, terminal_id: str) -> tuple[str, bool, ExitStatus | None]:
-        """Return the plain text, whether its beginning is missing, and the exit status (None: running)."""
+        """Return the terminal's text, whether its beginning is missing, and the exit status (None: running)."""
         terminal = self._find(terminal_id)
         text, truncated = terminal.output()
         return text, truncated, terminal.status
 
     async def wait_for_exit(self, terminal_id: str) -> ExitStatus:
-        """Wait until the command has ended. Its children may still run."""
+        """Wait until the command itself has ended. Its child processes may still be running."""
         return await self._find(terminal_id).process.wait()
 
     async def kill(self, terminal_id: str) -> None:
@@ -158,7 +158,7 @@ class Terminals:
         await self._find(terminal_id).process.kill(self._grace)
 
     async def release(self, terminal_id: str) -> None:
-        """End the command if it still runs, and remove the terminal."""
+        """End the command if it is still running, and remove the terminal."""
         terminal = self._find(terminal_id)
         del self._terminals[terminal_id]
         await self._end(terminal)
@@ -170,7 +170,7 @@ class Terminals:
         await asyncio.gather(*map(self._end, terminals))
 
     async def close(self) -> None:
-        """End all terminals and the daemons started in them. No terminal can be created later."""
+        """End all terminals, including daemons started in them. No terminal can be created after that."""
         self._closed = True
         await self.release_all()
         await asyncio.gather(*(process.end_descendants() for process in list(self._watched)))
@@ -254,10 +254,10 @@ def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
 
 
 def is_command_line(command: str, args: Sequence[str], cwd: str) -> bool:
-    """Return True if the command is a line for the shell: it has spaces and no arguments.
+    """Return True if a shell must run the command, because it contains spaces and has no arguments.
 
-    A command with spaces may also be the path of a program, because some agents send such paths. It is taken
-    as a path if that program exists and no program has the first word as its path or name.
+    Return False for a command that is a path with spaces, which some agents send. It counts as a path if
+    there is a program at that path, and the first word alone is not a program.
     """
     if args or len(command.split()) < 2:
         return False
@@ -290,7 +290,7 @@ def _program(
 
 
 def user_shell(cwd: str) -> str:
-    """Return the user's shell. The agent's variables, such as SHELL, are not considered."""
+    """Return the path of the user's shell. A SHELL variable that the agent sets has no effect."""
     return _find_program(os.environ.get("SHELL") or "sh", cwd, os.environ) or "/bin/sh"
 
 
