@@ -144,7 +144,7 @@ class Terminals:
         return terminal
 
     def output(self, terminal_id: str) -> tuple[str, bool, ExitStatus | None]:
-        """Return the terminal's text, whether its beginning is missing, and the exit status (None: running)."""
+        """Return a terminal's text, whether its beginning is lost, and the exit status (None: running)."""
         terminal = self._find(terminal_id)
         text, truncated = terminal.output()
         return text, truncated, terminal.status
