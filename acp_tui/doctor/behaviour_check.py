@@ -52,7 +52,7 @@ CREATING_METHODS = frozenset({"session/new", "session/fork"})
 REPLAY_METHODS = frozenset({"session/load", "session/resume"})
 SESSION_METHODS = CREATING_METHODS | REPLAY_METHODS
 MANY_THOUGHTS = 200
-"""The number of separate thoughts in one turn that is reported as a violation."""
+"""A turn with at least this many separate thoughts is reported as a violation."""
 MAX_EXAMPLE_CHARS = 200
 
 
@@ -190,7 +190,7 @@ class BehaviourCheck:
             self._report("no-agent-info", "the initialize response has no agentInfo (agent name and version)")
         version = result.get("protocolVersion")
         if params.get("protocolVersion") == "0.1.0":
-            self._report("draft-dialect", "it speaks the 0.1.0 draft of the protocol, not version 1")
+            self._report("draft-dialect", "the agent speaks the 0.1.0 draft of the protocol, not version 1")
         elif isinstance(version, str):
             self._report(
                 "version-as-text", f"the protocol version is a string ({version!r}) instead of a number"
@@ -199,7 +199,7 @@ class BehaviourCheck:
             if method.get("type") == "env_var":
                 self._report(
                     "env-var-auth",
-                    "it offers sign-in by environment variable, which the protocol dropped in July 2026",
+                    "the agent offers sign-in by environment variable, which ACP dropped in July 2026",
                 )
 
     def _opened(self, result: dict[str, Any], params: dict[str, Any]) -> None:
@@ -211,7 +211,9 @@ class BehaviourCheck:
         self._modes = {str(mode.get("id")) for mode in objects_in(modes.get("availableModes"))}
         self._mode(modes.get("currentModeId"))
         if result.get("models") is not None:
-            self._report("models-offered", "it offers `models`, which has been replaced by config options")
+            self._report(
+                "models-offered", "the agent offers `models`, which has been replaced by config options"
+            )
 
     # ---- turns
 
@@ -227,7 +229,10 @@ class BehaviourCheck:
         self._tool_calls.end_turn()
 
     def _is_of_subagent(self, session: Any, update: dict[str, Any]) -> bool:
-        """Return True for updates about subagents, which work at any time and number their own calls."""
+        """Return True if an update is about a subagent.
+
+        Subagents may work outside of turns, and the ids of their tool calls are their own.
+        """
         kind = update.get("sessionUpdate")
         if kind == "subagent_update":
             self._subagents.add(str(update.get("sessionId")))

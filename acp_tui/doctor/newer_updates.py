@@ -1,4 +1,4 @@
-"""Models of updates that version 1 of the schema has, but not yet the SDK."""
+"""Models of updates that are in version 1 of the schema, but not yet in the SDK."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def build_report(
     process = session.process
     deviations = find_violations(records)
     if process and process.signal in ("SIGTERM", "SIGKILL"):
-        sentence = f"it did not exit when its stdin was closed, and was ended with {process.signal}"
+        sentence = f"the agent did not exit when its stdin was closed, and was ended with {process.signal}"
         deviations.append(Violation("outlives-its-input", sentence))
     return {
         "started": process is not None and process.pid is not None,

@@ -39,7 +39,7 @@ _ROWS = {
 }
 _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 MAX_NAMED = 4
-"""The maximum number of parts to list in the reason for asking the user: those that no rule allows yet."""
+"""The maximum number of parts without an allow rule that the reason for asking the user lists."""
 MAX_NAME = 60
 """The maximum length of a listed part, in characters."""
 
@@ -162,7 +162,7 @@ def _in_short(parts: Sequence[Subject]) -> str:
 
 
 def _obstacle(in_force: Sequence[Rule], subject: Subject) -> str | None:
-    """Return why a rule does not apply although the command begins with its words; None if there is none."""
+    """Return why a rule whose words begin the command does not apply; None if there is no such rule."""
     for rule in in_force:
         if why := find_obstacle(rule, subject):
             return reveal_line(f'rule "{describe_rule(rule)}" does not apply: {why}')

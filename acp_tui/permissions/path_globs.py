@@ -64,5 +64,5 @@ def unescape(pattern: str) -> str:
 
 
 def fold_case(path: str) -> str:
-    """Normalise a path as some file systems do, which ignore case and the encoding of `é`."""
+    """Normalise a path like file systems that ignore case and the two possible encodings of `é`."""
     return unicodedata.normalize("NFC", path).casefold()

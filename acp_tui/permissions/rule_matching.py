@@ -13,14 +13,14 @@ Matching is not symmetric:
     unless these are among the rule's own words.
   - A file outside the workspace is allowed only by an absolute pattern, a sensitive file only by its own
     path.
-  - No allow rule matches a delete, a move or a command that comes with a diff: it also edits a file, and a
-    rule is for one kind of request only.
+  - If a delete, a move or a command comes with a diff, no allow rule matches: the request also edits a file,
+    and a rule is for one kind of request only.
   - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
     workspace.
 
-* A **reject** rule is read widely. It matches if it matches any file of the request or any part of a command.
-  A command edits the files that it redirects its output to. If a match cannot be excluded, the answer is
-  *perhaps*, and the user is asked.
+* A **reject** rule is read widely. A match with one file of the request, or with one part of a command, is
+  enough. A command edits the files that it redirects its output to. If a match cannot be excluded, the
+  answer is *perhaps*, and the user is asked.
 
 Among the rules that match, reject beats allow, however narrow the allow rule is. Among rules of the same
 decision, the narrowest is reported as the reason. Rules are compared by what they match, then by scope
@@ -164,7 +164,7 @@ def _begins_with(rule: Rule, command: Sequence[str]) -> bool:
 
 
 def find_obstacle(rule: Rule, subject: Subject) -> str | None:
-    """Return why an allow rule does not match although the command begins with its words; None otherwise."""
+    """Return why an allow rule whose words begin the command does not match; None for any other rule."""
     words = subject.command_words
     if rule.decision != "allow" or rule.kind != subject.kind or not rule.command or words is None:
         return None
@@ -224,7 +224,7 @@ def _names_any(pattern: str, targets: Sequence[Target], base: str) -> bool:
 def _rejects_writing(rule: Rule, subject: Subject, base: str) -> Match:
     """Return whether a reject rule for edits matches the files that a command redirects its output to.
 
-    Files of which the tool call shows a diff count, too.
+    A file also counts if the tool call shows a diff of it.
     """
     if rule.path is None:
         return "yes" if subject.written or subject.writes_unknown or subject.also_edits else "no"

@@ -68,9 +68,10 @@ def scoped_rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: 
 
 
 def wider_rules(rule: Rule) -> tuple[Rule, ...]:
-    """Return the rule and wider ones, from narrow to wide: fewer words, the folder of the file, the server.
+    """Return the rule and wider versions of it, from narrow to wide.
 
-    For a program that can run any other program, there are no rules for its leading words.
+    A wider rule has fewer words of the command, the folder instead of the file, or the MCP server instead of
+    the tool. For a program that can run any other program, there are no rules for its leading words.
     """
     return tuple(dict.fromkeys((rule, *_wider(rule))))
 

@@ -149,7 +149,7 @@ _KIND_WORDS = {
 
 
 def describe_choice(rule: Rule) -> str:
-    """Return what the rule matches for a choice in the dialog: "`git status …`", "edit anything in src/"."""
+    """Return the dialog's label for what the rule matches: "`git status …`", "edit anything in src/"."""
     if rule.command is not None:
         line = shlex.join(rule.command)
         words = f"`{line}` exactly" if rule.exact else f"`{line} …`"

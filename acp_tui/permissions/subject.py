@@ -76,7 +76,7 @@ class PathContext:
         return Target(absolute, real, inside, self.sensitive(absolute) or self.sensitive(real))
 
     def folder(self, path: str, base: str | None = None) -> Target:
-        """Like `target`, for the folder that a command runs in: also returns its device and inode."""
+        """Like `target`, for the folder that a command runs in. The result also has its device and inode."""
         target = self.target(path, base)
         return replace(target, identity=self.identify(target.real))
 

@@ -245,7 +245,7 @@ def _part_subjects(part: Command, context: PathContext) -> Iterator[Subject]:
     )
     for target in part.written:
         words = _about_files("edit", (target,), context)
-        doubt = "an earlier command may replace its files by links" if part.paths_may_change else None
+        doubt = "an earlier command may put a link in place of this file" if part.paths_may_change else None
         yield Subject(kind="edit", description=words, part_text=words, targets=(target,), doubt=doubt)
 
 
@@ -288,7 +288,7 @@ def _files(call: ToolCall, kind: str, context: PathContext) -> Subject:
 
 
 def _distinct(targets: Iterable[Target]) -> tuple[Target, ...]:
-    """Return the first target for each real path, as sensitive if any target for that path is."""
+    """Return the first target for each real path, marked as sensitive if any target for the path is."""
     found: dict[str, Target] = {}
     for target in targets:
         first = found.setdefault(target.real, target)

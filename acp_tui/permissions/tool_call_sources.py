@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 MAX_NESTING = 4
 _EDITOR_COMMANDS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})
-"""Operations of Anthropic's text editor tool (OpenHands' `file_editor`), which are values of `command`."""
+"""Operations of Anthropic's text editor tool (OpenHands' `file_editor`), passed under the key `command`."""
 FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 """Kinds of tool calls whose text may be the content of a file."""
 
 
 _MORE_ARGUMENTS = ("arguments", "argv")
-"""Keys beside that of a command, which may contain more of its words; where these belong is unknown."""
+"""Keys next to a command's own key that may hold more of its words, at an unknown position."""
 
 
 @dataclass(slots=True)
@@ -141,7 +141,7 @@ def paths_of(call: ToolCall) -> list[list[str]]:
 def mcp_tool_of(call: ToolCall) -> FoundTool:
     """Return the MCP server and tool in the call's name or `_meta`.
 
-    A name without `mcp__` counts if it begins with a server that the agent was given.
+    A name without `mcp__` counts if it begins with the name of a server that the agent was given.
     """
     names = set(tool_names(call.name, call.meta))
     found = {name for name in names if name.startswith("mcp__")}
@@ -166,7 +166,7 @@ _UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's nam
 
 
 def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
-    """Return the tool `named`, unless one of the `names`, which lack `mcp__`, is of another tool."""
+    """Return the tool `named`, or a doubt if one of the `names`, which lack `mcp__`, is of another tool."""
     if named is None:
         return FoundTool()
     if not all(name.endswith(named.name) for name in names):

@@ -60,7 +60,7 @@ _PATTERN_OPTION = re.compile(r"-[^-]*[ef]|--(?:ex|fi|fr|re)")
 
 
 def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
-    """Return the commands that are joined in a line; none for one plain command or a list of arguments.
+    """Return the commands joined in a line; an empty tuple for one plain command or a list of arguments.
 
     A part that is not plain has no `words`, and `not_plain` says why.
     """
@@ -74,9 +74,11 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
             joined.make_unclear("an earlier command changes the shell")
         elif any(_may_place_files(other.words) for other in _run_before(joined_commands, at)):
             if _uses_git_elsewhere(joined.words, command.cwd, context):
-                joined.make_unclear("an earlier command may create a git repository in its folder")
+                joined.make_unclear("an earlier command may create a git repository where this one runs")
             elif _may_follow_links(joined.words):
-                joined.make_unclear("an earlier command may replace the files it names with links")
+                joined.make_unclear(
+                    "an earlier command may put links in place of the files that this one names"
+                )
         part = _read_part(joined, command, context)
         if part.written and not all(_only_reads(other.words) for other in _run_before(joined_commands, at)):
             part = replace(part, paths_may_change=True)
@@ -125,7 +127,7 @@ def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> C
 
 
 def _problem(joined: JoinedCommand, analysis: Analysis) -> str | None:
-    """Return why a plain command may do more in this line than on its own; None if it does not."""
+    """Return why a plain command may do more in this line than on its own; None if it cannot."""
     if shell_script(joined.words) is not None:
         return "it starts another shell"
     if any(map(_changes_shell, analysis.line.parts)):

@@ -1,4 +1,4 @@
-"""Finds arguments of git that run programs, or change its configuration so that it runs them later."""
+"""Finds git arguments that run programs, or that change the configuration so that git runs them later."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ _SED_COMMAND = rf"""\ *+ (?:{_SED_ADDRESS}(?:,(?:[+~]\d++|{_SED_ADDRESS}))?+\ *+
 _SED_ONE = re.compile(_SED_COMMAND, re.VERBOSE)
 """Matches a `sed` command that only affects what is printed.
 
-Other commands of `sed` access files (`r`, `w`) or run programs (`e`).
+Not matched, among others: commands that access files (`r`, `w`) or run programs (`e`).
 """
 
 

@@ -196,7 +196,7 @@ def _script(words: Words) -> Wrapped | None:
 def _script_of_shell(words: Words) -> Wrapped | None:
     """Return the script after a shell's option `-c`; None if the shell runs a file instead.
 
-    Raises `UnclearError` if the shell runs its input, or if the file is not known.
+    Raises `UnclearError` if the shell runs its standard input, or a file whose name is not known.
     """
     position = 1
     while position < len(words) and words[position][0].startswith(("-", "+")):

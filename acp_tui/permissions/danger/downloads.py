@@ -156,9 +156,9 @@ def _runs_variable(step: Step, names: set[str]) -> bool:
 
 
 def _runs_words(step: Step) -> bool:
-    """Return True if the step runs one of its words, or the file of that name.
+    """Return True if the step runs one of its words as code, or as the name of a script.
 
-    Examples are `$(curl …)`, `eval …` and `sh …`.
+    This is the case for `$(curl …)`, `eval …` and `sh …`.
     """
     words = step.part.words
     if words and words[0].text.startswith(("$(", "`", "<(")):
@@ -182,7 +182,7 @@ def _decodes(step: Step) -> bool:
 
 
 def _files_from(step: Step) -> list[str]:
-    """Return the files that a step writes: redirected output, operands of tee, and files of downloaders."""
+    """Return the files that a step writes by redirection, as `tee`, or as a program that downloads."""
     found = list(step.written)
     if step.name == "tee":
         found += step.operands

@@ -21,6 +21,6 @@ class PermissionAnswer:
 
 
 class Later(Enum):
-    """The result if the user left the dialog to write a prompt. The question still waits."""
+    """The result if the user left the dialog to write a prompt. The question still waits for an answer."""
 
     LATER = "later"

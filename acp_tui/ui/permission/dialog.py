@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 CHROME_ROWS = 5
 """The rows that are neither content nor options: borders, heading, a blank row, key hints."""
 ROOMY_HEIGHT = 30
-"""The minimum screen height for another blank row, and for leaving a quarter to the conversation."""
+"""From this height on, a blank row is added, and the conversation keeps a quarter of the screen."""
 MIN_REQUEST_ROWS = 4
 """The minimum number of rows for the request while the rule editor is open."""
 MAX_SESSION_WIDTH = 24
@@ -217,7 +217,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:
-        """Ignore keys until the next pause: a paste shows that the user is still writing."""
+        """Ignore keys until the next pause in typing: a paste shows that the user is still writing."""
         self._typing_guard.restart()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import PermissionOption
 
 MAX_NAMED_PARTS = 2
-"""An option names at most this many parts of a command. If there are more, it says how many."""
+"""The maximum number of parts of a command that an option names. For more parts, it gives their number."""
 _VERBS = {"allow_always": "Always allow", "reject_always": "Always reject"}
 _AGENT_ALONE = {
     "allow_always": "the agent itself may stop asking",

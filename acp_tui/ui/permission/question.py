@@ -176,7 +176,7 @@ def _warnings(question: Question, palette: Palette, width: int) -> list[Strip]:
 
 
 def _invisible_in(question: Question) -> str:
-    """Return the names of invisible characters in what the user is asked to approve; empty if it has none."""
+    """Return the names of the invisible characters in what the user is asked to approve, or ""."""
     subject = question.subject
     texts = [
         _raw_title(question),
@@ -202,7 +202,7 @@ def _marked_lines(sign: str, text: str, look: Style, width: int) -> list[Strip]:
 
 
 def _command_body(question: Question, context: DrawContext) -> LinesBody:
-    """Draw the command as it will run. The middle of a very long one is omitted, but copied."""
+    """Draw the command as it will run. The middle of a very long one is not drawn, but can be copied."""
     text = question.subject.command_text
     if text is None:
         return LinesBody([], "")
@@ -215,7 +215,7 @@ def _missing(command: str) -> int:
 
 
 def _shortened_command(text: str) -> str:
-    """Return the command. In a very long one, a note replaces the middle: drawing it would delay keys."""
+    """Return the command. If it is very long, a note replaces its middle, so that drawing stays fast."""
     if not (missing := _missing(text)):
         return text
     return f"{text[:MAX_COMMAND]}\n… {missing:,} characters are not shown here …\n{text[-MAX_COMMAND_END:]}"

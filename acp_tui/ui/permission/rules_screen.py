@@ -209,7 +209,7 @@ class RulesScreen(Dialog[None]):
         self._tell(message)
 
     def action_close(self) -> None:
-        """Clear the filter; close if it is empty."""
+        """Clear the filter; if it is already empty, close the screen."""
         if self.query_one(InputLine).value:
             self.query_one(InputLine).value = ""
         else:
