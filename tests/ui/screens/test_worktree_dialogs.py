@@ -26,7 +26,7 @@ CHANGED = WorktreeStatus(
     untracked=("src/session.py", "tests/test_login.py"),
     ignored=(".venv/",),
 )
-KEEP, DISCARD = "Keep it, and resume the session later", "Discard it …"
+KEEP, DISCARD = "Keep the worktree, and resume the session later", "Discard the worktree …"
 SQUASH = "Merge into main as one commit"
 
 

@@ -277,7 +277,7 @@ class ConversationScreen(SessionScreen):
         return self._stop_key.label if key_id == "turn.stop" else None
 
     def run_entry_action(self, action: str, entry: Entry) -> None:
-        """Run an action of the transcript on an entry."""
+        """Run an action, such as "copy", on an entry of the transcript."""
         if action == "edit" and self._prompt_actions.edit_sent(entry):
             return
         if action == "open" and self._session_commands.open_rules_of(entry):

@@ -52,7 +52,7 @@ class UserCommands:
         return bool(self._running)
 
     def run_entry_action(self, action: str, entry: Entry) -> bool:
-        """Run an action of the transcript on an entry; return False if the action is not about commands."""
+        """Run an action on an entry of the transcript; return False if the action is not about commands."""
         match action:
             case "kill":
                 self._stop(entry)

@@ -1,4 +1,4 @@
-"""Lays out the diffs of the review screen: that of the chosen file, and ahead of time that of the next one.
+"""Lays out the diffs of the review screen: the chosen file's and, ahead of time, the next file's.
 
 The changes themselves are computed in `acp_tui/review/text_change.py`.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.review.review_state import ReviewState
 
 MAX_LINES_TO_PREPARE = 2_000
-"""The diff of a file with more changed lines is made only when it is chosen: it takes more than 10 ms."""
+"""The most changed lines for which a diff is prepared. Preparing a larger one takes more than 10 ms."""
 
 
 class DiffPreparation:

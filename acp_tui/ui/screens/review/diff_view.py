@@ -58,7 +58,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
     # ------------------------------------------------------------------------- content
 
     def show(self, diff: FileDiff | None, message: str = "") -> None:
-        """Show a diff, or a message if it is None. The cursor stays on its line, if possible."""
+        """Show `diff`, or `message` if `diff` is None. The cursor stays on its line if possible."""
         before = self.row
         self.diff, self._message = diff, message
         self.range_start = None

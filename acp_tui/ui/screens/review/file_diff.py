@@ -42,7 +42,7 @@ COMMENT_SIGN = "●"
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """A heading, a pair of lines, a note, a comment or a blank row. A long one takes several screen rows."""
+    """A row: a heading, a pair of lines, a note, a comment or a blank. Long rows wrap on the screen."""
 
     kind: RowKind
     part: int = -1  # the index of its part; -1 if it belongs to none
@@ -75,7 +75,7 @@ class FileDiff:
         author_of: Callable[[int], tuple[str, bool]],
         other_name: str = "",
     ) -> None:
-        """`author_of` returns a label for the authors of a part, and whether to highlight it.
+        """`author_of` returns a label for the authors of a part, and whether to highlight the label.
 
         `other_name` is the result of `ReviewState.other_name`.
         """
@@ -96,7 +96,7 @@ class FileDiff:
         return isinstance(self._renderer, SplitRenderer)
 
     def first_row(self, part: int) -> int:
-        """Return the index of the first row with a changed line in a part; without one, of the heading."""
+        """Return the index of a part's first row with a changed line; if there is none, of its heading."""
         rows = [index for index, row in enumerate(self.rows) if row.part == part]
         changed = (index for index in rows if any(row.kind != "same" for row in self.rows[index].rows))
         return next(chain(changed, rows), 0)

@@ -106,7 +106,7 @@ class ReviewScreen(Dialog[None]):
 
     @property
     def _on_page(self) -> bool:
-        """Whether the diff has the focus. `has_focus` changes later, possibly only after the next key."""
+        """Whether the diff has the focus. Its `has_focus` can be out of date until after the next key."""
         return self.focused is self.view
 
     def use_palette(self, palette: Palette) -> None:
@@ -119,7 +119,7 @@ class ReviewScreen(Dialog[None]):
     # ------------------------------------------------------------------------- the disk
 
     def request_refresh(self) -> None:
-        """Update the review from the files on disk soon."""
+        """Schedule an update of the review from the files on disk."""
         self._refreshing.request()
 
     async def _refresh(self) -> None:
@@ -161,7 +161,7 @@ class ReviewScreen(Dialog[None]):
         self.refresh_bindings()
 
     def _show_file(self) -> None:
-        """Draw the chosen file again if anything that is shown of it has changed."""
+        """Draw the chosen file again if anything shown about it has changed."""
         file, drawing = self.state.file, self._drawing
         undo_key = keys.bound_keys(self, "review.undo")
         message = self.state.message(undo_key, compared=self._compared)
@@ -240,7 +240,7 @@ class ReviewScreen(Dialog[None]):
         self._choose(paths[at], max(0, count - 1) if last_part else 0)
 
     def action_move(self, step: int) -> None:
-        """Move the cursor; if the list has the focus, choose another file."""
+        """Move the cursor of the diff or, if the list has the focus, choose another file."""
         if self._on_page:
             self.view.move(step)
             return
@@ -253,7 +253,7 @@ class ReviewScreen(Dialog[None]):
         self.view.page(step)
 
     def action_end(self, step: int) -> None:
-        """Move the cursor to the first (-1) or last (1) row; if the list has the focus, choose that file."""
+        """Go to the first (-1) or last (1) row; if the list has the focus, to its first or last file."""
         if self._on_page:
             self.view.move(step * len(self.view.diff.rows) if self.view.diff is not None else 0)
         elif paths := [file.path for file in self.state.listed_files()]:
@@ -344,7 +344,7 @@ class ReviewScreen(Dialog[None]):
         self.refresh_bindings()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Keep the focus in the comment after a click elsewhere, where no key would work."""
+        """Keep the focus in the comment after a click elsewhere, because other widgets take no keys now."""
         line = self.query_one(CommentLine)
         if line.shown and line not in event.widget.ancestors:
             line.take_focus()
@@ -378,7 +378,7 @@ class ReviewScreen(Dialog[None]):
             self.dismiss(None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether an action has an effect now. The footer omits the keys of others."""
+        """Return whether an action has an effect now. The footer omits the keys of other actions."""
         if self.query_one(CommentLine).shown:
             return action == "interrupt"
         match action:

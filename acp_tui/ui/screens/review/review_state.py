@@ -62,7 +62,7 @@ class ReviewState:
         return self.filter.parts(file, self.commented)
 
     def open_paths(self) -> list[Path]:
-        """Return the files that pass the filter and are still to be reviewed, sorted."""
+        """Return the sorted paths of the files that pass the filter and are still to be reviewed."""
         files = self._review.model.files
         return [
             path
@@ -71,7 +71,7 @@ class ReviewState:
         ]
 
     def listed_files(self) -> list[ListedFile]:
-        """Return the files still to review, then the reviewed ones, then others with comments."""
+        """Return the files still to review, then the reviewed files, then other files with comments."""
         review, model = self._review, self._review.model
         verdicts = model.verdicts() if self.filter.turn is None else {}
         commented = {path for path in model.files if str(path) in self.commented}
@@ -101,7 +101,7 @@ class ReviewState:
         return reveal_line(self._review.name(other)) if other is not None else ""
 
     def message(self, undo_key: str, *, compared: bool) -> str:
-        """Return the text shown instead of a diff. `compared`: the review has read the files on disk."""
+        """Return the text shown instead of a diff. `compared`: the files on disk have been read."""
         if self.path is not None and (verdict := self._review.model.verdicts().get(self.path)):
             word = "Accepted" if verdict == "accept" else "Reverted"
             return f"{word}. {undo_key} undoes the last decision."

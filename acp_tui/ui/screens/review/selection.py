@@ -56,9 +56,9 @@ class ReviewFilter:
 def filter_choices(
     files: Iterable[ChangedFile], prompts: Sequence[str], commented: Collection[str]
 ) -> dict[str, tuple[ReviewFilter, Choice]]:
-    """Return the filters to offer, each with its row in the dialog. The keys are the filters' values.
+    """Return the filters to offer, each with its row in the dialog, by `ReviewFilter.value`.
 
-    The filters for single turns are in reverse order of the turns.
+    Among the filters for single turns, that of the latest turn comes first.
     """
     files = [file for file in files if not file.done]
     turns = sorted({turn for file in files for turn in turns_of(_all_authors(file))}, reverse=True)
@@ -86,7 +86,7 @@ def _short_prompt(prompts: Sequence[str], turn: int) -> str:
 
 
 def author_label(authors: int, *, name_turns: bool) -> tuple[str, bool]:
-    """Return a label that says who changed a part, or an empty string, and whether to highlight it."""
+    """Return a label (possibly empty) that says who changed a part, and whether to highlight the label."""
     turns = list(turns_of(authors))
     if authors & YOU:
         return ("also edited by you" if turns else "edited by you"), True

@@ -24,7 +24,7 @@ BROWSER_SCHEMES = ("http://", "https://", "mailto:")
 
 
 class EntryActions:
-    """Runs those actions on entries that use the clipboard, a dialog or another program."""
+    """Runs actions on transcript entries: copying, showing a dialog, opening a file, image or link."""
 
     def __init__(self, screen: BaseScreen, transcript: Transcript, context: SessionContext) -> None:
         self._screen = screen
@@ -32,7 +32,7 @@ class EntryActions:
         self._context = context
 
     def run(self, action: str, entry: Entry) -> None:
-        """Run an action of the transcript on an entry; unknown ones do nothing."""
+        """Run an action, such as "copy", on an entry of the transcript. Unknown actions do nothing."""
         from acp_tui.ui.entries.raw_json import raw_json
 
         kind = kind_of(entry)
@@ -98,7 +98,7 @@ class EntryActions:
         """Open a link in the browser, or a path in the editor."""
         if link.startswith(BROWSER_SCHEMES):
             if not browser.open_page(link):
-                self._screen.notify(f"No browser was found. {link}", markup=False)
+                self._screen.notify(f"No browser was found. Open this link: {link}", markup=False)
         elif link:
             self.edit_file(link.removeprefix("file://").partition("#")[0])
 

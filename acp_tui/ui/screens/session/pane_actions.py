@@ -34,7 +34,7 @@ SCAN_PAUSE_FACTOR = 4
 
 
 class PaneActions:
-    """Runs those actions of the panes that use the conversation, a dialog or the user's editor."""
+    """Runs the pane actions that need the conversation, a dialog or the user's editor."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class PaneActions:
         self._scanning = RepeatedJob(screen, self._scan, screen.notify_error)
 
     def run(self, event: PaneItemAction) -> None:
-        """Run the requested action."""
+        """Run the action that a pane requested."""
         match event.action:
             case "edit":
                 self._edit_file(event.key, event.line)
@@ -100,7 +100,7 @@ class PaneActions:
     # ------------------------------------------------------------------------- the list of changed files
 
     def request_scan(self) -> None:
-        """Scan the workspace for changed files soon."""
+        """Schedule a scan of the workspace for changed files."""
         self._scanning.request()
 
     async def _scan(self) -> None:
@@ -157,10 +157,10 @@ class PaneActions:
         self._screen.open_dialog(page)
 
     async def _find_diffs(self, path: str) -> tuple[str, list[Diff]]:
-        """Return the diffs of a file, and before them a phrase that says where they come from.
+        """Return a phrase that says where the diffs of a file come from, and the diffs.
 
-        They compare the file on disk with the session's start if possible; else they are those of tool calls.
-        Raises `UserError` if the file cannot be compared and no tool call has a diff of it.
+        If possible, the diff compares the file on disk with the session's start; otherwise the diffs are
+        those that tool calls reported. Raises `UserError` if neither exists.
         """
         pane, conversation = self._files_pane(), self._context.conversation
         change, reported = pane.change_of(path), pane.touched_file(path)

@@ -118,7 +118,7 @@ class ReplayScreen(SessionScreen):
         self._subagents.show_changes(changes)
 
     def run_entry_action(self, action: str, entry: Entry) -> None:
-        """Run an action of the transcript on an entry."""
+        """Run an action, such as "copy", on an entry of the transcript."""
         if not self._subagents.run_entry_action(action, entry):
             super().run_entry_action(action, entry)
 
@@ -197,6 +197,6 @@ class ReplayScreen(SessionScreen):
             self.app.exit()
 
     def action_interrupt(self) -> None:
-        """Copy the selection, or close what is open. Quit if pressed twice."""
+        """Copy the selection, or else close the search or panes. Without any, quit if pressed twice."""
         if not (self.copy_selection() or self.close_find_or_overlay()):
             self.quit_if_repeated()

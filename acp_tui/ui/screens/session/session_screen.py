@@ -121,7 +121,7 @@ class SessionScreen(BaseScreen):
 
     @property
     def folder(self) -> str:
-        """The folder of the project, also if the agent works in a worktree; empty until it is known."""
+        """The folder of the project, even if the agent works in a worktree of it; empty until known."""
         conversation = self.context.conversation
         return str(conversation.project_folder) if conversation is not None else self.context.cwd
 
@@ -137,10 +137,10 @@ class SessionScreen(BaseScreen):
         """Focus the prompt, if there is one, and type a text into it."""
 
     def choose_option(self, option: str) -> None:
-        """Let the user choose a value for an agent option, if there is an agent."""
+        """Let the user choose a value for an agent option. Does nothing on a screen without an agent."""
 
     def show_server(self, name: str) -> None:
-        """Show an MCP server, if there is an agent that was given one."""
+        """Show an MCP server of the conversation. Does nothing on a screen without an agent."""
 
     # ------------------------------------------------------------------------- drawing
 
@@ -187,7 +187,7 @@ class SessionScreen(BaseScreen):
         self.update_status()
 
     def show_others_asking(self, count: int) -> None:
-        """Show in the status line in how many other tabs an agent waits for an answer."""
+        """Show in the status line the number of other tabs in which an agent waits for an answer."""
         if self.status.tabs_asking != count:
             self.status.tabs_asking = count
             self.update_status()
@@ -262,7 +262,7 @@ class SessionScreen(BaseScreen):
                 self.notify("There is nothing to copy yet.", timeout=3)
 
     def run_entry_action(self, action: str, entry: Entry) -> None:
-        """Run an action of the transcript on an entry."""
+        """Run an action, such as "copy", on an entry of the transcript."""
         self.entry_actions.run(action, entry)
 
     @on(FindLine.Changed)
@@ -295,7 +295,7 @@ class SessionScreen(BaseScreen):
         self.transcript.move_cursor(step)
 
     def action_prompt(self, step: int) -> None:
-        """Show the next (1) or previous (-1) prompt at the top; after the last one, go back to the end."""
+        """Show the next (1) or previous (-1) prompt at the top; after the last, show the end."""
         self.transcript.focus()
         if not self.transcript.jump_to_prompt(step):
             self.type_text("")
@@ -325,7 +325,7 @@ class SessionScreen(BaseScreen):
 
     @on(StatusLine.UsageClicked)
     def action_usage(self) -> None:
-        """Show what the session used."""
+        """Show the usage of the session: context window, tokens and cost."""
         from acp_tui.ui.screens.session.usage_screen import UsageScreen
 
         warning = self.status.context_warning

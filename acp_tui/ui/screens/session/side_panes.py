@@ -145,14 +145,14 @@ class SidePanes:
             self._focus_back()
 
     def close_overlay(self) -> bool:
-        """Close the panes or leave full size if they cover the transcript. Return False if they do not."""
+        """If the panes cover the transcript, unzoom or close them; return False if they do not cover it."""
         is_overlay = self.is_overlay
         if is_overlay:
             self.leave()
         return is_overlay
 
     def leave(self) -> None:
-        """Go one step back: out of full screen, then out of the overlay, then to the prompt."""
+        """Unzoom the panes; if not zoomed, close them if they cover the transcript, else focus the prompt."""
         if self.visible is not None and self.visible.zoomed:
             self._zoom(on=False)
         elif not self._is_wide:

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class SubagentHost(Protocol):
-    """What opens the transcripts of the subagents of a conversation."""
+    """The object that opens a `SubagentScreen`, and that runs its actions."""
 
     now: Callable[[], float]
-    """The clock of the conversation."""
+    """Returns the conversation's time; see `SessionScreen.now`."""
 
     def run_entry_action(self, action: str, entry: Entry) -> bool:
-        """Run an action of the transcript on an entry; return False if it is not about subagents."""
+        """Run an action on an entry of the transcript; return False if the action is not about subagents."""
 
     def can_stop(self, subagent: Subagent) -> bool:
-        """Return True if a subagent works and can be stopped."""
+        """Return True if a subagent is running and can be stopped."""
 
     def stop(self, subagent: Subagent) -> None:
         """Stop a subagent, or say why that is not possible."""
@@ -78,13 +78,13 @@ class SubagentScreen(SessionScreen):
         return self.subagent.is_asking
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return False for stopping a subagent that cannot be stopped now."""
+        """Return False for "stop_subagent" while the subagent cannot be stopped."""
         if action == "stop_subagent":
             return self._host.can_stop(self.subagent)
         return super().check_action(action, parameters)
 
     def run_entry_action(self, action: str, entry: Entry) -> None:
-        """Run an action of the transcript on an entry."""
+        """Run an action, such as "copy", on an entry of the transcript."""
         if action == "kill" and not isinstance(entry, Subagent):
             entry = self.subagent
         if not self._host.run_entry_action(action, entry):
@@ -100,7 +100,7 @@ class SubagentScreen(SessionScreen):
             self.dismiss()
 
     def action_interrupt(self) -> None:
-        """Copy the selection; if nothing is selected, go back."""
+        """Copy the selection; if nothing is selected, do the same as `action_close`."""
         if not self.copy_selection():
             self.action_close()
 

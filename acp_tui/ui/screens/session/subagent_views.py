@@ -29,7 +29,7 @@ class SubagentViews:
         self.now = now
 
     def run_entry_action(self, action: str, entry: Entry) -> bool:
-        """Run an action of the transcript on an entry; return False if it is not about subagents."""
+        """Run an action on an entry of the transcript; return False if the action is not about subagents."""
         if action == "kill" and isinstance(entry, Subagent):
             self.stop(entry)
         elif action == "transcript" or (action == "open" and kind_of(entry).transcript(entry) is not None):
@@ -73,7 +73,7 @@ class SubagentViews:
                 view.show_changes(inner)
 
     def can_stop(self, subagent: Subagent) -> bool:
-        """Return True if a subagent works and can be stopped."""
+        """Return True if a subagent is running and can be stopped."""
         return subagent.can_cancel and subagent.is_running and self._context.conversation is not None
 
     def stop(self, subagent: Subagent) -> None:

@@ -33,12 +33,12 @@ LABEL_WIDTH = 10
 MAX_BAR_WIDTH = 40
 MIN_PROMPT_WIDTH = 12
 MAX_PROMPT_CHARACTERS = 300
-"""The table shows the beginning of a prompt, so only this many characters of it are read."""
+"""The maximum number of characters read of a prompt, of which the table shows the beginning."""
 NO_USAGE = "The agent has not reported any usage."
 
 
 def usage_body(context: DrawContext, *, warning: float, now: float) -> LinesBody:
-    """Draw the usage of a session. `warning` is the used share of the context window to warn at."""
+    """Draw the usage of a session. `warning` is the context use, from 0 to 1, to warn at."""
     lines = [*_facts(context, warning, now), *_table(context)]
     if not lines:
         lines = hanging_lines([], [Segment(NO_USAGE, context.palette.dim)], context.width, 0)
@@ -91,7 +91,7 @@ def _context(context: DrawContext, warning: float) -> Iterator[Strip]:
 
 
 class _Column(NamedTuple):
-    """A column of numbers. It is left out if it is empty in every row."""
+    """A column of numbers, omitted if it is empty in every row."""
 
     title: str
     cell: Callable[[TurnUsage], str]

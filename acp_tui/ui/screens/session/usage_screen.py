@@ -24,7 +24,7 @@ class UsageScreen(DetailScreen):
     def __init__(
         self, session: Session, palette: Palette, *, warning: float, now: Callable[[], float]
     ) -> None:
-        """`warning` is the used share of the context window to warn at."""
+        """`warning` is the used share of the context window, from 0 to 1, at which the screen warns."""
         super().__init__("Usage", self._usage, palette, session=session)
         self._warning = warning
         self._now = now

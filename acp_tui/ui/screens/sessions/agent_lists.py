@@ -1,4 +1,4 @@
-"""Asks agents for their own lists of sessions: those of open conversations at once, others on demand."""
+"""Asks agents for their lists of sessions: agents of open conversations at once, others on demand."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class AgentLists:
-    """Keeps the lists of the agents that were asked, and which of these agents are connected."""
+    """The lists of sessions that agents have returned, and the access to agents that are connected."""
 
     def __init__(self, screen: BaseScreen, folder: Path, on_change: Callable[[], None]) -> None:
         """Create the lists.
 
         Args:
-            screen: The screen that shows them.
-            folder: The folder in which agents are started to ask them.
+            screen: The screen that shows the lists.
+            folder: The folder in which an agent is started to ask it for its sessions.
             on_change: Called when a list has arrived.
         """
         self._screen = screen
@@ -52,14 +52,14 @@ class AgentLists:
         return app_of(self._screen).open_conversations()
 
     def connected(self, agent: str) -> AgentSessions | None:
-        """Return the sessions of an agent that is connected in an open conversation."""
+        """Return the access to an agent's sessions; None unless an open conversation is connected to it."""
         for conversation in self._conversations:
             if conversation.launch.name == agent and conversation.session.phase not in ("connecting", "dead"):
                 return conversation.agent_sessions
         return None
 
     async def ask_connected(self) -> None:
-        """Ask the agents of open conversations for their sessions, if they can list them. Show failures."""
+        """Ask the agents of open conversations for their sessions, if they can list them. Show errors."""
         for launch in {one.launch.name: one.launch for one in self._conversations}.values():
             sessions = self.connected(launch.name)
             if sessions is not None and sessions.can_list:
@@ -85,7 +85,7 @@ class AgentLists:
         await self._started
 
     async def close(self) -> None:
-        """End an agent that was started only to be asked."""
+        """End the agent that was started only to ask it for its sessions, if one is running."""
         if self._started is not None:
             self._started.cancel()
             await asyncio.wait([self._started])

@@ -31,7 +31,7 @@ class LiveSearch:
         Args:
             search: Reads the index.
             on_found: Called with the matches for the newest text.
-            on_failed: Called with a sentence if full texts cannot be searched.
+            on_failed: Called with a sentence that says why the conversations cannot be searched.
             on_damaged: Called if the index has to be rebuilt.
         """
         self._search = search
@@ -43,7 +43,7 @@ class LiveSearch:
         self._closed = False
 
     def search(self, text: str, only: Collection[str] | None) -> None:
-        """Search for a text, in the sessions `only` or in all."""
+        """Search for a text in the sessions with the ids `only`; None for all sessions."""
         self._wanted = text, only
         if self._running is None:
             self._running = asyncio.create_task(self._run())

@@ -22,7 +22,7 @@ NOT_RECORDED = "acp-tui has no recording of this session."
 
 
 class SessionActions:
-    """Asks the user and changes recorded sessions."""
+    """Renames, deletes and exports sessions, after asking the user for what is needed."""
 
     def __init__(self, screen: BaseScreen, agents: AgentLists, reload: Callable[[], None]) -> None:
         """`reload` reads the list again after a change."""
@@ -38,7 +38,7 @@ class SessionActions:
         if session.only_at_agent:
             self._screen.notify(NOT_RECORDED)
             return
-        title = "its title, or its first prompt" if session.name else session.title
+        title = "the original title, or the first prompt" if session.name else session.title
         dialog = RenameDialog(session.name, title, self._screen.palette, heading="Name of the session")
         name = await self._screen.ask(dialog)
         if name is None:
@@ -61,7 +61,7 @@ class SessionActions:
         if agent is not None and not agent.can_delete:
             agent = None
         if agent is None and session.only_at_agent:
-            self._screen.notify(f"{session.agent_title} is not connected, or does not delete sessions.")
+            self._screen.notify(f"{session.agent_title} is not connected, or cannot delete sessions.")
             return
         title = session.title or session.id or session.agent_session_id
         question = f"Delete this session?\n\n{title}\n\n{_what_is_deleted(session, agent)}"
@@ -118,7 +118,7 @@ class SessionActions:
 
 
 def _what_is_deleted(session: SavedSession, agent: AgentSessions | None) -> str:
-    recording = "" if session.only_at_agent else "Its recording, checkpoints and draft are deleted for good. "
+    recording = "" if session.only_at_agent else "Recording, checkpoints and draft are deleted for good. "
     if agent is not None:
         return f"{recording}{session.agent_title} is asked to delete its own copy, too."
     return f"{recording}{session.agent_title} keeps what it has stored itself."

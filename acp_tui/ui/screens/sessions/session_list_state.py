@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Item = SavedSession | FoundLine
 
 MAX_ROWS = 200
-"""More sessions are not listed at once: drawing them would slow down every key press."""
+"""The maximum number of sessions listed at once. Drawing more would slow down every key press."""
 
 
 class SessionListState:
@@ -33,14 +33,14 @@ class SessionListState:
         self.query = ""
         """What the user typed."""
         self.sessions: list[SavedSession] = []
-        """The sessions to list, the best first."""
+        """The sessions to list, best match first."""
         self.lines: list[FoundLine] = []
         """The matching lines to list below the sessions."""
         self.count = 0
-        """The number of sessions without the filter."""
+        """The number of sessions before the query filters them."""
 
     def load(self, sessions: Sequence[SavedSession]) -> None:
-        """Replace the sessions. If none is in the current folder, all are listed."""
+        """Replace the sessions. At first, list those of all folders if the current folder has none."""
         first = not self._all
         self._all = list(sessions)
         if first and self.this_folder:
@@ -54,14 +54,14 @@ class SessionListState:
         self._choose_folder()
 
     def filter(self, query: str) -> None:
-        """Narrow the list to what the user typed. The previous matching lines stay until new ones come."""
+        """Narrow the list to what the user typed. The matching lines stay until `show_hits`."""
         self.query = query
         if not query:
             self._hits = []
         self._narrow()
 
     def show_hits(self, hits: Sequence[SessionHit]) -> None:
-        """List these matching lines."""
+        """Replace the listed matching lines."""
         self._hits = list(hits) if self.query else []
         self._find_sessions_of_hits()
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 WIDE_COLUMNS = 100
-"""With this many columns, the agent and the folder get more room."""
+"""The width of the terminal from which on the columns "agent" and "folder" are wider."""
 OPEN_SIGN = "●"
 AGENT_ONLY_SIGN = "○"
 _FOUND_TITLE_WIDTH = 20

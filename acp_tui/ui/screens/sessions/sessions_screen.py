@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class SessionsScreen(BaseScreen):
-    """Lists sessions. Typing filters them, and finds lines of their conversations."""
+    """Lists sessions. Typing filters the sessions, and finds matching lines in their conversations."""
 
     BINDINGS: ClassVar = keys.bindings("sessions")
     DEFAULT_CSS = """
@@ -84,7 +84,7 @@ class SessionsScreen(BaseScreen):
 
         Args:
             palette: The colours of the current theme.
-            folder: The current folder, whose sessions are listed first.
+            folder: The current folder. At first, only its sessions are listed.
             make_screen: Makes the screen of the session that the user opens.
             over: The screen that this one is opened over; None if it is the base screen.
         """
@@ -323,11 +323,11 @@ class SessionsScreen(BaseScreen):
         open_conversation(self, self._over, make, session=session, place=wanted.place)
 
     def action_ask_agent(self) -> None:
-        """Start an agent that the user chooses, and list its sessions. Esc stops that."""
+        """Start an agent that the user chooses, and list its sessions. Esc ends the agent."""
         self.run_worker(self._agents.choose_and_ask(), group="agents", exclusive=True)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether an action is available now. The footer omits the keys of others."""
+        """Return whether an action is available now. The footer omits the keys of other actions."""
         if action == "fork":
             return self._session is not None and self._session.can_fork
         return super().check_action(action, parameters)
@@ -343,7 +343,7 @@ class SessionsScreen(BaseScreen):
             self.run_worker(self._changes.rename(session), group="change", exclusive=True)
 
     def action_delete(self) -> None:
-        """Delete the selected session after a question."""
+        """Delete the selected session after a confirmation."""
         if (session := self._session) is not None:
             self.run_worker(self._changes.delete(session), group="change", exclusive=True)
 
@@ -359,7 +359,7 @@ class SessionsScreen(BaseScreen):
         return "back" if key_id == "sessions.close" and self._over else None
 
     def action_close(self) -> None:
-        """Clear the filter. If it is empty, go back to the screen below; if there is none, quit."""
+        """Stop asking an agent; else clear the filter; else go back to the screen below; else quit."""
         filtering = self.query_one(InputLine)
         if self._agents.asking:
             self.workers.cancel_group(self, "agents")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def offer_to_remove_worktree(screen: BaseScreen, deleted: StoredSession) -> None:
-    """Delete the worktree of a session that was deleted, if the user wants that. Raises `UserError`.
+    """Ask whether to delete the worktree of a deleted session, and do what was chosen. Raises `UserError`.
 
     A worktree that another recorded session uses is kept without a question.
     """

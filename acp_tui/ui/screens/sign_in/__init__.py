@@ -1,1 +1,1 @@
-"""Signing in to an agent: the list of its methods, the question before a command, and the progress."""
+"""Signing in to an agent: the list of sign-in methods, the question before a command, the progress."""

@@ -22,14 +22,14 @@ class CommandAnswer:
     grants: bool = True
 
 
-REFUSE = CommandAnswer("Do not run it", grants=False)
-RUN = CommandAnswer("Run it in this terminal")
+REFUSE = CommandAnswer("Do not run the command", grants=False)
+RUN = CommandAnswer("Run the command in this terminal")
 AUTHENTICATE = CommandAnswer("Let the agent sign in by itself")
 
 
 @dataclass(frozen=True, slots=True)
 class CommandQuestion:
-    """What the dialog shows. Implements `GuardedQuestion`."""
+    """The question as the dialog shows it. Implements `GuardedQuestion`."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
@@ -45,7 +45,7 @@ class CommandQuestion:
 
 
 def command_question(agent: str, method: AuthMethod, cwd: str) -> CommandQuestion:
-    """Return the question about the command that an agent suggests for a method."""
+    """Return the question whether to run the command that an agent suggests for a sign-in method."""
     assert method.suggested is not None
     suggested = method.suggested
     facts = [("command", shlex.join([suggested.command, *suggested.args])), ("folder", cwd)]

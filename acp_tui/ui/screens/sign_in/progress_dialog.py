@@ -1,4 +1,4 @@
-"""The dialog shown while an agent signs in: what it says, and the addresses in it, which can be opened."""
+"""The dialog shown while an agent signs in: the agent's output, and a list of the web addresses in it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MAX_TEXT = 4000
 MAX_ADDRESSES = 5
 MAX_TITLE_WIDTH = 40
 CHROME_ROWS = 8
-"""The number of rows without the agent's output: borders, head, blank rows, addresses' heading, keys."""
+"""The number of rows besides the agent's output: borders, head, blank rows, addresses' heading, keys."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|]+")
 
 
@@ -119,7 +119,7 @@ class SignInProgress(Dialog[None]):
     # ------------------------------------------------------------------------- what is shown
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Show what the agent has said meanwhile."""
+        """Show the messages that the agent has sent meanwhile."""
         texts = {change.entry.id: _text_of(change.entry) for change in changes if change.entry is not None}
         said = {number: text for number, text in texts.items() if text}
         if said:

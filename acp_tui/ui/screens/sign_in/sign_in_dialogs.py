@@ -44,13 +44,13 @@ class SignInDialogs:
         self._context = context
         self._readiness = readiness
         self._is_asking = False
-        """True until the user has chosen a method, and its program, if any, has ended."""
+        """True while the user chooses a method, and while the program of the chosen method runs."""
         self._progress: SignInProgress | None = None
 
     def offer(self, methods: Sequence[AuthMethod], reason: str = "") -> None:
         """Let the user choose one of these methods, and sign in with it.
 
-        `reason` is shown above them. Does nothing if the user is already signing in.
+        `reason` is shown above the methods. Does nothing if the user is already signing in.
         """
         if methods and not self._is_asking:
             self._is_asking = True
@@ -76,13 +76,13 @@ class SignInDialogs:
             self._runner.sign_out()
 
     def _is_busy(self) -> bool:
-        """Return True, and say why, if a turn is running, which a sign-in could end."""
+        """Return True and show the reason if a turn is running: signing in or out could end the turn."""
         if reason := self._screen.busy_reason():
             self._screen.notify(reason, markup=False)
         return bool(reason)
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Show what the agent says during a sign-in, and continue after a late success."""
+        """Show the agent's messages during a sign-in, and notice a success that is reported only later."""
         if self._progress is not None:
             self._progress.show_changes(changes)
         signed_in = any(change.kind == "fact" and change.fact == "auth_required" for change in changes)
@@ -108,7 +108,7 @@ class SignInDialogs:
         return self._abandon if chosen is None else await self._prepare(methods[int(chosen)])
 
     async def _prepare(self, method: AuthMethod) -> Proceed:
-        """Do what a method needs before the agent is called, and return how to go on."""
+        """Ask or run what a method needs before the agent is called; return the function to call next."""
         from acp_tui.controller import unusable_method_sentence
 
         if method.way == "unknown":
@@ -154,7 +154,7 @@ class SignInDialogs:
         return partial(self._by_agent, method) if answer is AUTHENTICATE else self._abandon
 
     async def _run_program(self, method: AuthMethod) -> Proceed:
-        """Run the program of a method in the terminal."""
+        """Run the program of a method in the terminal; return the function to call next."""
         from acp_tui.controller import failed_program_sentence, sign_in_command
         from acp_tui.ui.terminal.suspend import release_terminal, run_program
 
@@ -166,7 +166,7 @@ class SignInDialogs:
                 print(f"Signing in to {conversation.launch.title}: {line}", flush=True)
                 code = await run_program(command, {**os.environ, **environment}, cwd=str(conversation.cwd))
         except SuspendNotSupported:
-            return partial(self._failed, "This terminal cannot be handed to another program.")
+            return partial(self._failed, "This terminal does not support running another program.")
         except OSError as error:
             return partial(self._failed, f"{visible_line(command[0])}: {error.strerror or error}")
         if app_of(self._screen).exit_signal is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CommitMessageDialog(Dialog[str]):
-    """Returns the message, which is not empty, or None if the dialog was closed."""
+    """Asks for a commit message. The result is not empty; None if the dialog was closed."""
 
     CSS = """
     CommitMessageDialog { align: center middle; background: transparent; }

@@ -21,7 +21,7 @@ MAX_NAMES = 200
 
 @dataclass(frozen=True, slots=True)
 class FinishAnswer:
-    """An answer, and what to do if it is chosen."""
+    """An answer, and the action to take if the user chooses it."""
 
     label: str
     action: Action
@@ -30,7 +30,7 @@ class FinishAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FinishQuestion:
-    """What the dialog shows. Implements `GuardedQuestion`."""
+    """The question as the dialog shows it. Implements `GuardedQuestion`."""
 
     title: str
     text: str
@@ -91,7 +91,7 @@ def _contents(status: WorktreeStatus) -> Iterator[tuple[str, str]]:
 
 
 def committed_files(status: WorktreeStatus) -> list[str]:
-    """Return the names of the files that a merge commits first."""
+    """Return the names of the files that are committed before a merge."""
     return [*status.changed, *status.untracked]
 
 
@@ -105,7 +105,7 @@ def _consequences(worktree: Worktree, status: WorktreeStatus) -> str:
 
 
 def _answers(worktree: Worktree, status: WorktreeStatus) -> Iterator[FinishAnswer]:
-    yield FinishAnswer("Keep it, and resume the session later", "keep")
+    yield FinishAnswer("Keep the worktree, and resume the session later", "keep")
     if status.is_mergeable:
         target, commits = worktree.target, len(status.commits)
         files = pluralize(len(committed_files(status)), "file")
@@ -116,7 +116,7 @@ def _answers(worktree: Worktree, status: WorktreeStatus) -> Iterator[FinishAnswe
             yield FinishAnswer(f"Merge into {target}: {how}", "fast-forward")
         if status.behind or commits:
             yield FinishAnswer(f"Merge into {target} as one commit", "squash")
-    yield FinishAnswer("Discard it …", "discard")
+    yield FinishAnswer("Discard the worktree …", "discard")
 
 
 def _list(label: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -134,7 +134,7 @@ def _labelled(label: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _summary(status: WorktreeStatus) -> str:
-    """Return what is only in the worktree, such as "2 commits and 3 files". Fails if nothing is."""
+    """Return what is only in the worktree, such as "2 commits and 3 files". `status` must have changes."""
     files = len(status.changed) + len(status.untracked)
     parts = [pluralize(len(status.commits), "commit")] if status.commits else []
     parts += [pluralize(files, "file")] if files else []

@@ -29,9 +29,9 @@ MAX_OUTPUT_LINES = 100
 
 
 class WorktreeFinish:
-    """Asks whether to keep, merge or discard the worktree, merges it, and removes it.
+    """Asks whether to keep, merge or discard the worktree, and carries out the answer.
 
-    The worktree is removed only after the agent has ended, and only if it is still as the user has seen it.
+    The worktree is removed only after the agent has ended, and only if nothing has changed since the answer.
     """
 
     def __init__(self, screen: BaseScreen, runner: ConversationRunner, context: SessionContext) -> None:
@@ -69,7 +69,7 @@ class WorktreeFinish:
             self._screen.run_worker(self._finish_by_command(), group="worktree", exclusive=True)
 
     async def _finish_by_command(self) -> None:
-        """Ask, and close the conversation unless the worktree is kept or nothing has changed in it."""
+        """Ask the user, and close the conversation unless the worktree is kept or has no changes."""
         if (worktree := self._worktree) is not None:
             with suppress(UserError):  # reported by `may_close`
                 if (await asyncio.to_thread(_status, worktree)).is_unchanged:
@@ -100,7 +100,7 @@ class WorktreeFinish:
             return True
 
     def forget_decision(self) -> None:
-        """Keep the worktree, unless it is unchanged, until the user is asked again."""
+        """Forget the user's answer. Until the next one, only an unchanged worktree is removed."""
         self._decided, self._to_remove = False, None
 
     async def _ask(self, worktree: Worktree, status: WorktreeStatus) -> bool:
@@ -175,7 +175,7 @@ class WorktreeFinish:
     async def after_close(self, *, notify: bool) -> None:
         """Remove the worktree if the user wants that, or if it is unchanged. The agent must have ended.
 
-        What was done is noted in `closing_notes`, and also shown in a toast if `notify`.
+        `closing_notes` gets a sentence that says what was done; with `notify`, a toast also shows it.
         """
         worktree, prepared = self._worktree, self._runner.prepared
         if worktree is None or prepared is None:
@@ -217,7 +217,7 @@ def _status(worktree: Worktree) -> WorktreeStatus:
 
 
 def _is_shared(prepared: PreparedConversation) -> bool:
-    """Return True if another conversation works in the worktree. Then only the last one to close asks."""
+    """Return True if another conversation works in the worktree. Only the last one to close asks."""
     return prepared.worktree_lock is not None and prepared.worktree_lock.is_shared()
 
 
