@@ -63,7 +63,7 @@ class TerminalText:
         return text[-MAX_KEPT_PER_END:] if len(text) > MAX_KEPT_PER_END else text
 
     def since(self, position: int) -> tuple[str, int, str]:
-        """Return the output after `position`: text of the head, count of omitted characters, text of tail.
+        """Return the output after `position` as head text, number of omitted characters, and tail text.
 
         For a position near the end, the cost depends only on the length of the result.
         """

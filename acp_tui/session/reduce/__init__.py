@@ -51,7 +51,7 @@ def _with_subagents(handle: Callable[[Session, Any, float, Handler], list[Change
 
 
 def _about_request(handler: Handler) -> Handler:
-    """Return a handler that also applies an event about a request to the transcript of the subagent."""
+    """Return a handler that also applies the event to the subagent whose request the event is about."""
     return lambda session, event, at: subagent_requests.about_request(handler, session, event, at, reduce)
 
 

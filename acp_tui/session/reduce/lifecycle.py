@@ -121,7 +121,7 @@ def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change
 
 
 def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> list[Change]:
-    """Prepare for a session that is being opened. All updates after the request already belong to it."""
+    """Prepare for a session that is being opened. It receives all updates sent after the request."""
     memory = session.reducer_state
     memory.opening, memory.phase_before = event.how, session.phase
     changes: list[Change] = []
@@ -187,7 +187,7 @@ def session_closed(session: Session, event: ev.SessionClosed, at: float) -> list
 
 
 def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Change]:
-    """Add a notice about a failed request to the agent. After a failed opening, restore the old phase."""
+    """Add a notice about a failed request. If the request was to open a session, restore the old phase."""
     changes = note_error(session, event.error)
     if event.method == f"session/{session.reducer_state.opening}":
         session.reducer_state.opening = None

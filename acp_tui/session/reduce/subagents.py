@@ -63,7 +63,7 @@ def subagent_changed(root: Session, event: ev.SubagentChanged, at: float) -> lis
 
 
 def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> list[Change]:
-    """Apply an event of another session than the conversation's: a subagent's, or one never announced.
+    """Apply an event of a session other than the conversation's: a subagent's, or an unannounced one.
 
     If the event also names a parent tool call, as `InSubagent` does, the call is ignored: agents that use
     sessions for subagents use them for all.

@@ -20,7 +20,7 @@ class FileContent:
 
 
 def read_content(path: bytes, max_size: int) -> FileContent | None:
-    """Return the content of a file or link; None if nothing is at the path, or a folder.
+    """Return the content of a file or link; None if the path does not exist or is a folder.
 
     Raises `NotCopiedError` for a file that is larger than `max_size` bytes or unreadable, and for a special
     file such as a pipe.
