@@ -123,7 +123,7 @@ class DemoAgent:
         return auth_methods(self._capabilities) if self._sign_in.required else []
 
     async def authenticate(self, method_id: str, **_meta: Any) -> AuthenticateResponse:
-        """Sign in. The sign-in on a terminal is run by the client itself and never requested here."""
+        """Sign in. The client itself runs the sign-in on a terminal and never requests it here."""
         if method_id != AGENT_METHOD_ID:
             raise RequestError.invalid_params({"details": f'"{method_id}" is not a method for authenticate'})
         page = "https://example.com/acp-tui-demo/device"
@@ -364,7 +364,7 @@ class DemoAgent:
             self._store.save(session.stored)
 
     async def cancel(self, session_id: str, **_meta: Any) -> None:
-        """Cancel the running turn, whose prompt is answered with `cancelled`, or the work of a subagent."""
+        """Cancel a subagent, or the running turn of a session, whose prompt is then answered with `cancelled`."""
         for open_session in self._sessions.values():
             open_session.cancel_subagent(session_id)
         session = self._sessions.get(session_id)

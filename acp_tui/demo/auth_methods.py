@@ -1,4 +1,4 @@
-"""The ways to sign in at the demo agent, if it requires that."""
+"""The ways to sign in to the demo agent, which requires a sign-in only if told to."""
 
 from __future__ import annotations
 

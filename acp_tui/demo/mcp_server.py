@@ -1,7 +1,7 @@
 """The demo's MCP server, run as `python -m acp_tui.demo.mcp_server`.
 
-It needs no network and shows what a server can offer: tools with structured results, with progress and with a
-question to the user, a prompt and resources.
+It needs no network and shows what a server can offer: a prompt, resources, and three tools (one with a
+structured result, one that reports progress, and one that asks the user a question).
 """
 
 from __future__ import annotations

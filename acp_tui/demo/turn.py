@@ -57,7 +57,7 @@ _SPLITTERS: dict[Chunking, Callable[[str], list[str]]] = {
 """Functions that split a text into the chunks in which it is sent."""
 
 NO_RUNNING_TURN = {"outcome": "promptRequired", "reason": "noRunningTurn"}
-"""The answer to a message for a turn that has ended: the client has to send it as a normal prompt."""
+"""The answer to a steering message when no turn is running: the client must send it as a prompt."""
 
 
 class EndTurn(Exception):  # noqa: N818 - not an error
@@ -196,14 +196,14 @@ class Turn:
         await self.wait(steps * self.stored.settings.delay)
 
     async def wait(self, seconds: float) -> None:
-        """Wait, and answer what the user has added to the turn meanwhile."""
+        """Wait, then answer the messages that the user has sent into the turn meanwhile."""
         await asyncio.sleep(seconds)
         await self.answer_steering()
 
     # ------------------------------------------------------------------ steering
 
     def steer(self, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Take the texts of a message into the turn, which answers them at its next pause."""
+        """Accept a message that the user sends into the turn. The turn answers it at its next pause."""
         for block in blocks:
             if block["type"] == "text":
                 self.store_update(update_user_message(text_block(block["text"])))
@@ -211,7 +211,7 @@ class Turn:
         return {"outcome": "injected"}
 
     async def answer_steering(self) -> None:
-        """Answer the messages that came during the turn."""
+        """Answer the messages that `steer` has accepted."""
         while self._steering:
             await self.say(f'\n\nIn the middle of this turn, you said: "{self._steering.pop(0)}"\n\n')
 

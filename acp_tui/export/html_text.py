@@ -184,7 +184,7 @@ def diff(lines: Iterable[str]) -> str:
 
 
 def terminal(lines: Iterable[Line], before: str, after: str) -> str:
-    """Render the output of a command in its colours; `before` and `after` are lines of HTML around it."""
+    """Render the output of a command in its colours; `before` and `after` are HTML around that output."""
     rows = ["".join(_span(text, style) for text, style in line) for line in lines]
     body = "".join(f"{row}\n" for row in rows)
     return f'<pre class="terminal{_length_class(len(rows))}">{before}\n{body}{after}</pre>'

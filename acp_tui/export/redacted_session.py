@@ -35,7 +35,7 @@ def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[st
 
 
 def _redact_streamed_text(entry: Entry) -> None:
-    """Redact the texts of an entry that came in chunks; all others were redacted with their records."""
+    """Redact those texts of an entry that arrived in chunks. Other texts were redacted with their records."""
     for field in dataclasses.fields(entry):
         value = getattr(entry, field.name)
         if isinstance(value, GrowingText):

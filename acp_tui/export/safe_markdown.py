@@ -77,7 +77,7 @@ def contain(text: str) -> str:
 def _closing_fence(tokens: list[Token], lines: list[str]) -> list[str]:
     """Return the line that closes a code block left open at the end of the text; none if all are closed.
 
-    Otherwise the rest of the document would be code.
+    Without that line, the rest of the document would be shown as code.
     """
     fences = [token for token in tokens if token.type == "fence"]
     if not fences or fences[-1].map is None:

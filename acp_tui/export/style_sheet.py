@@ -47,7 +47,10 @@ def _rules(data: dict[str, Any]) -> list[str]:
 
 
 def _read(name: str, *, own: bool) -> dict[str, Any]:
-    """Return a theme, completed with the values of its base. If `own` is true, it may be a user's theme."""
+    """Return a theme, completed with the values of its base.
+
+    If `own` is true, the user's themes are searched too.
+    """
     file = _file(name, own=own)
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Session, UserMessage
 
 MAX_PROMPTS_CHARACTERS, MAX_PROMPT_CHARACTERS = 5_000, 1_000
-"""Limits for all prompts together, and for each."""
+"""The maximum number of characters of all prompts together, and of each prompt."""
 MAX_ANSWERS, MAX_ANSWER_CHARACTERS = 3, 2_000
 MAX_FILES = 40
 MAX_PLAN_ITEMS, MAX_PLAN_ITEM_CHARACTERS = 30, 200
@@ -46,7 +46,7 @@ def summary_prompt(session: Session) -> str:
 
 
 def _prompts(prompts: list[UserMessage]) -> Iterator[str]:
-    """Yield the latest prompts that fit, and before them how many do not."""
+    """Yield how many prompts are omitted, if any are, and then the latest prompts, within the limits."""
     texts = [_shorten(_typed_text(prompt), MAX_PROMPT_CHARACTERS) for prompt in prompts]
     omitted, room = len(texts), MAX_PROMPTS_CHARACTERS
     while omitted and (room := room - len(texts[omitted - 1])) >= 0:
@@ -80,7 +80,10 @@ def _files(entries: list[Entry]) -> Iterable[str]:
 
 
 def _plan(entries: list[Entry]) -> Iterator[str]:
-    """Yield the steps of the latest plan. `Session.plan` is not used: opening a new session empties it."""
+    """Yield the steps of the latest plan.
+
+    `Session.plan` is not used, because opening a new session empties it.
+    """
     plan = next((entry for entry in reversed(entries) if isinstance(entry, Plan)), None)
     for item in plan.items[:MAX_PLAN_ITEMS] if plan is not None and not plan.removed else ():
         yield f"- [{_DONE.get(item.status, ' ')}] {_shorten(item.content, MAX_PLAN_ITEM_CHARACTERS)}"

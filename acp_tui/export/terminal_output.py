@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def output_lines(output: TerminalText, *, styles: bool = True) -> Iterator[Line]:
-    """Yield the lines of the output, redacted once more: a chunk may have ended within a secret."""
+    """Yield the lines of the output, redacted again, because a secret may have been split between chunks."""
     if not output.skipped:
         yield from _lines(output.head + output.tail, styles=styles)
         return

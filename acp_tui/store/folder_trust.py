@@ -76,7 +76,7 @@ class FolderTrust:
         self._change(folder, lambda saved: saved.servers.update({name: consent}))
 
     def forget(self, folder: Path) -> bool:
-        """Forget everything about a folder. Return False if there was nothing. Raises `OSError`."""
+        """Forget all decisions about a folder. Return False if none was saved. Raises `OSError`."""
         with self._lock():
             folders = self._folders_to_change()
             known = [path for path in (os.path.realpath(folder), str(folder)) if path in folders]
@@ -91,7 +91,7 @@ class FolderTrust:
             self._write(folders)
 
     def _folders_to_change(self) -> dict[str, TrustedFolder]:
-        """Return the saved decisions, for changing them. A damaged file is renamed.
+        """Return the saved decisions, so that the caller can change them. A damaged file is renamed.
 
         Raises `OSError` if the file is unreadable or from a newer acp-tui: saving would lose decisions.
         """

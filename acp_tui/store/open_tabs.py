@@ -1,8 +1,8 @@
 """The tabs of each running acp-tui, saved so that they come back after a restart or a crash.
 
 Each run has a file of its own in `open-tabs/` in the state directory, and holds a lock on the file beside it
-for as long as it runs. The file of a run that has ended is not locked: the next run in the same folder may
-take it over.
+for as long as it runs. The file of a run that has ended is not locked: the next run in the same folder can
+take over its tabs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ class SavedTab:
 
 
 class OpenTabsFile:
-    """The file of this run. It is created with the first tab and removed with the last one."""
+    """The file with the tabs of this run of acp-tui.
+
+    It is created with the first tab and removed with the last.
+    """
 
     def __init__(self, state_dir: Path, folder: str) -> None:
         """`folder` is the folder in which acp-tui runs."""
@@ -82,7 +85,9 @@ class OpenTabsFile:
 
 
 def take_open_tabs(state_dir: Path, folder: Path | str) -> list[SavedTab]:
-    """Return the tabs of the latest run that ended in a folder, and remove its file; else an empty list."""
+    """Return the tabs of the latest run that ended in a folder, and remove that run's file.
+
+    If there is no such run, return an empty list."""
     wanted = os.path.realpath(folder)
     for path in _newest_first(_directory(state_dir)):
         content = _read(path)

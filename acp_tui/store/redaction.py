@@ -200,7 +200,7 @@ def _without_variables(value: Any) -> Any:
 
 
 def _lines_of_keys(items: list[Any]) -> Iterator[int]:
-    """Yield the positions of the items that are lines of a private key, as in a list of stderr lines."""
+    """Yield the positions of the items that are lines of a private key, for example in stderr lines."""
     inside = -1
     for position, item in enumerate(items):
         if not isinstance(item, str) or "PRIVATE KEY" not in item:

@@ -4,8 +4,8 @@ Each pattern is tried only where `str.find` finds a few letters that a match mus
 on ordinary text than one pattern with thirty alternatives. A secret that is split between two chunks of a
 message is not found.
 
-Why no library: `detect-secrets` and similar ones scan files and report findings. None of them redacts a
-stream of small texts, and they take milliseconds where a chunk may take microseconds.
+Why no library: `detect-secrets` and similar libraries scan files and report findings. None of them redacts a
+stream of small texts, and they need milliseconds for a chunk, which may take only microseconds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def may_hold_secret(text: str) -> bool:
-    """Return whether a text may contain a secret: a quick check, a microsecond for a chunk of prose."""
+    """Return whether a text may contain a secret. The check is quick: a microsecond for a chunk of prose."""
     return (_has_hint(text) or _DIGIT.search(text) is not None) and _LETTERS.search(text) is not None
 
 
@@ -44,7 +44,7 @@ def _has_hint(text: str) -> bool:
 
 
 def redact_text(text: str) -> str:
-    """Replace everything that looks like a secret by `MASK`. Return the same object if nothing does."""
+    """Replace everything that looks like a secret with `MASK`. If nothing does, return the same object."""
     if not may_hold_secret(text):
         return text
     pieces: list[str] = []
@@ -270,7 +270,7 @@ def _rules() -> Iterator[_Rule]:
 def _any_of(words: Iterable[str]) -> str:
     """Return a pattern that matches any of the words.
 
-    Common beginnings are written once, which is three times as fast as one alternative per word.
+    Common prefixes are written once. This makes the pattern three times as fast as one alternative per word.
     """
     tails: dict[str, list[str]] = {}
     for word in words:

@@ -3,7 +3,7 @@
     {"t": 1763633999.25, "dir": "received", "frame": {"jsonrpc": "2.0", …}}
 
 Each record is written to the file, unbuffered, before the frame is processed: if acp-tui is killed, the log
-contains everything that it acted on. A write takes about 2 µs, of which buffering would save one. Recording
+contains everything that it acted on. A write takes about 2 µs; buffering would save 1 µs of that. Recording
 stops at `log.max_session_bytes`.
 """
 
@@ -151,7 +151,7 @@ def ends_mid_line(descriptor: int) -> bool:
 
 
 BATCH_BYTES = 1 << 16
-"""The size of the batches of lines that are parsed together: twice as fast as parsing line by line."""
+"""The size of the batches in which lines are parsed. This is twice as fast as parsing line by line."""
 
 
 def read_log(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:

@@ -1,4 +1,4 @@
-"""The decorator that turns a function into a slash command. The package lists the modules with commands."""
+"""The decorator that turns a function into a slash command, and the table of all slash commands."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def available_commands(*, few: bool = False) -> list[AvailableCommand]:
 def slash_command(
     name: str, description: str, hint: str | None = None
 ) -> Callable[[CommandFunction], SlashCommand]:
-    """Turn the decorated function into a slash command."""
+    """Turn the decorated function into a slash command, and add it to `COMMANDS`."""
     return lambda run: SlashCommand(name, description, hint, run)
 
 

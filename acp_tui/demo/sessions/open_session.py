@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class OpenSession:
-    """A stored session with the state that lasts until it is closed."""
+    """A stored session, and the state that is kept only until the session is closed."""
 
     stored: StoredSession
     sign_out: Callable[[], None]
@@ -40,7 +40,7 @@ class OpenSession:
         return task
 
     def cancel_subagent(self, session_id: str) -> None:
-        """Cancel the work of a subagent, if it is one of this session and still works."""
+        """Cancel the work of a subagent, if the subagent belongs to this session and is still running."""
         if session_id in self._subagents:
             self._subagents[session_id].cancel()
 

@@ -1,1 +1,1 @@
-"""What the demo does as tool calls: read and edit files, run commands, ask for permission."""
+"""The demo's actions that clients see as tool calls: reading and editing files, and running commands."""

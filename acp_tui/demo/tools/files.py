@@ -1,7 +1,7 @@
 """Reads and edits files: through the client if it offers that, otherwise directly.
 
-The client may have unsaved changes or restrict access, so its file methods take precedence. If it refuses
-a request, the file is not accessed directly instead.
+The client may have unsaved changes or restrict access, so its file methods take precedence. If the client
+refuses a request, the demo does not fall back to accessing the file directly.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mcp.shared.dispatcher import ProgressFnT
 
     AskUser = Callable[[str, ElicitRequestParams], Awaitable[ElicitResult]]
-    """Asks the user a question of the server with this name."""
+    """Asks the user a question of an MCP server. The first argument is the name of the server."""
 
 McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
@@ -55,7 +55,7 @@ class McpConnection:
         self._opened: asyncio.Future[Client]
 
     async def client(self) -> Client:
-        """Return the client, connected. Raises `McpConnectionError`."""
+        """Connect if necessary, and return the connected client. Raises `McpConnectionError`."""
         if self._task is None or self._task.done():
             self._opened = asyncio.get_running_loop().create_future()
             self._closing.clear()
@@ -129,7 +129,7 @@ class McpConnections:
         self._connections = {server.name: McpConnection(server) for server in servers}
 
     def all(self, ask_user: AskUser) -> list[McpConnection]:
-        """Return the connections. Their questions to the user are passed on to `ask_user`."""
+        """Return the connections. The servers' questions to the user will be passed on to `ask_user`."""
         for connection in self._connections.values():
             connection.ask_user = ask_user
         return list(self._connections.values())
@@ -140,7 +140,7 @@ class McpConnections:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the message of an error; of a group, that of its first member."""
+    """Return the message of an error; for an exception group, the message of its first member."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return str(error) or type(error).__name__

@@ -30,7 +30,10 @@ def standard_options(kind: ToolKind) -> list[PermissionOption]:
 
 
 async def request_permission(turn: Turn, call: ToolCallUpdate) -> str | None:
-    """Ask for permission if the mode requires it. Returns None if the call is allowed, else why it is not."""
+    """Ask for permission if the mode requires it.
+
+    Returns None if the call is allowed, otherwise the reason.
+    """
     mode = turn.stored.settings.mode
     if mode == "plan":
         return "Refused: the demo changes nothing in plan mode. Switch to another mode first."

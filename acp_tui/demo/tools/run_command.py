@@ -141,8 +141,9 @@ async def _run_in_subprocess(
 async def _stream(turn: Turn, call: ToolCall, process: asyncio.subprocess.Process) -> str:
     """Send the output of a process to the client as it arrives, and return the end of the output.
 
-    Clients that display agent terminals (`_meta.terminal_output`) get each piece. For other clients the
-    output is text content. An update replaces the previous content, so each contains the earlier output too.
+    Clients that display agent terminals (`_meta.terminal_output`) get each piece of output. For other
+    clients the output is text content. An update replaces the previous content, so each update contains the
+    earlier output too.
     """
     assert process.stdout is not None
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")

@@ -31,7 +31,7 @@ class JsonLinesFile:
         Args:
             path: The file.
             limit: The size of the file, in bytes, above which it is condensed.
-            condense: Removes the records that later ones make obsolete.
+            condense: Called with the records; returns them without those that later records make obsolete.
         """
         self._path = path
         self._limit = limit
@@ -70,7 +70,10 @@ class JsonLinesFile:
             os.close(descriptor)
 
     def _shrink(self) -> None:
-        """Condense the file to half its limit, so that this happens rarely. Always keep the last record."""
+        """Condense the file to half its limit, so that it rarely has to be condensed.
+
+        Always keep the last record.
+        """
         room = self._limit // 2
         kept: list[str] = []
         for record in reversed(self._condense(self._records())):

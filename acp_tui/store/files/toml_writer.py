@@ -10,7 +10,10 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def table_text(path: tuple[str, ...], entry: dict[str, Any]) -> str:
-    """Return a table with its header. Tables inside are written inline; None is left out."""
+    """Return a table with its header.
+
+    Nested tables are written inline; keys with the value None are left out.
+    """
     header = ".".join(_key(name) for name in path)
     return "".join([f"[{header}]\n", *(f"{_key(name)} = {_value(value)}\n" for name, value in _given(entry))])
 
@@ -39,5 +42,5 @@ def _value(value: Any) -> str:
 
 
 def _string(text: str) -> str:
-    """Return a basic string. It is written as in JSON, except that TOML also escapes DEL."""
+    """Return a TOML basic string, which is written like a JSON string except that TOML also escapes DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 VERSION = 1
 LOCK_TIMEOUT_SECONDS = 1.0
 MAX_SERVERS = 500
-"""The maximum number of servers. Those with the oldest facts are removed."""
+"""The maximum number of servers whose facts are kept. The servers with the oldest facts are removed."""
 
 _Fact = TypeVar("_Fact")
 
@@ -33,7 +33,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "resources": (int,),
     "digests": (dict,),
 }
-"""The types of the saved values; the others are strings."""
+"""The types of the saved values that are not strings, by key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class SentServer:
 
 @dataclass(frozen=True, slots=True)
 class ServerUse:
-    """The last tool call of an agent."""
+    """The last time an agent called a tool of a server."""
 
     at: float
     tool: str
@@ -101,7 +101,7 @@ class ServerFacts:
     updated_at: float = 0.0
 
     def tool_changes(self, digests: dict[str, str]) -> ToolChanges:
-        """Return how the given tools differ from the agreed ones; no differences if none are agreed."""
+        """Return how tools differ from those that the user agreed to; no differences if the user agreed to none."""
         if self.agreed is None:
             return ToolChanges()
         agreed = self.agreed.digests
@@ -128,7 +128,10 @@ class McpFacts:
         self._change(name, digest, tested=test)
 
     def agree_to_tools(self, name: str, digest: str, digests: dict[str, str]) -> None:
-        """Save that the user agrees to tools, given by name and digest. Raises `OSError`."""
+        """Save that the user agrees to a server's tools. `digests` contains their digests by name.
+
+        Raises `OSError`.
+        """
         self._change(name, digest, agreed=AgreedTools(self._clock(), dict(digests)))
 
     def add_sent(self, servers: Iterable[tuple[str, str]], *, agent: str, session: str) -> None:
@@ -137,11 +140,11 @@ class McpFacts:
         self._change_all({_key(name, digest): {"sent": sent} for name, digest in servers})
 
     def add_use(self, name: str, digest: str, *, tool: str, evidence: str) -> None:
-        """Save that an agent called a tool. Raises `OSError`."""
+        """Save that an agent called a tool of a server. Raises `OSError`."""
         self._change(name, digest, used=ServerUse(self._clock(), tool, evidence))
 
     def remember_mode(self, name: str, digest: str, mode: str) -> None:
-        """Save the mode in which connecting worked. Raises `OSError`."""
+        """Save the mode in which connecting to a server worked: "legacy" or "auto". Raises `OSError`."""
         self._change(name, digest, mode=mode)
 
     def _change(self, name: str, digest: str, **facts: Any) -> None:
@@ -162,7 +165,7 @@ class McpFacts:
             write_private(self._path, json.dumps({"version": VERSION, "servers": servers}, indent=1) + "\n")
 
     def _content(self) -> dict[str, Any]:
-        """Return the saved objects by key; empty if the file is missing or damaged."""
+        """Return the saved facts, unchecked, by `_key`; empty if the file is missing or damaged."""
         try:
             content = json.loads(self._path.read_bytes())
         except (OSError, ValueError, RecursionError):

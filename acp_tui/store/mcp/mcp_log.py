@@ -33,7 +33,7 @@ class McpLog:
         self._file = JsonLinesFile(self.path, limit=MAX_LOG_BYTES, condense=lambda records: records)
 
     def add(self, kind: RecordKind, **values: Any) -> None:
-        """Append a record with the time. Secrets are masked, and long texts are cut. Never raises."""
+        """Append a record with the current time. Secrets are masked, and long texts are cut. Never raises."""
         record = {"at": round(self._clock(), 3), "kind": kind, **redact_value(_limited(values))}
         try:
             self._file.append(record)

@@ -53,7 +53,7 @@ async def notice(turn: Turn) -> None:
 
 @slash_command("compact", "Summarise the context, as agents do when it is nearly full")
 async def compact(turn: Turn) -> None:
-    """Send a compaction whose summary streams, and the new usage."""
+    """Send a compaction with a streamed summary, then the new usage."""
     if not _advertises(turn, "compaction"):
         await turn.say("Your client does not advertise `session.compaction`, so I cannot send it.")
         return
@@ -96,7 +96,7 @@ async def limit(turn: Turn) -> None:
 def _advertises(turn: Turn, capability: str) -> bool:
     """Return True if the client supports this capability of sessions.
 
-    It is read from the raw parameters of `initialize`, because the SDK's model drops it.
+    The capability is read from the raw parameters of `initialize`, because the SDK's model drops it.
     """
     session = turn.wire.initialize_params.get("clientCapabilities", {}).get("session") or {}
     return session.get(capability) is not None

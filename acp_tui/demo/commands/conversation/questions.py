@@ -61,7 +61,8 @@ _OPTION_SETS = {
 async def permission(turn: Turn) -> None:
     """Ask for permission in the way that the argument names.
 
-    The argument is a set of options, `bare` for an unannounced tool call, or `many` for three at once.
+    The argument is the name of a set of options in `_OPTION_SETS`, `bare` for a request about a tool call
+    that was never announced, or `many` for three requests at once.
     """
     if turn.argument == "bare":
         unannounced = ToolCallUpdate(tool_call_id="never-announced")

@@ -1,1 +1,1 @@
-"""Slash commands that show what messages can hold, usual and unusual."""
+"""Slash commands that send messages with usual and with unusual content."""

@@ -28,7 +28,10 @@ USAGE = "Call a tool with its name and a JSON object: `/mcp call TOOL {…}`."
     "mcp", "The MCP servers that the client sent, and their tools; or call one", "[call TOOL JSON]"
 )
 async def mcp(turn: Turn) -> None:
-    """Connect to the MCP servers and list or call their tools. Other agents connect when a session starts."""
+    """Connect to the MCP servers and list or call their tools.
+
+    Other agents connect as soon as a session starts.
+    """
     if not turn.session.mcp_servers:
         await turn.say("Your client sent no MCP servers.")
         return
@@ -120,7 +123,7 @@ def _split_call(text: str) -> tuple[str, Any]:
 
 
 async def _call(turn: Turn, name: str, arguments: dict[str, Any] | None) -> None:
-    """Call a tool, with a tool call and a permission request of the protocol."""
+    """Call a tool of a server. The client gets this as a tool call with a permission request."""
     if not name or arguments is None:
         await turn.say(USAGE)
         return
@@ -139,7 +142,7 @@ async def _call(turn: Turn, name: str, arguments: dict[str, Any] | None) -> None
 
 
 async def _find(turn: Turn, name: str) -> tuple[McpConnection, str] | None:
-    """Find a tool by its name, with or without the name of the server."""
+    """Return the connection and the tool for a tool name, given with or without the server's name."""
     from mcp import MCPError
 
     from acp_tui.demo.tools.mcp_client import McpConnectionError
@@ -176,6 +179,6 @@ async def _run(
 
 
 def _content(result: CallToolResult) -> list[ContentToolCallContent]:
-    """Convert the result of a tool. The content blocks of ACP are those of MCP."""
+    """Convert the result of an MCP tool to ACP. Both protocols have the same content blocks."""
     blocks = [block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content]
     return [ContentToolCallContent.model_validate({"type": "content", "content": block}) for block in blocks]

@@ -22,7 +22,7 @@ COMMAND = "make check"
 
 @slash_command("subagents", "Two subagents at once: one asks for permission and can be stopped")
 async def subagents(turn: Turn) -> None:
-    """Start two subagents and wait for the first one. The second works on after the end of the turn."""
+    """Start two subagents and wait for the first one. The second one continues after the end of the turn."""
     if turn.wire.initialize_params.get("clientCapabilities", {}).get("subagents") is None:
         await turn.say("Your client does not advertise `subagents`, so I cannot show it any.")
         return
@@ -47,7 +47,7 @@ class Subagent:
         self._capabilities: dict[str, Any] = {"cancel": {}} if can_cancel else {}
 
     async def start(self, task: str) -> None:
-        """Announce the subagent, and tell it what to do."""
+        """Announce the subagent to the client, and send the subagent its task."""
         await self._send(
             self.turn.session_id,
             "subagent_update",
@@ -67,7 +67,7 @@ class Subagent:
         )
 
     async def finish(self, answer: str) -> None:
-        """Send the answer to the agent; then the subagent is idle."""
+        """Send the subagent's answer to the main agent, and set the subagent's state to idle."""
         await self.send("agent_message_chunk", content={"type": "text", "text": answer})
         await self._send_message(answer, self.session_id, self.turn.session_id)
         await self.set_state("idle", stopReason="end_turn")
@@ -94,7 +94,7 @@ class Subagent:
 
 
 async def read_project(reader: Subagent) -> None:
-    """Read the files of `FILES` in turn, as a subagent that never asks."""
+    """Pretend to read the files in `FILES` one by one, without asking for permission."""
     for name in FILES:
         call = {"toolCallId": f"read {name}", "title": f"Read {name}", "kind": "read"}
         await reader.send("tool_call", status="in_progress", **call)
@@ -104,7 +104,7 @@ async def read_project(reader: Subagent) -> None:
 
 
 async def run_checks(tester: Subagent) -> None:
-    """Run a command, if the user allows it, until it is done or the client cancels it."""
+    """Pretend to run `COMMAND` if the user allows it. The client can cancel the subagent meanwhile."""
     call = {"toolCallId": "checks", "title": COMMAND, "kind": "execute", "rawInput": {"command": COMMAND}}
     await tester.send("tool_call", status="pending", **call)
     try:
