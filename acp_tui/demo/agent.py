@@ -128,7 +128,9 @@ class DemoAgent:
             raise RequestError.invalid_params({"details": f'"{method_id}" is not a method for authenticate'})
         page = "https://example.com/acp-tui-demo/device"
         print(
-            f"Open {page} and enter the code DEMO-1234. It is only an example.", file=sys.stderr, flush=True
+            f"Open {page} and enter the code DEMO-1234. The page is only an example.",
+            file=sys.stderr,
+            flush=True,
         )
         await asyncio.sleep(SIGN_IN_STEPS * self._settings.delay)
         self._sign_in.record()
@@ -364,7 +366,10 @@ class DemoAgent:
             self._store.save(session.stored)
 
     async def cancel(self, session_id: str, **_meta: Any) -> None:
-        """Cancel a subagent, or the running turn of a session, whose prompt is then answered with `cancelled`."""
+        """Cancel a subagent or the running turn of a session.
+
+        The turn's prompt is answered with `cancelled`.
+        """
         for open_session in self._sessions.values():
             open_session.cancel_subagent(session_id)
         session = self._sessions.get(session_id)

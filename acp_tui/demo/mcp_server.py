@@ -79,7 +79,7 @@ def brew_tea(order: Annotated[ElicitationResult[Order], Resolve(_ask_for_order)]
 
 @server.prompt(title="Write a haiku")
 def haiku(topic: str, language: str = "English") -> str:
-    """Ask for a haiku."""
+    """Ask the agent for a haiku about a topic."""
     return f"Write a haiku about {topic} in {language}."
 
 

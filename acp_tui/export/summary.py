@@ -52,7 +52,7 @@ def _prompts(prompts: list[UserMessage]) -> Iterator[str]:
     while omitted and (room := room - len(texts[omitted - 1])) >= 0:
         omitted -= 1
     if omitted:
-        yield f"({omitted:,} earlier ones are omitted)"
+        yield f"({omitted:,} earlier requests are omitted)"
     yield from (f"{number}. {text}" for number, text in enumerate(texts[omitted:], omitted + 1))
 
 

@@ -35,7 +35,7 @@ def test_a_summary_of_a_long_session_keeps_the_latest() -> None:
     summary = summary_prompt(talk.session)
     assert "prompt 40 " in summary
     assert "prompt 1 " not in summary
-    assert "(28 earlier ones are omitted)" in summary
+    assert "(28 earlier requests are omitted)" in summary
     assert summary.count("- answer") == MAX_ANSWERS
     assert len(summary) < 2 * MAX_PROMPTS_CHARACTERS + 3_000
 

@@ -26,7 +26,7 @@ async def show_help(turn: Turn) -> None:
     if attached:
         count = "1 attachment" if len(attached) == 1 else f"{len(attached)} attachments"
         paragraphs.append(f"Your prompt came with {count}; `/echo` shows what I received.")
-    paragraphs.append("Type `tour` for a demonstration of 15 seconds, or choose a command:")
+    paragraphs.append("Type `tour` for a 15-second demonstration, or choose a command:")
     commands = [
         f"- `/{command.name}{' ' + command.hint if command.hint else ''}`: {command.description}"
         for command in COMMANDS.values()

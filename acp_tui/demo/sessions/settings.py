@@ -27,7 +27,7 @@ MODES = {
 }
 PACES = {
     "relaxed": ("Relaxed", "Slow enough to watch", 0.03),
-    "quick": ("Quick", "Three times as fast", 0.01),
+    "quick": ("Quick", "Three times as fast as relaxed", 0.01),
     "instant": ("Instant", "No pauses", 0.0),
 }
 
@@ -90,7 +90,7 @@ class Settings:
                 type="select",
                 id="model",
                 name="Model",
-                description="An invented model: the demo has none, so only the usage numbers change",
+                description="A made-up model: the demo uses no model, so only the usage numbers change",
                 category="model",
                 current_value=self.model,
                 options=[

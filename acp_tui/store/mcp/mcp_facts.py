@@ -101,7 +101,10 @@ class ServerFacts:
     updated_at: float = 0.0
 
     def tool_changes(self, digests: dict[str, str]) -> ToolChanges:
-        """Return how tools differ from those that the user agreed to; no differences if the user agreed to none."""
+        """Return how tools differ from those that the user agreed to.
+
+        Without agreed tools, nothing differs.
+        """
         if self.agreed is None:
             return ToolChanges()
         agreed = self.agreed.digests

@@ -13,7 +13,7 @@ SIGN_IN_COMMAND = "signin"
 """The command whose prompt the agent refuses until the user has signed in."""
 
 
-@slash_command(SIGN_IN_COMMAND, "Refused until you have signed in; your client then sends it again")
+@slash_command(SIGN_IN_COMMAND, "A prompt that is refused until you sign in; then your client sends it again")
 async def sign_in(turn: Turn) -> None:
     """Say that the user is signed in: otherwise the prompt would have been refused."""
     await turn.say("You are signed in, though I have no accounts. `/logout` signs you out.")

@@ -32,7 +32,7 @@ NOTICES = {
 }
 
 
-@slash_command("notice", "A notice of each severity, or of one", "[info|warning|error]")
+@slash_command("notice", "Send a notice of each severity, or of the one you name", "[info|warning|error]")
 async def notice(turn: Turn) -> None:
     """Send a notice of the severity that the argument names; without an argument, one of each severity."""
     if not _advertises(turn, "notices"):
@@ -55,7 +55,7 @@ async def notice(turn: Turn) -> None:
 async def compact(turn: Turn) -> None:
     """Send a compaction with a streamed summary, then the new usage."""
     if not _advertises(turn, "compaction"):
-        await turn.say("Your client does not advertise `session.compaction`, so I cannot send it.")
+        await turn.say("Your client does not advertise `session.compaction`, so I cannot send a compaction.")
         return
     before, after = turn.stored.used, turn.stored.used // 10
     update: dict[str, Any] = {"compactionId": str(uuid.uuid4())}

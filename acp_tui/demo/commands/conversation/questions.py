@@ -98,7 +98,7 @@ async def _report(turn: Turn, title: str, option: PermissionOption) -> None:
     await turn.say(f'{title}: you chose "{option.name}" (`{option.option_id}`, {option.kind}).\n')
 
 
-@slash_command("withdraw", "A permission request that is withdrawn after some seconds", "[seconds]")
+@slash_command("withdraw", "A permission request that is withdrawn after a few seconds", "[seconds]")
 async def withdraw(turn: Turn) -> None:
     """Ask for permission, then cancel that request with `$/cancel_request`.
 
@@ -192,6 +192,6 @@ async def _ask_to_visit_page(turn: Turn) -> None:
     if isinstance(answer, AcceptElicitationResponse):
         await turn.pause(30)
         await turn.client.complete_elicitation(elicitation_id)
-        await turn.say("I reported that you are done with the page. I cannot check it: it is an example.")
+        await turn.say("I reported the page as done. I cannot check that: the page is only an example.")
     else:
         await turn.say(f"The page was not visited: `{answer.action}`.")

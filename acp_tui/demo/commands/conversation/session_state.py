@@ -59,7 +59,7 @@ async def forget(turn: Turn) -> None:
     )
 
 
-@slash_command("usage", "Fill the context window and raise the cost; all made up", "[percent]")
+@slash_command("usage", "Fill the context window and raise the cost (made-up numbers)", "[percent]")
 async def usage(turn: Turn) -> None:
     """Raise the usage in ten steps to a percentage of the context window."""
     percent = parse_number(turn.argument, 90, maximum=100)

@@ -81,7 +81,9 @@ async def stop(turn: Turn) -> StopReason:
 
 
 @slash_command(
-    "slow", "A turn that takes some seconds, to cancel it or to send something into it", "[seconds]"
+    "slow",
+    "A turn that takes a few seconds, so that you can cancel it or send a message into it",
+    "[seconds]",
 )
 async def slow(turn: Turn) -> None:
     """Send one chunk per second."""

@@ -72,7 +72,7 @@ async def resource(turn: Turn) -> None:
             "README.md",
             (turn.cwd / "README.md").as_uri(),
             title="The README",
-            description="A link; the client may open it",
+            description="A link that the client can open",
             mime_type="text/markdown",
         ),
         "embedded": resource_block(text),
@@ -91,7 +91,7 @@ async def annotated(turn: Turn) -> None:
     """Send text for the user, for the agent and for both, with different priorities."""
     for text, audience, priority in (
         ("This is for you.", ["user"], 1.0),
-        ("This is for the agent only, so a client may fold it.", ["assistant"], 0.2),
+        ("This is for the agent only, so a client can fold it.", ["assistant"], 0.2),
         ("This is for you and the agent, and not important.", ["user", "assistant"], 0.0),
     ):
         await turn.send_content(

@@ -65,7 +65,7 @@ async def stray(turn: Turn) -> None:
         "content": {"type": "text", "text": "This message is for an unknown session."},
     }
     await turn.send_notification("session/update", {"sessionId": "no-such-session", "update": chunk})
-    await turn.say("I sent an update for a tool call and one for a session that do not exist.")
+    await turn.say("I sent two updates: for a tool call and for a session that do not exist.")
 
 
 @slash_command("noise", "Write lines to stdout that are not protocol messages")

@@ -25,7 +25,7 @@ USAGE = "Call a tool with its name and a JSON object: `/mcp call TOOL {…}`."
 
 
 @slash_command(
-    "mcp", "The MCP servers that the client sent, and their tools; or call one", "[call TOOL JSON]"
+    "mcp", "List the MCP servers that the client sent, with their tools, or call a tool", "[call TOOL JSON]"
 )
 async def mcp(turn: Turn) -> None:
     """Connect to the MCP servers and list or call their tools.

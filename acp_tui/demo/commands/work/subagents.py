@@ -24,7 +24,7 @@ COMMAND = "make check"
 async def subagents(turn: Turn) -> None:
     """Start two subagents and wait for the first one. The second one continues after the end of the turn."""
     if turn.wire.initialize_params.get("clientCapabilities", {}).get("subagents") is None:
-        await turn.say("Your client does not advertise `subagents`, so I cannot show it any.")
+        await turn.say("Your client does not advertise `subagents`, so I cannot show any subagents.")
         return
     await turn.say("I start two subagents: one reads the project, the other one runs the checks.")
     reader = Subagent(turn, "Read the project", "explorer", can_cancel=False)
@@ -33,7 +33,7 @@ async def subagents(turn: Turn) -> None:
     await tester.start("Run all checks and report what fails.")
     turn.session.run_subagent(tester.session_id, run_checks(tester))
     await turn.session.run_subagent(reader.session_id, read_project(reader))
-    await turn.say("The first subagent is done. The second one works on in the background.")
+    await turn.say("The first subagent is done. The second one continues in the background.")
 
 
 class Subagent:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 
-@slash_command("read", "Read a file; without a path, the one that the tour reads", "[path] [line] [limit]")
+@slash_command("read", "Read the file at a path, or the file that the tour reads", "[path] [line] [limit]")
 async def read(turn: Turn) -> None:
     """Read a file, through the client if it offers that.
 
@@ -69,7 +69,7 @@ async def diff(turn: Turn) -> None:
     await turn.say("These files do not exist, and nothing was written.")
 
 
-@slash_command("terminal", "A command with coloured output, or one of your own", "[command line]")
+@slash_command("terminal", "A command with coloured output, or your own command", "[command line]")
 async def terminal(turn: Turn) -> None:
     """Run the argument in a shell; without an argument, run the demo's own command."""
     argv = (
