@@ -1,1 +1,1 @@
-"""Settings and where each value comes from; directories; MCP servers; which files are sensitive."""
+"""Settings and the origin of each value, acp-tui's directories, MCP servers, and sensitive files."""

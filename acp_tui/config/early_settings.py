@@ -1,4 +1,6 @@
-"""The settings that the first frame needs, read without validation. `settings` validates them later."""
+"""The settings needed to draw the first frame, read without validation.
+
+The module `settings` later reads and validates all settings."""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ AUTO_THEME = "auto"
 
 @dataclass(frozen=True, slots=True)
 class EarlySettings:
-    """Unvalidated settings of a folder. Invalid values are ignored here and reported by `settings`."""
+    """Settings of a folder. Only types are checked: a value of the wrong type counts as missing."""
 
     cwd: Path
     agent: str | None = None
@@ -33,7 +35,10 @@ class EarlySettings:
 
 
 def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:
-    """Read the settings. The environment overrides the project's file, which overrides the user's file."""
+    """Read the early settings of a folder.
+
+    The environment overrides the project's file, which overrides the user's file.
+    """
     environ = os.environ if environ is None else environ
     project, config = _data(project_file(cwd)), _data(config_file())
 

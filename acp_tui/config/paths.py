@@ -1,4 +1,4 @@
-"""The directories of acp-tui, and how to create private files in them: directories 0700, files 0600."""
+"""The directories of acp-tui. Creates directories (0700) and files (0600) that only the user can read."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def paths() -> Paths:
 
 
 def config_file() -> Path:
-    """Return the path of the user's settings, which may not exist."""
+    """Return the path of the user's settings file. The file may not exist."""
     return paths().config / "config.toml"
 
 
 def mcp_file() -> Path:
-    """Return the path of the MCP servers that acp-tui writes itself, which may not exist."""
+    """Return the path of `mcp.toml`, the MCP settings that acp-tui itself writes. The file may not exist."""
     return paths().config / "mcp.toml"
 
 
 def project_file(cwd: Path) -> Path:
-    """Return the path of a project's settings, which may not exist."""
+    """Return the path of a project's settings file. The file may not exist."""
     return cwd / ".acp-tui.toml"
 
 

@@ -1,7 +1,7 @@
-"""Detects sensitive files: files with secrets, and files that programs execute or are configured by.
+"""Detects sensitive files: files with secrets, and files that programs execute or read their settings from.
 
-Only paths are examined, not the files, so that this works for paths in tool calls, too. Links are not
-resolved: callers must check both the link and its target.
+Only paths are examined, not the files themselves, so the files need not exist. Links are not resolved:
+callers must check both the link and its target.
 """
 
 from __future__ import annotations

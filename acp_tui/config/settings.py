@@ -67,7 +67,7 @@ class OwnServer:
     chosen: dict[str, bool] = field(default_factory=dict)  # by agent: what the user chose for this run
 
     def is_for(self, agent: str) -> bool:
-        """Return True if this agent gets the server."""
+        """Return True if the agent gets acp-tui's own MCP server."""
         configured = self.enabled and (not self.agents or agent in self.agents)
         return self.chosen.get(agent, configured)
 
@@ -87,7 +87,7 @@ class Origin:
     variable: str | None = None
 
     def __str__(self) -> str:
-        """Return the file and its line if there is a file, else the layer and its environment variable."""
+        """Return `FILE:LINE`; for a value that is not from a file, the layer and any environment variable."""
         if self.file is not None:
             return str(self.file) if self.line is None else f"{self.file}:{self.line}"
         return f"{self.layer} {self.variable}" if self.variable else self.layer
@@ -295,7 +295,7 @@ def _set(
 
 
 def _directories(source: toml_document.TomlDocument, path: tuple[str, ...], names: list[str]) -> list[Path]:
-    """Return those directories that exist, as absolute paths, and report the others."""
+    """Return the directories in `names` that exist, as absolute paths, and report the others as problems."""
     found = []
     for position, name in enumerate(names):
         directory = validators.resolve_path(source.file.parent, name)
@@ -336,7 +336,7 @@ def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
 
 
 def _similar_variable(name: str, variables: Iterable[str]) -> str | None:
-    """Return the known variable most similar to `name`, if any; None for a name without our prefix."""
+    """Return the known variable most similar to `name`, if any; None for a name without `PREFIX`."""
     if not name.startswith(PREFIX) or name == f"{PREFIX}HOME":
         return None
     meant = closest_match(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in variables])

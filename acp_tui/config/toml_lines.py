@@ -110,7 +110,7 @@ class _Scanner:
                 position += 1
 
     def _key(self) -> list[str]:
-        """Scan a dotted key and return its parts. `tomllib` reads quotes and escapes in it."""
+        """Scan a dotted key and return its parts. Quotes and escapes are decoded with `tomllib`."""
         match = _KEY.match(self.text, self.at)
         assert match is not None, "the text is valid TOML"
         self.at = match.end()

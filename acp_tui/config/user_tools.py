@@ -58,7 +58,7 @@ _VALIDATORS: dict[str, Callable[[Any], Any]] = {
 
 
 def from_document(config: TomlDocument) -> dict[str, UserTool]:
-    """Return the tools by name. Those that cannot be used are left out and reported."""
+    """Return the tools by name. Tools that cannot be used are left out and reported."""
     entries = config.data.get("tools")
     if not isinstance(entries, dict):
         config.report(("tools",), str(validators.invalid_value("tables, [tools.NAME]", entries)))

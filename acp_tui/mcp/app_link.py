@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AppLink:
-    """A connection to one conversation. `controller.mcp.app_socket` lists the methods."""
+    """A connection to one conversation of the app. `controller.mcp.app_socket` lists the methods to call."""
 
     def __init__(self, stream: SocketStream, session_key: str) -> None:
         self._stream = stream

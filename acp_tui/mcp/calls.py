@@ -62,7 +62,7 @@ async def call_tool(
     *,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> CallResult:
-    """Call a tool and return its result. Raises `ServerFailure`, but not for an error of the tool itself."""
+    """Call a tool and return its result, which may be the tool's own error. Raises `ServerFailure`."""
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         assert on_progress is not None

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 ConnectMode = Literal["legacy", "auto"]
 SLOW_SECONDS = 5.0
-"""If connecting to an http server in `auto` mode takes longer, the server ignores `server/discover`."""
+"""An http server that takes longer than this to connect in `auto` mode probably ignores `server/discover`."""
 
 
 def connect_modes(server: ResolvedServer) -> list[ConnectMode]:
-    """Return the SDK's connect modes to try with this server, the first one first."""
+    """Return the SDK's connect modes for this server, in the order in which to try them."""
     remembered = McpFacts(paths().state).read(server.name, server.digest).mode
     if server.transport == "http":
         return ["legacy", "auto"] if remembered == "legacy" else ["auto"]

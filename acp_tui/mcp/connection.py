@@ -231,7 +231,7 @@ class McpConnection:
         raise failure or diagnosis.explain(self.server, error, process=self._process, http=self._http)
 
     async def _first_of(self, waits: set[asyncio.Task[Any]], timeout: float | None) -> set[asyncio.Task[Any]]:
-        """Return the finished tasks as soon as there is one; none after the timeout.
+        """Wait until one of the tasks has finished, and return the finished tasks; no task after the timeout.
 
         The time that the user takes to sign in does not count.
         """
@@ -250,8 +250,8 @@ class McpConnection:
     def should_repeat_discover(self, mode: ConnectMode, failure: ServerFailure | None) -> bool:
         """Return whether `server/discover` may have timed out only because the user was signing in.
 
-        The SDK waits ten seconds for its answer and then falls back to `initialize`. After the sign-in, the
-        server answers `server/discover`.
+        The SDK waits ten seconds for the server's answer and then falls back to `initialize`. After the
+        sign-in, the server answers `server/discover`.
         """
         if mode != "auto" or self._http is None or not self._http.was_refused:
             return False
@@ -260,7 +260,7 @@ class McpConnection:
         return failure.cause in (FailureCause.HANDSHAKE, FailureCause.HTTP_STATUS)
 
     async def close(self) -> BaseException | None:
-        """Close the connection. Return the error that has ended it before, or while it was closed, if any.
+        """Close the connection. Return the error that ended it earlier or now; None if there was no error.
 
         Also ends the server's process.
         """
@@ -305,7 +305,7 @@ class McpConnection:
             self._handlers.on_list_changed(kind)
 
     async def _follow_lists(self, client: Client, stack: AsyncExitStack) -> None:
-        """Ask a server of revision 2026-07-28 to report changes. `_handle_message` receives the reports."""
+        """Ask a server of revision 2026-07-28 to report changed lists. Reports go to `_handle_message`."""
         offered = client.server_capabilities
         tools = bool(offered.tools and offered.tools.list_changed)
         prompts = bool(offered.prompts and offered.prompts.list_changed)

@@ -57,7 +57,7 @@ def explain(
     process: StdioProcess | None = None,
     http: HttpEvidence | None = None,
 ) -> ServerFailure:
-    """Return the failure behind an error.
+    """Return a `ServerFailure` that explains an error.
 
     Args:
         server: The server that failed.
@@ -126,9 +126,9 @@ def waiting_sentence(server: ResolvedServer, seconds: float | None, process: Std
     name = visible_line(server.name)
     program = _program(server)
     if program in DOWNLOADERS:
-        what = f"{name} does not answer yet: {program} may be downloading it; waiting{limit}"
+        what = f"{name} has not answered yet: {program} may be downloading it; waiting{limit}"
     else:
-        what = f"{name} does not answer yet; waiting{limit}"
+        what = f"{name} has not answered yet; waiting{limit}"
     return mask_secrets(f"{what}{_last_line(process)}.", secret_values(server))
 
 
@@ -173,10 +173,10 @@ def _exit_clause(process: StdioProcess, stderr: list[str], *, connecting: bool) 
     when = " before it answered" if connecting else ""
     if stderr:
         last = " / ".join(_shorten(line) for line in stderr[-STDERR_LINES:])
-        return f"{how}{when}; correct what it reported last on stderr: {last}"
+        return f"{how}{when}; fix what it last reported on stderr: {last}"
     if process.noise_count:
         quote = _quote(process.noise[-1])
-        return f"{how}{when}; on stdout it wrote {quote} instead of messages. Check its arguments"
+        return f"{how}{when}; on stdout it wrote {quote} instead of MCP messages. Check its arguments"
     return f"{how}{when} and wrote nothing to stderr; check its command and arguments"
 
 
@@ -196,7 +196,7 @@ def _noise_clause(process: StdioProcess) -> str:
 
 
 def _may_be_http(leaves: list[BaseException]) -> bool:
-    """Return whether an HTTP status may explain the errors: none of them is a failure of the network."""
+    """Return whether an HTTP status may explain the errors; False if one of them is a network failure."""
     return all(
         isinstance(leaf, httpx2.HTTPStatusError | MCPError | TimeoutError)
         or not isinstance(leaf, httpx2.HTTPError)
@@ -249,7 +249,7 @@ def _leaves(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _other_host(server: ResolvedServer, leaves: list[BaseException]) -> str | None:
-    """Return the host of an authorization server if the network failed there, otherwise None."""
+    """Return the host of the authorization server if that host could not be reached, otherwise None."""
     for leaf in leaves:
         if isinstance(leaf, httpx2.RequestError) and leaf._request is not None:  # `request` raises
             url = leaf.request.url
@@ -288,7 +288,7 @@ def _of_errors(leaves: list[BaseException], *, connecting: bool) -> tuple[Failur
         return FailureCause.HANDSHAKE, f"did not complete the MCP handshake: {reason}; {HANDSHAKE_ADVICE}"
     if leaves:
         return FailureCause.INVALID_ANSWER, f"sent an answer that cannot be used: {_quote(str(leaves[0]))}"
-    return FailureCause.CLOSED, "closed the connection; test it, then try again"
+    return FailureCause.CLOSED, "closed the connection; test the server, then try again"
 
 
 def _of_network(error: BaseException) -> tuple[FailureCause, str]:
@@ -331,7 +331,8 @@ def _of_network(error: BaseException) -> tuple[FailureCause, str]:
         )
     return (
         FailureCause.CLOSED,
-        f"broke the connection: {_quote(str(error) or type(error).__name__)}; test it, then try again",
+        f"broke the connection: {_quote(str(error) or type(error).__name__)}; "
+        "test the server, then try again",
     )
 
 
@@ -343,7 +344,7 @@ def _of_answer(error: MCPError, *, connecting: bool) -> tuple[FailureCause, str]
                 FailureCause.HANDSHAKE,
                 "closed the connection during the MCP handshake; check its command or `url`",
             )
-        return FailureCause.CLOSED, "closed the connection; test it, then try again"
+        return FailureCause.CLOSED, "closed the connection; test the server, then try again"
     if code == REQUEST_TIMEOUT:
         return FailureCause.TIMEOUT, f"did not answer in time: {_quote(message)}"
     if message == "Sampling not supported":

@@ -10,7 +10,7 @@ from enum import StrEnum
 from acp_tui.errors import UserError
 
 CONNECT_TIMEOUT_SECONDS = 30.0
-"""The time that connecting to a server may take, unless the caller names another one."""
+"""The time that connecting to a server may take, unless the caller passes another timeout."""
 
 
 class FailureCause(StrEnum):

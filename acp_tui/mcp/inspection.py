@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.connection import McpConnection
 
 MAX_ITEMS = 2000
-"""The maximum number of items read from a list: all are shown, and the digests of all tools saved."""
+"""The maximum number of items read from a list. All of them are shown, and the digests of tools saved."""
 MAX_PAGES = 50
 """The maximum number of pages that are read of one list. A server with more is broken or hostile."""
 MAX_TEXT = 20_000
@@ -179,13 +179,13 @@ async def inspect(
 
 
 async def describe(connection: McpConnection, inspection: Inspection) -> None:
-    """Add what a connected server offers to an inspection. Raises `ServerFailure`."""
+    """Fill `inspection` with what a connected server offers. Raises `ServerFailure`."""
     try:
         await _describe(connection, inspection)
     finally:
         inspection.noise = list(connection.noise)
         if (more := connection.noise_count - len(inspection.noise)) > 0:
-            inspection.notes.append(f"It wrote {more:,} more lines to stdout that are not messages.")
+            inspection.notes.append(f"It wrote {more:,} more lines to stdout that are not MCP messages.")
 
 
 async def _describe(connection: McpConnection, inspection: Inspection) -> None:
@@ -300,7 +300,7 @@ def tool_digest(tool: dict[str, Any]) -> str:
 
 
 def combined_digest(digests: Collection[str]) -> str:
-    """Return a digest for a tool that is listed several times. None of its definitions has this digest."""
+    """Return one digest for a tool with several definitions, unequal to the digest of each definition."""
     one, *others = sorted(digests)
     return hashlib.sha256(" ".join([one, *others]).encode()).hexdigest() if others else one
 

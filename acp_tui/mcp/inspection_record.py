@@ -1,4 +1,4 @@
-"""Saved test results, and comparison of a server's tools with those that the user agreed to."""
+"""Saved results of testing servers, and comparison of a server's tools with those the user agreed to."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False
 def agree_to_tools(digest: str, inspection: Inspection, only: str | None = None) -> None:
     """Save that the user agrees to the inspected tools. Raises `OSError`.
 
-    If `only` is given, the user agrees to the tool of that name.
+    If `only` is given, the user agrees only to the tool of that name.
     """
     state, name = paths().state, inspection.name
     facts, offers = McpFacts(state), McpOffers(state)

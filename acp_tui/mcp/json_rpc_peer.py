@@ -60,13 +60,13 @@ class ByteStream(Protocol):
     """A connection to another process."""
 
     async def read(self) -> bytes:
-        """Return the next block; empty at the end."""
+        """Return the next block of data; empty once the other side has closed the connection."""
 
     def write(self, data: bytes) -> None:
         """Write without waiting."""
 
     async def drain(self) -> None:
-        """Wait while the connection is full."""
+        """Wait until the connection can take more data."""
 
 
 class JsonRpcPeer:
@@ -238,7 +238,7 @@ class SocketStream:
         self._writer = writer
 
     async def read(self) -> bytes:
-        """Return the next block; empty at the end."""
+        """Return the next block of data; empty once the other side has closed the connection."""
         return await self._reader.read(1 << 18)
 
     def write(self, data: bytes) -> None:
@@ -246,7 +246,7 @@ class SocketStream:
         self._writer.write(data)
 
     async def drain(self) -> None:
-        """Wait while the connection is full."""
+        """Wait until the connection can take more data."""
         await self._writer.drain()
 
     async def close(self) -> None:

@@ -28,7 +28,7 @@ class LogBudget:
     def pass_lines(self, text: str) -> list[str]:
         """Return those lines of a text that may be logged. Empty lines are left out.
 
-        The first line after a gap says how many are missing.
+        If lines were dropped before, the first returned line says how many.
         """
         now = self._clock()
         self._left = min(BURST_LINES, self._left + (now - self._at) * LINES_PER_SECOND)

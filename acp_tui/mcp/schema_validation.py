@@ -105,7 +105,7 @@ _PROBLEMS = {
     "exclusiveMinimum": "must be more than {0}",
     "exclusiveMaximum": "must be less than {0}",
     "multipleOf": "must be a multiple of {0}",
-    "uniqueItems": "has an item twice",
+    "uniqueItems": "contains an item twice",
 }
 """Descriptions of a fault by the schema's keyword. `{0}` is the keyword's value."""
 
@@ -121,7 +121,7 @@ def _problem(error: Any) -> str:
     if error.validator in ("additionalProperties", "unevaluatedProperties"):
         known = error.schema.get("properties", {})
         return f"must not have {_names(name for name in error.instance if name not in known)}"
-    sentence = _PROBLEMS.get(error.validator, f"does not match {error.validator} of its schema")
+    sentence = _PROBLEMS.get(error.validator, f"does not match `{error.validator}` in its schema")
     if isinstance(wanted, str) and error.validator != "const":  # a pattern or the name of a format
         return sentence.format(visible_line(wanted[:MAX_QUOTED]))
     return sentence.format(visible_excerpt(wanted, MAX_QUOTED))

@@ -17,8 +17,8 @@ MIN_SECRET_CHARACTERS = 6
 def secret_values(server: ResolvedServer) -> tuple[str, ...]:
     """Return the secret values in a definition.
 
-    These are the values whose variable or header has the name of a secret, and the values of acp-tui's own
-    secret environment variables, wherever they occur in the definition.
+    These are the values of variables and headers whose names suggest a secret. The values of secret variables
+    in acp-tui's own environment are also returned, wherever they occur in the definition.
     """
     named = {**server.env, **server.headers}
     found = {value for name, value in named.items() if is_secret_name(name)}

@@ -26,7 +26,7 @@ class ServerRecorder:
     """A writer of records to the log of one server. Secrets are masked."""
 
     def __init__(self, server: ResolvedServer, source: str) -> None:
-        """Create a recorder. `source` names the user of the connection, such as "test"."""
+        """Create a recorder. `source` says what the connection is for, such as "test"."""
         self._log = McpLog(paths().state, server.name)
         self._source = source
         self._secrets = secret_values(server)

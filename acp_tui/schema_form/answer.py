@@ -24,7 +24,7 @@ class SchemaFault:
     path: tuple[str | int, ...]
     """The path to the part: keys of objects and indexes of arrays, the outermost first."""
     problem: str
-    """What is wrong with it, such as "must be a number"."""
+    """What is wrong with the part, such as "must be a number"."""
 
     @property
     def sentence(self) -> str:

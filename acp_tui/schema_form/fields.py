@@ -34,7 +34,7 @@ class FieldChoice:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits for the value of a field. For a list, those for texts and numbers apply to each item."""
+    """The limits for the value of a field. For a list, limits for texts and numbers apply to each item."""
 
     min_length: int = 0
     max_length: int | None = None
@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A property of the object that the form makes. Texts come from the schema: not safe to display."""
+    """A property of the object that the form produces. Texts come from the schema: not safe to display."""
 
     name: str
     kind: FieldKind
@@ -84,4 +84,4 @@ class Form:
 
 
 class NotAForm(Exception):  # noqa: N818  # not a fault: such a value is edited as JSON
-    """The schema does not describe a form. The text says why, as the rest of "edited as JSON because …"."""
+    """The schema does not describe a form. The message says why; it completes "edited as JSON because …"."""

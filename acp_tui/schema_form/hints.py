@@ -28,7 +28,7 @@ MAX_SEARCHED = 2_000
 
 
 def expectation(field: Field) -> str:
-    """Return what a field expects: "whole number, 1 to 10". Empty if it is any text or one of its choices."""
+    """Return what a field expects, such as "whole number, 1 to 10"; "" for any text and for a choice."""
     limits = field.limits
     words = _ITEMS[field.item_kind] if field.kind == "list" else _KINDS.get(field.kind, "")
     if field.kind == "text" or (field.kind == "list" and field.item_kind == "text"):
@@ -67,7 +67,7 @@ def _range(limits: Limits) -> str:
 def asks_for_secret(field: Field) -> bool:
     """Return True if a field seems to ask for a password, a token or the like.
 
-    Names such as `maxTokens` do not: a count of tokens is no secret.
+    A name such as `maxTokens` does not count, because a number of tokens is not a secret.
     """
     if field.limits.format == "password":
         return True

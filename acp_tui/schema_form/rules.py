@@ -26,7 +26,7 @@ _MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def text_problem(text: str, limits: Limits, search: PatternSearch) -> str:
-    """Return the problem with a text."""
+    """Return why a text breaks the limits; "" if it does not."""
     length = len(text)
     if length < limits.min_length:
         return f"At least {_count(limits.min_length, 'character')}, now {length:,}."
@@ -44,7 +44,7 @@ def text_problem(text: str, limits: Limits, search: PatternSearch) -> str:
 
 
 def number_problem(number: float, limits: Limits) -> str:
-    """Return the problem with a number."""
+    """Return why a number breaks the limits; "" if it does not."""
     if limits.minimum is not None and number < limits.minimum:
         return f"Must be at least {limits.minimum}."
     if limits.maximum is not None and number > limits.maximum:
@@ -59,7 +59,7 @@ def number_problem(number: float, limits: Limits) -> str:
 
 
 def items_problem(items: Sequence[Any], limits: Limits) -> str:
-    """Return the problem with the number of items of an array, or with repeated items."""
+    """Return why an array has too few, too many or repeated items; "" if it has not."""
     count = len(items)
     if count < limits.min_items:
         return f"At least {_count(limits.min_items, 'item')}, now {count:,}."

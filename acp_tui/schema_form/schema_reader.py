@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_FIELDS = 100
 """The maximum number of fields. An object with more properties is edited as JSON."""
 MAX_CHOICES = 1000
-"""The maximum number of values to choose from. If there are more, the value is typed."""
+"""The maximum number of values to choose from. If there are more, the user types the value."""
 MAX_ANY_OF = 8
 """The maximum number of alternatives in an `anyOf` or `oneOf` that are searched for null."""
 
@@ -27,7 +27,7 @@ _UNUSUAL = {
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "not"), "combines several schemas"),
     **dict.fromkeys(
         ("if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies"),
-        "has fields that depend on others",
+        "has fields that depend on other fields",
     ),
     **dict.fromkeys(("patternProperties", "propertyNames"), "lets you choose the names of the fields"),
 }

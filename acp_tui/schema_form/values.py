@@ -1,7 +1,7 @@
-"""Converts entries of the user to JSON values, and JSON values to initial entries.
+"""Converts what the user entered to JSON values, and JSON values to initial entries.
 
-An empty field is left out. If the field is required, its value is an empty list or null if the schema allows
-it; otherwise the empty field is a problem.
+An empty optional field is left out. An empty required field has an empty list or null as its value if the
+schema allows that, and is a problem otherwise.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class NotEnterable(Exception):  # noqa: N818  # such values are edited as JSON
 
 @dataclass(slots=True)
 class FormValues:
-    """The object that the fields make, and the problems by the name of the field."""
+    """The object that the fields produce, and the problems by the name of the field."""
 
     content: dict[str, Any] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
 
 
 def read_values(form: Form, entries: Mapping[str, Entry], search: PatternSearch) -> FormValues:
-    """Return the object that matches what the user entered."""
+    """Convert the user's entries to an object. Fields with a problem are left out of the object."""
     values = FormValues()
     for one in form.fields:
         try:
@@ -166,7 +166,7 @@ def entries_for(form: Form, content: Mapping[str, Any]) -> dict[str, Entry]:
     """Return the entries that show an object.
 
     Raises:
-        NotEnterable: if the fields cannot show all of it.
+        NotEnterable: if the fields cannot show the whole object.
     """
     names = {one.name for one in form.fields}
     if unknown := next((name for name in content if name not in names), None):

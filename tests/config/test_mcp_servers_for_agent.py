@@ -182,7 +182,7 @@ def test_other_servers_are_sent_if_one_cannot_be_sent(tmp_path: Path) -> None:
     ("fields", "expected"),
     [
         ({}, None),
-        ({"connection": "bridge"}, "its settings say so"),
+        ({"connection": "bridge"}, 'its connection is set to "bridge"'),
         ({"cwd": "/tmp"}, "its settings need it"),
         ({"timeout": 5.0}, "its settings need it"),
         ({"exclude_tools": ["x"]}, "its settings need it"),

@@ -197,7 +197,7 @@ async def test_the_status_says_what_goes_through_the_bridge(converse: Converse, 
     conversation = await chat.open()
     [status] = conversation.mcp_servers
     assert (status.name, status.transport, status.reason_not_sent) == ("script", "stdio", None)
-    assert status.bridge_reason == "its settings say so"
+    assert status.bridge_reason == 'its connection is set to "bridge"'
 
 
 async def test_a_server_asks_the_user_with_a_form(converse: Converse, tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ async def test_a_server_that_is_slow_to_start_is_announced(
     server = stdio_server("--start-when", str(file))
     async with connect(server, handlers=ServerHandlers(on_waiting=start)):
         pass
-    assert sentences == ["script does not answer yet; waiting for up to 30 s."]
+    assert sentences == ["script has not answered yet; waiting for up to 30 s."]
 
 
 async def test_cancelling_while_connecting_ends_the_process(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The decision which MCP servers an agent gets, with the reason for each server that it does not get."""
+"""Selects the MCP servers that an agent gets, and gives the reason for each server that is left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SentServer(NamedTuple):
-    """A server that the agent gets."""
+    """An MCP server that is sent to an agent."""
 
     server: ResolvedServer
     bridge_reason: str | None = (
@@ -32,7 +32,7 @@ class SentServer(NamedTuple):
 
 
 class UnsentServer(NamedTuple):
-    """A server that the agent does not get."""
+    """An MCP server that is not sent to an agent, with the reason."""
 
     server: Server
     reason: str  # as a clause
@@ -52,7 +52,7 @@ def servers_for_agent(
     environ: Mapping[str, str] | None = None,
     is_signed_in: Callable[[str], bool] = lambda _url: False,
 ) -> tuple[list[SentServer], list[UnsentServer]]:
-    """Return the servers to send to an agent, and the others with the reasons.
+    """Return the servers to send to an agent, and the other servers, each with the reason why it is not sent.
 
     If several servers have the same name, the last one is sent.
 
@@ -96,7 +96,7 @@ def bridge_reason(
         signed_in: Whether the user has signed in at the server.
     """
     if server.connection is not None:
-        return "its settings say so" if server.connection == "bridge" else None
+        return 'its connection is set to "bridge"' if server.connection == "bridge" else None
     if connection_for(server) == "bridge":
         return "it needs your sign-in" if server.sign_in is not None else "its settings need it"
     if supported is not None and not supported[server.transport]:
@@ -147,7 +147,7 @@ def reason_off(server: Server, agent: str) -> str | None:
 def switched_state(server: Server, *, enabled: bool, agent: str | None = None) -> ServerState:
     """Return the state of a server after it has been turned on or off, for one agent or for all.
 
-    The state does not repeat what the definition says.
+    Values that would only repeat the definition are left out of the state.
     """
     state = server.state
     if agent is None:

@@ -1,4 +1,4 @@
-"""JSON with comments and trailing commas, and the lines of its keys."""
+"""Reads JSON with comments and trailing commas, and finds the line of each key."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 MAX_KEY_DEPTH = 4
 """The depth of objects down to which `key_lines` reports keys."""
 MAX_DEPTH = 50
-"""The maximum depth of nesting. The `json` module reads about 1,000 levels, but may fail to write as many."""
+"""The maximum depth of nesting. The `json` module reads about 1,000 levels, but cannot always write them."""
 
 _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],]", re.DOTALL)
 
 
 def without_comments(text: str) -> str:
-    """Return plain JSON. Comments and trailing commas become spaces, which keeps lines and columns."""
+    """Return plain JSON: comments and trailing commas become spaces, so that line and column numbers stay."""
     text = _COMMENT.sub(_blank, text)
     return _TRAILING_COMMA.sub(_blank, text)
 

@@ -21,11 +21,14 @@ PROJECT_FILES = {
     ".vscode/mcp.json": "servers",
     ".gemini/settings.json": "mcpServers",
 }
-"""The files, each with the key that contains the servers. If a name occurs twice, the first is used."""
+"""The files, each with the key that contains its servers.
+
+If two files define a server of the same name, the file that comes first here takes precedence.
+"""
 MAX_SERVERS = 20
-"""The maximum number of servers in a folder. The user is asked about each one."""
+"""The maximum number of servers that a project may define. The user is asked about each server."""
 MAX_DEFINITION_CHARACTERS = 4_000
-"""The maximum length of a definition. The user reads a definition before agreeing to the server."""
+"""The maximum length of a server's definition, which the user reads before allowing the server."""
 MAX_NAME_CHARACTERS = 100
 
 _GEMINI_VARIABLE = re.compile(r"\$(\w+)")
@@ -33,7 +36,7 @@ _GEMINI_VARIABLE = re.compile(r"\$(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class ProjectServers:
-    """The servers of a project, and the problems that prevented reading others."""
+    """The MCP servers of a project, and the problems because of which other servers could not be read."""
 
     servers: list[Server] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # sentences
@@ -68,7 +71,8 @@ def read_project_servers(cwd: Path) -> ProjectServers:
 def _checked(server: Server, cwd: Path) -> Server:
     """Return the server, marked as defined by the project.
 
-    The server gets a fault if its definition is too long, or its name too unclear, to be shown to the user.
+    The server gets a fault if its definition or its name is too long, or if its name is empty or contains
+    control or invisible characters.
     """
     if len(server.definition()) > MAX_DEFINITION_CHARACTERS:
         limit = f"{MAX_DEFINITION_CHARACTERS:,}"

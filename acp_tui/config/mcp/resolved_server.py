@@ -51,7 +51,7 @@ class ResolvedServer:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ResolvedServer:
-        """Return the server of an object that `to_json` has returned."""
+        """Create a server from an object that `to_json` returned."""
         include, cwd, sign_in = data["include_tools"], data["cwd"], data["sign_in"]
         converted = {
             "args": tuple(data["args"]),

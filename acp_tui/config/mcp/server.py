@@ -31,7 +31,7 @@ TRANSPORTS: dict[str, Transport] = {
     "streamablehttp": "http",
     "sse": "sse",
 }
-"""The transports by the names that settings files use, in lower case."""
+"""The transport that each name in settings files stands for. The names are in lower case."""
 NO_WEBSOCKET = "MCP has no WebSocket transport; use http or sse"
 
 
@@ -85,7 +85,7 @@ class Server:
         return self.project or self.file.parent
 
     def definition(self) -> str:
-        """Return the definition as JSON text, without its location and `enabled`."""
+        """Return the definition as JSON text, without its location and its key `enabled`."""
         parts = [self.name, self.transport, self.command, self.args, self.env, self.url, self.headers]
         options = {
             "cwd": self.cwd,
@@ -165,7 +165,7 @@ _JSON_CHECKS = _CHECKS | {"timeout": _milliseconds, "oauth": oauth_settings}
 
 
 def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool = False) -> Server:
-    """Return the server that an entry of a settings file defines. Errors are stored in its `faults`."""
+    """Return the server that an entry of a settings file defines. Errors go into the server's `faults`."""
     server = Server(name, file, line)
     if fold_mcp_name(name) == OWN_SERVER:  # rules for acp-tui's own tools would apply to it
         server.faults.append(("", f"the name {OWN_SERVER} is that of acp-tui's own server"))

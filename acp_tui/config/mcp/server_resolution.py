@@ -24,14 +24,14 @@ _UNSENDABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class CannotSendError(Exception):
-    """A server that cannot be sent. The message is the reason, as a clause."""
+    """A server that cannot be sent to an agent. The message is the reason, as a clause."""
 
 
 class ProgramNotFoundError(CannotSendError):
     """A server whose program does not exist or cannot be executed."""
 
     search: str | None = None
-    """The PATH on which the program was searched; None if the command is a path."""
+    """The value of PATH with which the program was not found; None if the command is a path."""
 
 
 def environment_names(server: Server) -> list[str]:
@@ -93,10 +93,9 @@ def start_failure(server: Server, error: CannotSendError) -> str:
 
 
 def connection_for(server: Server) -> Connection:
-    """Return the configured connection of a server, or the bridge if the definition needs it.
+    """Return the connection that the definition sets, else "bridge" if the server needs the bridge.
 
-    Agents do not support a working directory, a timeout or a choice of tools, and have no access to acp-tui's
-    sign-in.
+    Only the bridge supports a working directory, a timeout, a choice of tools, and acp-tui's sign-in.
     """
     if server.connection is not None:
         return server.connection
@@ -128,7 +127,7 @@ def _options(server: Server, expand: Callable[[str], str]) -> dict[str, Any]:
 
 
 def absolute_file(word: str, folder: Path) -> str:
-    """Return an argument that names a file relative to `folder` as an absolute path, any other unchanged."""
+    """Return `word` as an absolute path if it names a file relative to `folder`; otherwise unchanged."""
     if not word or word.startswith(("-", "/")):
         return word
     path = folder / word

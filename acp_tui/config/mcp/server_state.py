@@ -34,7 +34,7 @@ NO_STATE = ServerState()
 
 
 def states_in(document: TomlDocument) -> dict[str, ServerState]:
-    """Return the states in `mcp.toml` by server. Errors are added to the problems of the document."""
+    """Return the states in `mcp.toml` by server name. Errors are added to the problems of the document."""
     entries = document.data.get("mcp_state", {})
     if not isinstance(entries, dict):
         document.report(("mcp_state",), str(validators.invalid_value("tables, [mcp_state.NAME]", entries)))

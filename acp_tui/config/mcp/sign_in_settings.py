@@ -67,7 +67,10 @@ def sign_in_settings(value: Any) -> SignInSettings | None:
 
 
 def oauth_settings(value: Any) -> SignInSettings | None:
-    """Validate `oauth` in the notation of Gemini CLI and Claude Code. Discoverable settings are ignored."""
+    """Validate `oauth` in the notation of Gemini CLI and Claude Code.
+
+    Keys for values that acp-tui finds out by OAuth discovery are ignored.
+    """
     if not isinstance(value, dict):
         raise validators.invalid_value("a table", value)
     if value.get("enabled") is False:

@@ -30,7 +30,8 @@ OWN_KEYS = (
 def from_document(config: TomlDocument, *, report_unknown_keys: bool = True) -> list[Server]:
     """Return the servers in a TOML file. Errors are added to the problems of the document.
 
-    `report_unknown_keys` is False for files with imported definitions, which may have other programs' keys.
+    `report_unknown_keys` is False for files with imported definitions, which may contain keys of other
+    programs.
     """
     entries = config.data.get("mcp_servers", {})
     if not isinstance(entries, dict):
@@ -74,9 +75,10 @@ def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Serv
 
 
 def from_claude_code(raw: bytes, file: Path) -> list[tuple[Server, str]]:
-    """Return the servers in Claude Code's own file, each with the path of its project, "" for all projects.
+    """Return the servers in Claude Code's own file, each with the path of the project it is limited to.
 
-    Raises `UserError` if the content is not valid JSON.
+    The path is "" for a server that is available in all projects. Raises `UserError` if the content is not
+    valid JSON.
     """
     data, lines = _load(raw, file)
     if not isinstance(data, dict):
@@ -115,7 +117,7 @@ def _load(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
 def _from_entries(
     entries: dict[str, Any], file: Path, lines: Mapping[tuple[str, ...], int], path: tuple[str, ...]
 ) -> list[Server]:
-    """Return the servers of an object at `path` in a JSON file."""
+    """Return the servers that `entries`, the object at `path` in a JSON file, defines."""
     servers = []
     for name, entry in entries.items():
         server = parse(name, entry, file, lines.get((*path, name)), is_json=True)

@@ -1,8 +1,9 @@
-"""The bridge: a stdio MCP server for an agent, which passes messages on to the real server.
+"""The bridge: a stdio MCP server that an agent connects to in place of the real server.
 
-`acp-tui mcp bridge` runs the bridge. It asks for permission for each call of a tool, records the call, and
-applies the settings that agents do not support: a working directory, a timeout, a choice of tools, sign-in.
+`acp-tui mcp bridge` runs the bridge. It passes messages on to the real server and back, asks for permission
+for each call of a tool, records the call, and applies the settings that agents do not support: a working
+directory, a timeout, a choice of tools, sign-in.
 
-Only `sdk_upstream` imports the SDK, and it is imported only if the server needs it. A bridge to a stdio
-server therefore starts in a tenth of a second.
+Only `sdk_upstream` imports the SDK, and a bridge imports `sdk_upstream` only if its server needs the SDK. A
+bridge to a stdio server therefore starts in a tenth of a second.
 """

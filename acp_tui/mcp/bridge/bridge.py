@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 AGENT_CANCELLED = "The agent cancelled the call."
 MAX_TOOL_PAGES = 100
 _NO_HANDSHAKE = frozenset({METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, -32022})
-"""Errors with which servers of revision 2026-07-28 may answer `initialize`. -32022: unsupported version."""
+"""Codes of the errors with which servers of MCP revision 2026-07-28 may answer `initialize`.
+
+-32022 means "unsupported version".
+"""
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITY_FOR = {
@@ -86,7 +89,7 @@ class Bridge:
         self._agent = JsonRpcPeer(stream, on_request=self._on_request, on_notification=self._on_notification)
 
     async def run(self) -> None:
-        """Pass messages until the agent closes the connection; then end the server."""
+        """Pass messages on in both directions until the agent closes its connection; then end the server."""
         try:
             await self._agent.run()
         finally:
@@ -138,7 +141,7 @@ class Bridge:
         return {"roots": {}, **forms, **self._capabilities}
 
     def _with_own_capabilities(self, params: Any) -> Any:
-        """Replace the agent's capabilities with those announced to the server."""
+        """Replace the agent's capabilities in `params` with those that the bridge announces to the server."""
         return {**params, "capabilities": self._offered} if isinstance(params, dict) else params
 
     # ----------------------------------------------------------------- tools
@@ -152,7 +155,7 @@ class Bridge:
         return {**result, "tools": [tool for tool in tools if self._server.allows_tool(tool["name"])]}
 
     async def _call(self, upstream: Upstream, params: Any, request_id: RequestId) -> Any:
-        """Pass a call on if it is allowed, and record it."""
+        """Pass a tool call on to the server if the call is allowed, and record it."""
         name = params.get("name") if isinstance(params, dict) else None
         if not isinstance(name, str):
             raise RpcError(INVALID_PARAMS, "tools/call: name must be a string")
@@ -195,7 +198,7 @@ class Bridge:
     async def _digest(self, upstream: Upstream, name: str) -> str | None:
         """Return the digest of a tool; None if the server does not list the tool.
 
-        Lists the tools if the digest is not known, or no longer known because the list has changed.
+        Asks the server for its tools if the digest is unknown or outdated.
         """
         cursor = None
         try:
@@ -214,9 +217,10 @@ class Bridge:
     # ----------------------------------------------------------------- from the server
 
     async def _from_server(self, method: str, params: Any) -> Any:
-        """Pass a request of the server on to the agent if the agent supports it; otherwise answer it here.
+        """Answer a request of the server: pass it on to the agent, or answer for the agent.
 
-        Forms are always answered here if they can be: agents would only decline, or ask acp-tui in turn.
+        The bridge itself answers what the agent does not support. It also handles all forms if it can ask the
+        user, because agents would only decline, or ask acp-tui in turn.
         """
         is_question = method == "elicitation/create" and isinstance(params, dict)
         if is_question and self._guard.forms and params.get("mode", "form") == "form":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_RECORDED = 8_000_000
 """The maximum length of arguments or a result as JSON. The app refuses messages that are too long."""
 KEPT_CHARACTERS = 200_000
-"""The number of characters that are kept of a value that is longer than `MAX_RECORDED`."""
+"""The number of characters kept when a value is cut because it is longer than `MAX_RECORDED`."""
 NO_APP = "not connected to acp-tui; calls are allowed without asking and are not recorded."
 
 
@@ -29,13 +29,13 @@ class CallGuard(Protocol):
     """Whether `form` can ask the user."""
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
-        """Return why a call is not allowed, as a sentence; None if it is.
+        """Return why a call is not allowed, as a sentence; None if the call is allowed.
 
         `digest` is the digest of the tool; None if the server does not list the tool.
         """
 
     async def form(self, message: str, schema: Any) -> dict[str, Any]:
-        """Ask the user to fill in a form, and return the answer as MCP defines it."""
+        """Ask the user to fill in a form, and return the answer as an MCP elicitation result."""
 
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
         """Record a call that has ended. `began` is its start on the monotonic clock."""
@@ -55,7 +55,7 @@ class AppCallGuard:
         self.forms = forms
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
-        """Return why a call is not allowed, as a sentence; None if it is."""
+        """Return why a call is not allowed, as a sentence; None if the call is allowed."""
         call = {"name": self._name, "tool": tool, "arguments": arguments, "digest": digest}
         try:
             answer = await self._link.request("call", **call)
@@ -68,7 +68,7 @@ class AppCallGuard:
         return str(answer.get("why") if isinstance(answer, dict) else "") or "The call was refused."
 
     async def form(self, message: str, schema: Any) -> dict[str, Any]:
-        """Ask the user to fill in a form, and return the answer as MCP defines it."""
+        """Ask the user to fill in a form, and return the answer as an MCP elicitation result."""
         try:
             answer = await self._link.request("form", name=self._name, message=message, schema=schema)
         except (PeerClosedError, RpcError):
@@ -114,7 +114,7 @@ class NoCallGuard:
         """Record nothing: there is no conversation to record it in."""
 
     def log(self, kind: str, text: str) -> None:
-        """Print what the server writes to stderr."""
+        """Copy the server's stderr to this process's stderr; ignore other output."""
         if kind == "stderr":
             sys.stderr.write(text)
             sys.stderr.flush()

@@ -1,8 +1,10 @@
-"""A server that a bridge reaches through the SDK: over HTTP or SSE, or of a revision unknown to the agent.
+"""A server that a bridge connects to with the MCP SDK.
 
-The SDK adds the HTTP headers of revision 2026-07-28 and the tokens of a sign-in. Servers of that revision
-have no `initialize`, with which older agents begin, so the bridge answers it with the SDK's data about the
-server. Such servers ask questions in their results; the bridge sends these to older agents as requests.
+The bridge needs the SDK for servers that use HTTP or SSE, and for servers of an MCP revision that the agent
+does not know. The SDK adds the HTTP headers of revision 2026-07-28 and the tokens of a sign-in. Older agents
+begin with `initialize`, which servers of that revision do not have, so the bridge answers it with what the
+SDK knows about the server. Such servers ask questions in their results; the bridge sends the questions to
+older agents as requests.
 """
 
 from __future__ import annotations
@@ -86,7 +88,7 @@ class SdkUpstream:
         """Drop a notification of the agent: the SDK has its own session with the server."""
 
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:  # noqa: ARG002
-        """Answer a request, or pass it on with a new id. Raises `RpcError`."""
+        """Answer a request of the agent, or pass it on to the server with a new id. Raises `RpcError`."""
         is_modern = self._connection.is_modern
         match method:
             case "initialize":
@@ -157,7 +159,7 @@ class SdkUpstream:
                 again["requestState"] = state
             result = await self._send(method, again)
         name = self._connection.server.name
-        raise RpcError(SERVER_ERROR, f"{name} asked more than {MAX_ROUNDS} times and did not answer.")
+        raise RpcError(SERVER_ERROR, f"{name} asked for input {MAX_ROUNDS} times, but sent no result.")
 
     async def _send(self, method: str, params: Any) -> Any:
         session = self._connection.client.session

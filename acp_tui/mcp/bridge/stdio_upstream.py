@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.bridge.upstream import Downstream
 
 LAST_LINES = 2
-"""The number of lines of stderr in the sentence about a server that has ended."""
+"""The number of stderr lines to quote in the message about a server that has ended."""
 EXIT_SECONDS = 0.5
 """How long to wait for the exit of a process that has closed its stdout."""
 

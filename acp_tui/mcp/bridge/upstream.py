@@ -30,7 +30,7 @@ class Upstream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Downstream:
-    """The agent's side of a bridge: what the connection to the server may call."""
+    """The agent's side of a bridge: the functions that the connection to the server may call."""
 
     request: Callable[[str, Any], Awaitable[Any]]  # answers a request of the server; raises `RpcError`
     notify: Callable[[str, Any], None]  # passes a notification of the server on to the agent

@@ -1,4 +1,4 @@
-"""The requests of MCP clients to a server that only has tools, in the old and new revisions of MCP.
+"""Answers to the requests of MCP clients, for a server that only has tools, in old and new MCP revisions.
 
 Up to 2025-11-25, a client begins with `initialize`. Since 2026-07-28, there is no such handshake, and each
 request names its revision in `_meta`.
@@ -23,7 +23,7 @@ HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 VERSIONS = ("2026-07-28",)
 """The supported revisions without a handshake."""
 INSTRUCTIONS = (
-    "Tools that reach the user of acp-tui, the terminal program in which you run: show them files and diffs, "
+    "Tools that reach the user of acp-tui, the terminal program in which you run: show files and diffs, "
     "ask them questions, notify them. The user sees every call and may have to allow it, so a call can "
     "take minutes and can be rejected."
 )
@@ -106,7 +106,7 @@ class McpMessages:
 
     @contextlib.asynccontextmanager
     async def _progress(self, params: Mapping[str, Any], notify: Notify) -> AsyncIterator[None]:
-        """Report progress during a call if the client asked for it: many clients then wait longer."""
+        """Report progress during a call if the client asked for progress. Many clients then wait longer."""
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         if not isinstance(token, str | int):
@@ -131,7 +131,7 @@ class McpMessages:
 
 
 def server_info() -> dict[str, str]:
-    """Return the name and version of the server."""
+    """Return the name and version of acp-tui's own server."""
     return {"name": OWN_SERVER, "title": "acp-tui", "version": __version__}
 
 

@@ -31,8 +31,8 @@ SHOW_FILE = _tool(
 SHOW_DIFF = _tool(
     "show_diff",
     "Show a diff",
-    "Show the user a change with coloured lines. Nothing is written. Give the path alone to show how the "
-    "file has changed since the session began, or the old and the new text.",
+    "Show the user a change with coloured lines. Nothing is written. With `path` alone, the tool shows how "
+    "the file has changed since the session began; with `old` and `new`, the change from one to the other.",
     {
         "path": _text("Path of the file, absolute or relative to the session's directory."),
         "old": _text("The text before the change; leave it out for a new file."),
@@ -43,8 +43,8 @@ SHOW_DIFF = _tool(
 ASK_USER = _tool(
     "ask_user",
     "Ask the user",
-    "Ask the user a question and return the answer. Without a schema the answer is one text. The user can "
-    "decline.",
+    "Ask the user a question and return the answer. Without a schema, the answer is a single text. The user "
+    "can decline.",
     {
         "question": _text("The question."),
         "schema": {

@@ -23,8 +23,8 @@ def provider_for(
 ) -> SignInProvider | None:
     """Return the authentication for requests to a server; None if the server does not use sign-in.
 
-    It adds the token to each request and renews the token when necessary. If the user has to sign in, it uses
-    `interaction`, or raises `SignInRequired` if that is None.
+    The authentication adds the token to each request and renews the token when necessary. If the user has to
+    sign in, it uses `interaction`, or raises `SignInRequired` if `interaction` is None.
     """
     if not uses_sign_in(server):
         return None

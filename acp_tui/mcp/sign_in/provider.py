@@ -1,9 +1,9 @@
 """The SDK's OAuth client with stored tokens that several processes share.
 
-The SDK's own provider does not store when a token expires and where to renew it, signs in again where renewal
-is enough, and sends the next request only after the answer to the one before. `SignInProvider` sends requests
-with the stored token, renews the token under the lock of the token store, and runs the SDK's flow only if the
-server still refuses the request.
+The SDK's own provider does not store when a token expires or where to renew it, signs in again where renewal
+is enough, and sends each request only after the previous one has been answered. `SignInProvider` sends
+requests with the stored token, renews the token under the lock of the token store, and runs the SDK's flow
+only if the server still refuses the request.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class SignInProvider(OAuthClientProvider):
         self._round_trip: BrowserRoundTrip | None = None
         self._authorization_url = ""
         self.limit: asyncio.Timeout | None = None
-        """The running time limit of the connection to the server. It is suspended while the user signs in."""
+        """The time limit for connecting to the server. It does not run while the user signs in."""
         self._more_scope = False  # whether the server requires a permission that the token lacks
 
     # ----------------------------------------------------------------- requests
@@ -137,7 +137,7 @@ class SignInProvider(OAuthClientProvider):
     async def _sign_in(
         self, request: httpx2.Request, refusal: httpx2.Response
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Run the SDK's flow, beginning with the server's refusal of the request."""
+        """Run the SDK's sign-in flow, beginning with the server's refusal of the request."""
         self._more_scope = refusal.status_code == 403
         self.context.token_expiry_time = None  # the SDK would try to renew an expired token
         async with self._round_trip_if_needed():
@@ -170,7 +170,7 @@ class SignInProvider(OAuthClientProvider):
 
     @asynccontextmanager
     async def _round_trip_if_needed(self) -> AsyncIterator[None]:
-        """Listen for the browser's redirect, unless the settings sign in without a user.
+        """Listen for the browser's redirect, unless the configured grant needs no user.
 
         Raises `SignInRequired` if there is no way to ask the user.
         """
@@ -218,7 +218,7 @@ class SignInProvider(OAuthClientProvider):
 
     @contextmanager
     def _limit_suspended(self) -> Iterator[None]:
-        """Suspend `limit`, and continue it with the remaining time on exit."""
+        """Suspend `limit` in the `with` block. Afterwards, continue it with the time that remained."""
         limit, now = self.limit, asyncio.get_running_loop().time
         rest = None
         if limit is not None and (end := limit.when()) is not None:
@@ -273,7 +273,7 @@ class SignInProvider(OAuthClientProvider):
         client, wanted = self.context.client_info, self._settings.client_id
         if wanted and (client is None or client.client_id != wanted):
             raise SignInError(
-                f"{self._name} leads to the authorization server {self._expected_issuer()}, "
+                f"{self._name} uses the authorization server {self._expected_issuer()}, "
                 "but its client_id belongs to another one; check sign_in.issuer."
             )
 
@@ -318,7 +318,7 @@ class SignInProvider(OAuthClientProvider):
             self._load()
 
     def _load(self) -> None:
-        """Load the stored sign-in, unless it belongs to another client than the configured one."""
+        """Load the stored sign-in, unless it belongs to a client other than the configured one."""
         context = self.context
         self._stamp = self.store.stamp()
         stored = self.store.read()

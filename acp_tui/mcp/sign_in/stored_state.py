@@ -51,7 +51,7 @@ class SignInState:
 
 
 def uses_sign_in(server: Server | ResolvedServer) -> bool:
-    """Return whether acp-tui may sign in: at http and sse servers without an Authorization header."""
+    """Return whether acp-tui can sign in: at an http or sse server whose settings have no Authorization."""
     return server.transport != "stdio" and "authorization" not in map(str.lower, server.headers)
 
 

@@ -111,7 +111,7 @@ class TokenStore:
             while not try_lock(descriptor):
                 if time.monotonic() >= deadline:
                     raise SignInError(
-                        f"Another process holds the lock {self._lock_path}; end it and try again."
+                        f"Another process holds the lock {self._lock_path}; end that process and try again."
                     )
                 await asyncio.sleep(_POLL_SECONDS)
             yield

@@ -1,7 +1,7 @@
 """A filter that declines sampling: acp-tui has no language model for servers.
 
-acp-tui does not declare the sampling capability. Servers that ask nevertheless get a reason; the SDK would
-only answer "Sampling not supported".
+acp-tui does not declare the sampling capability. If a server requests sampling nevertheless, the filter's
+answer gives the reason; the SDK would only answer "Sampling not supported".
 """
 
 from __future__ import annotations

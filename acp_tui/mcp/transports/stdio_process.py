@@ -57,7 +57,7 @@ class StdioProcess:
 
     @property
     def exited(self) -> bool:
-        """Whether the process has ended without being stopped."""
+        """Whether the process has ended by itself, not because acp-tui stopped it."""
         return self._process is not None and self._process.ended and not self._was_stopped
 
     @property

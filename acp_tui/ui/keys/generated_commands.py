@@ -48,7 +48,7 @@ def theme_commands(
     """Return a command for each theme, and one for `auto`."""
     return [
         PaletteCommand(
-            f"Theme: {name}{' (dark or light, as the terminal is)' if name == AUTO_THEME else ''}",
+            f"Theme: {name}{' (dark or light, like the terminal)' if name == AUTO_THEME else ''}",
             partial(choose, name),
             "Program",
             preview=partial(preview, name),

@@ -89,12 +89,13 @@ SCOPES: dict[ScopeName, KeyScope] = {
         "Review", "The changed files and their hunks. With the focus on a file, keys act on all its hunks."
     ),
     "mcp": KeyScope(
-        "MCP servers", "The servers and what is known about each. With the focus on a server, Enter shows it."
+        "MCP servers",
+        "The servers and what is known about each. With the focus on a server, Enter shows the server.",
     ),
     "signin": KeyScope("Sign-in", "Signing in to an MCP server."),
-    "overview": KeyScope("Overview", "All open conversations. Updated while it is open."),
+    "overview": KeyScope("Overview", "All open conversations. The list updates itself."),
     "rename": KeyScope("Rename", "The name of a tab and its session."),
-    "comment": KeyScope("Comment", "A comment on changed lines. An empty text deletes it."),
+    "comment": KeyScope("Comment", "A comment on changed lines. An empty text deletes the comment."),
     "commit": KeyScope("Commit message", "The message of a commit that merges a worktree."),
     "find": KeyScope("Search", "Search the conversation."),
     "permission": KeyScope("Permission", "The agent is waiting for your answer."),
