@@ -331,8 +331,10 @@ def _of_network(error: BaseException) -> tuple[FailureCause, str]:
         )
     return (
         FailureCause.CLOSED,
-        f"broke the connection: {_quote(str(error) or type(error).__name__)}; "
-        "test the server, then try again",
+        (
+            f"broke the connection: {_quote(str(error) or type(error).__name__)}; "
+            "test the server, then try again"
+        ),
     )
 
 

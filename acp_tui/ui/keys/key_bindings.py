@@ -216,16 +216,22 @@ TABLE: tuple[Key, ...] = (
         2,
     ),
     Key(
-        "sessions.folder", "f3", "toggle_folder", "all folders", "sessions", "This folder, or all folders", 3
+        "sessions.folder",
+        "f3",
+        "toggle_folder",
+        "all folders",
+        "sessions",
+        "Show the sessions of this folder, or of all folders",
+        3,
     ),
     Key("sessions.rename", "f2", "rename", "rename", "sessions", "Rename the session", 4),
-    Key("sessions.fork", "f7", "fork", "fork", "sessions", "Open a copy that the agent makes", 4),
+    Key("sessions.fork", "f7", "fork", "fork", "sessions", "Fork the session, and open the copy", 4),
     Key("sessions.delete", "delete,ctrl+d", "delete", "delete", "sessions", "Delete the session", 5, True),
     Key("sessions.export", "f9", "export", "export", "sessions", "Export the session to a file", 6),
     Key(
         "sessions.ask", "f6", "ask_agent", "ask agent", "sessions", "Start an agent and list its sessions", 7
     ),
-    Key("sessions.reload", "f5", "reload", "refresh", "sessions", "Read the sessions again", 8),
+    Key("sessions.reload", "f5", "reload", "refresh", "sessions", "Refresh the list of sessions", 8),
     Key(
         "sessions.close",
         "escape",
@@ -296,7 +302,7 @@ TABLE: tuple[Key, ...] = (
         "menu_take",
         "accept",
         "menu",
-        "Accept; if it is already typed in full, send the prompt",
+        "Accept the completion; if it is already typed in full, send the prompt",
         2,
     ),
     Key("menu.close", "escape", "menu_close", "close", "menu", "Close the menu", 3),
@@ -526,7 +532,15 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("overview.close", "escape,q", "close", "back", "overview", "Close the overview", 5),
     # -- the name of a tab
-    Key("rename.save", "enter", "save", "save", "rename", "Save the name; an empty one is removed", 1),
+    Key(
+        "rename.save",
+        "enter",
+        "save",
+        "save",
+        "rename",
+        "Save the name; if empty, restore the original title",
+        1,
+    ),
     Key("rename.close", "escape", "close", "cancel", "rename", "Cancel", 2),
     # -- comments
     Key("comment.save", "enter", "save", "save", "comment", "Save the comment", 1),
@@ -687,7 +701,7 @@ TABLE: tuple[Key, ...] = (
     Key("form.review", "ctrl+s,ctrl+enter", "review", "review", "form", "Review what will be sent", 2),
     Key("form.json", "f2", "json", "as JSON", "form", "Switch between fields and JSON", 5),
     Key("form.schema", "f3", "schema", "schema", "form", "View the JSON schema", 6),
-    Key("form.decline", "f8", "decline", "decline", "form", "Decline, where a server or the agent asks", 3),
+    Key("form.decline", "f8", "decline", "decline", "form", "Decline to answer the server or agent", 3),
     Key("form.close", "escape", "close", "cancel", "form", "Close the form without an answer", 4),
     Key("form.choose", "space", "choose", "choose", "form_choice", "Choose or unselect the value", 1),
     # -- lists

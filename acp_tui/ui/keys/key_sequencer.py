@@ -138,7 +138,7 @@ class KeySequencer:
                 return
 
     async def _handled(self, widget: Widget) -> None:
-        """Wait until a widget has handled its keys, and its parents those that it does not use."""
+        """Wait until a widget has handled its keys, and its parents the keys that the widget passes on."""
         for node in [*(node for node in widget.ancestors_with_self if node is not self._app), self._app]:
             handled = asyncio.Event()
             if node.call_later(handled.set):

@@ -1,7 +1,7 @@
 """Checks the user's own keys, from `[keys]` in the settings.
 
-If another action in the same scope has a key that the user binds, it loses that key, and that is reported as
-a problem. In scopes where text is typed, letters cannot be bound.
+If the user binds a key that another action in the same scope has by default, the other action loses the key,
+which is reported as a problem. In scopes where text is typed, letters cannot be bound.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Keymap:
 
 
 def check_keys(wanted: Mapping[str, str]) -> Keymap:
-    """Check `wanted`: for each action id, keys separated by commas. Drop actions with a wrong key."""
+    """Check `wanted`: comma-separated keys by action id. Actions with an invalid key are left out."""
     keymap = Keymap()
     for name, wanted_keys in wanted.items():
         if name not in KEYS:
@@ -107,7 +107,7 @@ def _unknown_action(name: str) -> str:
     from acp_tui.config.problems import closest_match
 
     similar = closest_match(name, KEYS)
-    hint = f"did you mean {similar!r}?" if similar else "`acp-tui config keys` lists them"
+    hint = f"did you mean {similar!r}?" if similar else "`acp-tui config keys` lists all actions"
     return f"there is no such action; {hint}"
 
 
@@ -203,7 +203,10 @@ def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | 
 
 
 def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
-    """Return a message if `action` takes a key from another action, or another gets it first; else None."""
+    """Return a message if an action and another action now get the same key, and only one of them runs.
+
+    Return None if there is no such conflict. The message says which action runs.
+    """
     for other in TABLE:
         for key in _keys_of(action, keymap):
             if other is action or key in _keys_of(action) or key not in _keys_of(other, keymap):

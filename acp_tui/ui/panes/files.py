@@ -1,4 +1,4 @@
-"""The files pane: changed files, files that the agent read, and the files and lines it works on now."""
+"""The files pane: files changed or read by the agent, and the files and lines that it is working on now."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class FilesPane(Pane):
 
     @property
     def _finds_all(self) -> bool:
-        """False if a comparison with the disk may miss changes. Files in tool calls are then listed, too."""
+        """Whether comparing with the disk finds all changes. If not, files in tool calls are listed, too."""
         conversation = self.source.conversation
         return self._changes is None or conversation is None or conversation.finds_all_changes
 

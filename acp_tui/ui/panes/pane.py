@@ -43,7 +43,7 @@ class Pane(PaneList):
     """The optional actions that this pane offers; see `OPTIONAL_ACTIONS`."""
 
     class Switched(Message):
-        """The user switches to the pane with this index, or if `relative`, by this number of panes."""
+        """The user switches to the pane with this index or, if `relative` is set, by this number of panes."""
 
         def __init__(self, index: int, *, relative: bool = False) -> None:
             super().__init__()
@@ -82,7 +82,7 @@ class Pane(PaneList):
     # ------------------------------------------------------------------------- keys
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label for the arrow keys, "choose" or "scroll"; None for all other keys."""
+        """Return "choose" or "scroll" as the footer's label for the arrow keys; None for all other keys."""
         if key_id != "pane.down":
             return None
         return "scroll" if self.chosen is None else "choose"

@@ -73,7 +73,7 @@ class Panes(Vertical):
             self.current.apply_changes(changes)
 
     def refresh_items(self) -> None:
-        """Rebuild the visible pane, for example after it was hidden or for another session."""
+        """Rebuild the visible pane, for example when it is shown again or the session was replaced."""
         self.current.refresh_items()
 
     def use_palette(self, palette: Palette) -> None:

@@ -165,7 +165,7 @@ def _capabilities(agent: Agent) -> Iterator[str]:
 
 
 def _enabled_names(capabilities: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    """Return the dotted names of capabilities that are set; null and false mean that they are not."""
+    """Yield the dotted names of all capabilities that are neither null nor false."""
     for name, inner in capabilities.items():
         if name.startswith("_") or inner is None or inner is False:
             continue

@@ -1,4 +1,4 @@
-"""The editors of fields with choices: a list with marks, or a row that opens a dialog if there are many."""
+"""The editors of fields with choices: a list with marks or, for many choices, a row that opens a dialog."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class EntryChanged(Message):
 
 
 def _line(text: str) -> str:
-    """Return a text that is safe to display on one line. The cost does not depend on its length."""
+    """Return a text that is safe to display on one line. Cuts long texts first, which bounds the time."""
     return shorten(reveal_line(text[: 2 * MAX_TITLE_WIDTH]), MAX_TITLE_WIDTH)
 
 
@@ -143,7 +143,7 @@ class ChoicePicker(Widget, can_focus=True):
     def _spans(self) -> Spans:
         palette = self._palette
         key = keys.bound_keys(self, "form.choose")
-        hint = Segment(f"  {key} lists all {len(self._field.choices):,}", palette.dim)
+        hint = Segment(f"  {key} lists all {len(self._field.choices):,} values", palette.dim)
         if not self.chosen:
             return [Segment("○ ", palette.dim), Segment("nothing chosen", palette.dim), hint]
         title = _line(self._field.choices[self.chosen[0]].title)

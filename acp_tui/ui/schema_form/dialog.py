@@ -42,7 +42,7 @@ MAX_NOTE_ROWS = 5
 """The maximum height of the message above the text area for JSON. A longer message scrolls."""
 MAX_ASKER_WIDTH = 40
 MAX_MESSAGE = 4_000
-"""The maximum number of characters of the message."""
+"""The maximum number of characters shown of the message above the fields."""
 MASK = "••••••"
 
 
@@ -229,7 +229,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         return [*first, *rest, (key("json"), "as JSON"), schema]
 
     def _hints_after_pause(self) -> list[Hint]:
-        """Return the hints; none before a field has the focus, because keys would be lost until then."""
+        """Return the key hints; none before a field has the focus, because keys have no effect until then."""
         return [] if self._interrupts else self._hints()
 
     def _update_hints(self) -> None:

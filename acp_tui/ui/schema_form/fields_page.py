@@ -136,7 +136,7 @@ class FieldsPage(Vertical):
         return next((f"{fault.sentence}." for fault in faults if fault.path[:1] == (field.field.name,)), "")
 
     def value(self) -> dict[str, Any] | None:
-        """Return the object that the fields make. If it is invalid, show the problems and return None."""
+        """Return the object that the fields produce. If it is invalid, show the problems and return None."""
         values = read_values(self._form, self._entries(), pattern_found)
         problems = dict(values.problems)
         faults = [] if problems else self._validate(values.content)

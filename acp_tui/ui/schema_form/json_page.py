@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class JsonPage(Vertical):
-    """A text area with an object as JSON. After each change, `show_problem` gets the problem, or ""."""
+    """A text area with an object as JSON. After each change, calls `show_problem` with the problem or ""."""
 
     DEFAULT_CSS = """
     JsonPage { height: auto; }

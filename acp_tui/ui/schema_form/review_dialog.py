@@ -33,7 +33,10 @@ WIDTH = 92
 
 
 class FormReviewDialog(Dialog[bool]):
-    """The values to confirm. Returns True to send them. Keys are ignored until typing has paused."""
+    """Shows the values of a form for confirmation. Returns True to send them.
+
+    Keys are ignored until typing has paused.
+    """
 
     CSS = """
     FormReviewDialog { align: center middle; background: transparent; }

@@ -59,7 +59,7 @@ class TextEditor(TextArea, inherit_bindings=False):
         super().action_copy()
 
     def newline(self) -> bool:
-        """Insert a line break. Return False if this text has one line only."""
+        """Insert a line break. Return False if the text is limited to one line."""
         if self._multiline:
             self._insert("\n")
         return self._multiline

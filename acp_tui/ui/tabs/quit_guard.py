@@ -27,9 +27,9 @@ class QuitGuard:
         self._agreed: list[Tab] = []  # to be closed, if the others may be closed as well
 
     def request(self) -> None:
-        """Quit. While the agent works, that takes two requests within `QUIT_CONFIRM_SECONDS`.
+        """Quit. While an agent works, quitting takes two requests within `QUIT_CONFIRM_SECONDS`.
 
-        If a tab asks already whether it may be closed, show its question.
+        If a tab is already asking the user something before it closes, show that question instead.
         """
         asking = [tab for tab in self._tabs if tab.is_closing and tab.screen.asks_before_close]
         if asking:
@@ -51,7 +51,7 @@ class QuitGuard:
         self._app.notify(sentence, timeout=QUIT_CONFIRM_SECONDS, markup=False)
 
     async def _ask_and_quit(self) -> None:
-        """Quit, after the tabs have asked what they must. Stay if the user wants to."""
+        """Let the tabs ask the user what must be decided, then quit. Do not quit if the user cancels."""
         for tab in [tab for tab in self._tabs if tab.screen.asks_before_close]:
             if not await self._tabs.may_close(tab):
                 self.withdraw()
@@ -61,7 +61,7 @@ class QuitGuard:
         self._app.exit()
 
     def withdraw(self) -> None:
-        """Forget what was decided in the tabs that have asked, unless all have: then the app quits."""
+        """Cancel quitting: keep open all tabs whose closing the user has already confirmed."""
         for tab in self._agreed:
             tab.screen.stay_open()
         self._agreed.clear()

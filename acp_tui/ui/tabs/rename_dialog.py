@@ -22,7 +22,7 @@ TITLE = "Name of this tab and its session"
 
 
 class RenameDialog(Dialog[str]):
-    """Returns the new name; an empty one restores the original title."""
+    """A dialog to edit the name of a tab. Returns the new name; "" restores the original title."""
 
     CSS = """
     RenameDialog { align: center middle; background: transparent; }
@@ -59,5 +59,5 @@ class RenameDialog(Dialog[str]):
         self.query_one(KeyHints).use_palette(palette)
 
     def action_save(self) -> None:
-        """Close the dialog with the name."""
+        """Close the dialog and return the name."""
         self.dismiss(self.query_one(InputLine).value.strip())

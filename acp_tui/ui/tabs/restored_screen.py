@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RestoredScreen(BaseScreen):
-    """Stands for the screen of a conversation until it is shown; only then the agent is started."""
+    """A placeholder for the screen of a conversation, whose agent is started when the tab is first shown."""
 
     is_placeholder = True
 

@@ -22,9 +22,9 @@ class Tab:
         self.screen = screen
         screen.mode = mode
         self.finished_at: float | None = None
-        """When a turn ended that the user has not seen yet; None if there is none."""
+        """When the last turn ended; None if no turn has ended since the user last saw the tab."""
         self.asked_at: float | None = None
-        """Since when the agent has been waiting for an answer; None if it is not."""
+        """Since when the agent has been waiting for an answer; None if the agent is not waiting."""
         self.is_closing = False
         """Whether the user is being asked what must be decided before the tab is closed."""
         self._state = screen.tab_state
@@ -55,7 +55,7 @@ class Tab:
         return "done" if self.finished_at is not None else ""
 
     def update(self, state: TabState, now: float, *, in_front: bool) -> None:
-        """Take over what the screen reports. `in_front`: the user sees it."""
+        """Take over what the screen reports. `in_front` says whether the user sees the tab."""
         before, self._state = self._state, state
         if state.activity != "asking":
             self.asked_at = None

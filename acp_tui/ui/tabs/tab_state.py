@@ -1,4 +1,4 @@
-"""What a screen reports to its tab. `Tab.mark` makes the sign in the row of tabs from it."""
+"""What a screen reports to its tab. `Tab.mark` derives the mark in the tab strip from this state."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class TabStrip(Widget):
         self._palette = palette
 
     def show(self, tabs: Sequence[StripTab], current: int, palette: Palette) -> None:
-        """Replace what is shown."""
+        """Show these tabs. `current` is the index of the current tab."""
         if (tabs, current, palette) != (self._tabs, self._current, self._palette):
             self._tabs, self._current, self._palette = tabs, current, palette
             self.refresh()

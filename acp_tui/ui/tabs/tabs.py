@@ -102,7 +102,7 @@ class Tabs:
             await self._switch_to(tab)
 
     async def replace(self, before: BaseScreen, screen: BaseScreen) -> None:
-        """Show another screen in the tab of `before`, which is closed with its dialogs and all it owns."""
+        """Replace the screen `before` in its tab. `before` is closed with its dialogs and all it owns."""
         async with self._changing:
             tab = self.of_screen(before)
             if tab is None:
@@ -292,7 +292,10 @@ class Tabs:
         return confirmed is True
 
     async def remove(self, tab: Tab) -> None:
-        """Close a tab without asking. After the last one comes the launcher, and after that the app ends."""
+        """Close a tab without asking. In place of the last conversation, show the launcher if there is one.
+
+        If there is no launcher, or the last tab is the launcher, end the app.
+        """
         async with self._changing:
             if tab not in self._tabs:
                 return

@@ -58,7 +58,7 @@ def test_keys_are_converted_to_textuals_spelling() -> None:
     ("wishes", "says"),
     [
         ({"app.hlep": "f2"}, "there is no such action; did you mean 'app.help'?"),
-        ({"nonsense": "f2"}, "there is no such action; `acp-tui config keys` lists them"),
+        ({"nonsense": "f2"}, "there is no such action; `acp-tui config keys` lists all actions"),
         (
             {"app.help": "f99x"},
             "'f99x' is not a key (examples: 'ctrl+j', 'alt+up', 'f5', 'x'); not used",
