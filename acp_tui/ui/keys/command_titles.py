@@ -108,7 +108,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     # tabs
     "tab.after": "Go to next tab",
     "tab.before": "Go to previous tab",
-    "tab.waiting": "Go to tab that waits for you",
+    "tab.waiting": "Show tab waiting for you",
     "tab.overview": "Overview of conversations",
     "tab.rename": "Rename tab",
     "tab.close": "Close tab",
