@@ -302,7 +302,7 @@ TABLE: tuple[Key, ...] = (
         "menu_take",
         "accept",
         "menu",
-        "Accept the completion; if it is already typed in full, send the prompt",
+        "Accept the completion; if typed in full, send the prompt",
         2,
     ),
     Key("menu.close", "escape", "menu_close", "close", "menu", "Close the menu", 3),
