@@ -41,7 +41,8 @@ class KnownAgent:
     def is_installed(self) -> bool:
         """Whether the agent can be started without being downloaded.
 
-        A command of the user counts as installed even if its program is a package runner, such as `npx`.
+        A command that the user configured counts as installed even if its program is a package
+        runner, such as `npx`.
         """
         command = self.find_command()
         return command is not None and (self.is_custom or Path(command[0]).name not in PACKAGE_RUNNERS)

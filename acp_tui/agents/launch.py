@@ -47,7 +47,7 @@ def launch_from_command(line: str) -> Launch:
 
 
 def program_name(command: Sequence[str]) -> str:
-    """Return the program's name; for an interpreter or a package runner, the name of what it runs."""
+    """Return the program's name; for an interpreter or package runner, the name of its script or package."""
     program = Path(command[0]).name or command[0]
     if not _RUNNERS.fullmatch(program):
         return program

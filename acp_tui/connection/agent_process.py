@@ -60,7 +60,7 @@ class AgentProcess(PipedProcess):
         return AgentExit(code, None, self.stderr_tail(), expected, reason)
 
     async def wait(self) -> AgentExit:
-        """Wait for the exit and for the rest of stderr."""
+        """Wait until the process has exited and the rest of its stderr has been read."""
         await self.wait_for_end()
         ended = self.exit
         assert ended is not None

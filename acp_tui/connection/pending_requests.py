@@ -38,7 +38,7 @@ CANCELLED_RESULTS: dict[str, dict[str, Any]] = {
 }
 """The answers to cancelled requests, by method. The answer for other methods is -32800 (cancelled)."""
 ANSWER_WRITE_SECONDS = 2.0
-"""Seconds to wait for answers to be written: the agent may have stopped reading."""
+"""The longest wait until the agent has been sent its answers. It may have stopped reading."""
 
 log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import RpcError, Session
 
 EXIT_STATUS_SECONDS = 2.0
-"""Seconds an agent has to exit after it closed its stdout, before its process is ended."""
+"""How long to wait for an agent's exit after it closed its stdout, before ending its process."""
 CLOSE_SECONDS = 10.0
 """Seconds that `close` waits for the rest of the agent's stdout to be processed."""
 
@@ -81,7 +81,7 @@ class RpcConnection:
         Args:
             launch: The agent's command, environment and title.
             cwd: The directory the agent runs in.
-            session: The live state; it is only read.
+            session: The live state of the session, which is only read.
             observe: Called with every frame, sent or received, in wire order and before it has any effect.
             serve: Returns the result of a request from the agent, or raises `Refusal`.
             on_exit: Called once, after the agent has exited.

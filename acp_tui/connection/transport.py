@@ -1,8 +1,8 @@
-"""The transport to an agent and back. Every frame is observed in wire order before anything acts on it.
+"""The transport between acp-tui and an agent. Every frame is observed in wire order before it takes effect.
 
-It implements the SDK's `Transport`, but passes on only well-formed requests and answers. The SDK would start
-a task for each notification, and its receive loop would stop at the first malformed envelope and leave
-callers waiting.
+It implements the SDK's `Transport`, but passes on only well-formed requests and answers. Given all
+messages, the SDK would start a task for each notification, and its receive loop would stop at the first
+malformed envelope and leave callers waiting.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def _find(wanted: str, names: dict[str, str], complaint: str) -> str:
 
 
 def _none_such(wanted: str, complaint: str, names: dict[str, str]) -> str:
-    """Return a sentence about an unknown name, with the most similar name or else all names offered."""
+    """Return the sentence for an unknown name. It suggests the most similar name, or lists those offered."""
     known = {name.lower(): name for pair in names.items() for name in pair}
     if (meant := closest_match(wanted.lower(), known)) is not None:
         return f'{complaint}; did you mean "{visible_line(known[meant])}"?'

@@ -82,7 +82,9 @@ class AgentSessions:
 
 @asynccontextmanager
 async def start_for_sessions(launch: Launch, cwd: Path, timeout: float) -> AsyncIterator[AgentSessions]:
-    """Start an agent only to ask for its sessions, and end it afterwards. Raises `UserError`.
+    """Start an agent to list or delete its sessions without opening one. End it afterwards.
+
+    Raises `UserError`.
 
     Args:
         launch: The agent.

@@ -193,7 +193,7 @@ class Conversation:
 
     @property
     def project_folder(self) -> Path:
-        """The folder to which rules, trust and history belong: in a worktree, that of the user's checkout."""
+        """The folder to which rules, trust and history belong: in a worktree, the user's own checkout."""
         worktree = self.options.worktree
         return worktree.project_folder if worktree is not None else self.cwd
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Listener = Callable[[Record, Sequence[Event], Sequence[Change]], None]
 
 INTERRUPTED = "acp-tui ended during this turn. What the agent did afterwards is not recorded."
-"""Why a turn has no end in the log."""
+"""The reason shown for a turn whose end is missing in the log."""
 
 TITLE_SECONDS = 1.0
 """The minimum time between two saves of titles that an agent sets."""

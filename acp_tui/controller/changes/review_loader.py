@@ -130,7 +130,10 @@ def _version(state: FileState, contents: Mapping[str, bytes]) -> FileVersion:
 def _attributed(
     text: TextChange, versions: Sequence[FileVersion], authors: Sequence[int], by_all: int
 ) -> TextChange:
-    """Return the change with the authors of each block."""
+    """Return the change with the authors of each block.
+
+    If the blocks are not attributed individually, each gets `by_all`, the bits of all authors.
+    """
     size = sum(len(version.data or b"") for version in versions)
     if by_all.bit_count() <= 1 or size > MAX_SIZE_TO_ATTRIBUTE or not all(one.is_text for one in versions):
         return replace(text, authors=(by_all,) * len(text.blocks))

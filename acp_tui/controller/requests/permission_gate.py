@@ -38,7 +38,7 @@ GUARD_OPTIONS = [
     PermissionOption("reject", "Reject", "reject_once"),
     PermissionOption("reject-always", "Reject always", "reject_always"),
 ]
-"""The options of acp-tui's own questions, which it asks before it serves a file or runs a command."""
+"""The options of the questions that acp-tui itself asks before it serves a file or runs a command."""
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class PermissionGate:
     """Answers the questions of one conversation by its rules and policy, or else asks the user.
 
     Rules are saved for `project`. In a worktree, the project's files are in another folder, `folder`, and
-    relative paths in its rules start there.
+    relative paths in the project's rules start in `folder`.
     """
 
     policy: Policy

@@ -1,9 +1,9 @@
 """Finds arguments that make a command do more than its leading words say.
 
-A rule for leading words allows whatever follows: `git diff` also allows `git diff src`. It must not allow
-`git diff --output=/root/.bashrc` or `cat /etc/passwd`. Paths outside the workspace, options that write a file
-or run a program, and variables such as `make CC=…` are risks. A rule matches a command with such arguments
-only if they are among the rule's own words.
+A rule for leading words allows whatever follows: `git diff` also allows `git diff src`. Such rules must not
+allow `git diff --output=/root/.bashrc` or `cat /etc/passwd`. Paths outside the workspace, options that write
+a file or run a program, and variables such as `make CC=…` are risks. A rule matches a command with such
+arguments only if they are among the rule's own words.
 """
 
 from __future__ import annotations
