@@ -55,7 +55,8 @@ class OwnTools:
     def show(self, call_id: str, text: str | None) -> bool:
         """Open a view of the file or the diff that a tool call wants to show.
 
-        `text` is the content of the file; None for a diff. Return False if the user is busy.
+        `text` is the content of the file; None for a diff. Return False if the user is busy, or if the
+        call is unknown.
         """
         entry = self._context.session.own_tool_calls.get(call_id)
         if entry is None:

@@ -162,7 +162,7 @@ class ServerPrompts:
 def _saved_offers(
     servers: Sequence[Server],
 ) -> tuple[list[OfferedPrompt], dict[str, tuple[str, str]]]:
-    """Return the saved prompts of the servers, and (server, URI) by the name that mentions a resource."""
+    """Return the servers' saved prompts, and each resource's (server, URI) by its name in mentions."""
     from acp_tui.config.paths import paths
     from acp_tui.store.mcp.mcp_offers import McpOffers
 
