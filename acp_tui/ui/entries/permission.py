@@ -1,4 +1,4 @@
-"""A permission request: the answer, what was asked, and who or which rule answered."""
+"""Draws a permission request: the answer, the tool call that needed it, and who or which rule answered."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def body(entry: Permission, context: DrawContext) -> Body:
 
 
 def _spans(entry: Permission, context: DrawContext, max_cells: int | None) -> Spans:
-    """Return the text of the entry. `max_cells` limits each part that comes from the agent."""
+    """Return the text of a permission request. `max_cells` limits each part that comes from the agent."""
     _, words, style_name = permission_verdict(entry)
     title, by = _call_title(entry, context), answered_by(entry, max_cells)
     if max_cells is not None:

@@ -1,4 +1,4 @@
-"""The agent's plan: a line with its progress, and its steps."""
+"""Draws the agent's plan: a line with its progress, and its steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PRIORITIES = {"high": "↑", "low": "↓"}
 
 
 def body(entry: Plan, context: DrawContext) -> Body:
-    """Draw a plan. If a later plan replaces it, only its first line is drawn."""
+    """Draw a plan. If a newer version of the plan follows as another entry, draw only the first line."""
     superseded = _is_superseded(entry, context)
     lines = _header(entry, context, superseded=superseded)
     if not (context.folded or superseded or entry.removed):
@@ -33,7 +33,7 @@ def body(entry: Plan, context: DrawContext) -> Body:
 
 
 def _is_superseded(entry: Plan, context: DrawContext) -> bool:
-    """Return True if a later entry has a newer version of this plan."""
+    """Return True if a newer version of the plan follows as another entry."""
     newest = context.session.plan
     return newest is not None and newest.id > entry.id and newest.plan_id == entry.plan_id
 

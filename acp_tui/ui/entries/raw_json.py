@@ -1,4 +1,4 @@
-"""An entry with all its fields as JSON."""
+"""Shows an entry as JSON, with all its fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the bodies that draw entries."""
+"""Makes the bodies that draw entries, each with the renderer of its kind."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 
 
 def make_body(entry: Entry, context: DrawContext, replaced: Callable[[int], object] | None = None) -> Body:
-    """Make the body that draws an entry. `GuardedBody` describes what happens if drawing fails."""
+    """Make the body that draws an entry. If drawing fails, the body shows the entry's raw content.
+
+    `replaced` is called with the entry's id if that happens later, because then the height changes.
+    """
     from acp_tui.ui.entries.guarded_body import GuardedBody
 
     return GuardedBody(lambda: kind_of(entry).renderer(entry, context), entry, context, replaced)
 
 
 def import_renderers() -> None:
-    """Import the renderers ahead of time, so that the first answer does not wait for them."""
+    """Import all renderers ahead of time, so that the first answer of an agent is drawn without delay."""
     from acp_tui.entry_kinds.imported import Imported
     from acp_tui.ui.markdown.parser import parser
     from acp_tui.ui.theme.syntax import lexer_of

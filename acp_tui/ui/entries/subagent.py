@@ -1,4 +1,7 @@
-"""A subagent: its title, state, counts and last line. Its transcript has a screen of its own."""
+"""Draws a subagent: its title, state, counts and last line. Its transcript has a screen of its own.
+
+Also draws the messages between agents.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 INDENT = 4
 UNWRITTEN_STATES = frozenset({"working", "done"})
-"""States that are not written out, because the sign at the end of the line shows them."""
+"""States that are not written in words, because the status icon at the end of the line shows them."""
 
 
 def body(entry: Subagent, context: DrawContext) -> Body:
@@ -32,7 +35,10 @@ def body(entry: Subagent, context: DrawContext) -> Body:
 
 
 class SubagentBody:
-    """The headline with the duration, then the counts and the subagent's last line. Drawn on each call."""
+    """The body of a subagent, drawn anew on each call.
+
+    The first line has its name, state and duration; the second has the counts and its last line of text.
+    """
 
     def __init__(self, entry: Subagent, context: DrawContext) -> None:
         self._entry = entry
@@ -79,12 +85,12 @@ class SubagentBody:
         return "\n".join([f"{self._entry.name}: {state_of(self._entry).words}", *self._details()])
 
     def update(self) -> bool:
-        """Return False if the number of lines has changed."""
+        """Return False, so that the caller makes a new body, if the number of lines has changed."""
         return self._height == 1 + bool(self._details())
 
 
 def message_body(entry: SessionMessage, context: DrawContext) -> Body:
-    """Draw a message between agents: whom it is from or to, and its text unless folded."""
+    """Draw a message between agents: its sender or recipient and, unless it is folded, its content."""
     palette, width = context.palette, context.width
     text = entry.text.strip()
     label = f"{FOLDED if context.folded else OPEN} message {visible_line(message_label(entry))}"

@@ -1,4 +1,4 @@
-"""The end of a turn. A turn that ended normally takes no lines."""
+"""Draws the end of a turn. For a turn that ended normally, nothing is drawn."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _STOP_REASONS = {
     "max_tokens": ("!", 'stopped: token limit reached. Send "continue" to continue'),
     "max_turn_requests": ("!", "stopped: the agent reached its limit of model requests per turn"),
 }
-_REFUSAL = "The agent refused. Your prompt and what followed are not in its context."
+_REFUSAL = "The agent refused. Its context no longer has your prompt and the answer."
 _EMPTY = "The agent returned nothing. Send the prompt again?"
 MAX_MESSAGE_LINES = 12
-"""The maximum number of lines of an error message, besides its first line."""
+"""The maximum number of lines of an error message after its first line."""
 
 
 def body(entry: TurnEnd, context: DrawContext) -> Body:
@@ -52,7 +52,7 @@ def body(entry: TurnEnd, context: DrawContext) -> Body:
 
 
 def _offer(sign: str, words: str, key: str, action: str, context: DrawContext) -> Body:
-    """Draw how the turn ended, and the key that sends or edits the prompt again."""
+    """Draw how the turn ended (`words`), and what `key` does with the prompt (`action`)."""
     palette = context.palette
     lines = hanging_lines(
         [Segment(f"{sign} ", palette.warning)], [Segment(words, palette.warning)], context.width

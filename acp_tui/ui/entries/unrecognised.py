@@ -1,4 +1,4 @@
-"""An update that acp-tui does not recognise: its name, and the JSON when unfolded."""
+"""Draws a protocol message that acp-tui does not recognise: its name, and its JSON if unfolded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def body(entry: Unrecognised, context: DrawContext) -> Body:
-    """Draw the name of the update, and its JSON unless the entry is folded."""
+    """Draw the name of the message, and its JSON unless the entry is folded."""
     palette, width = context.palette, context.width
     spans = [Segment("not recognised: ", palette.dim), Segment(entry.what, palette.text)]
     lines = hanging_lines([Segment("▸ " if context.folded else "▾ ", palette.faint)], spans, width)

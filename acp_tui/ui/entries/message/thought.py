@@ -83,7 +83,7 @@ class ThoughtBody:
 
 
 def muted(palette: Palette) -> Palette:
-    """Return a palette with one colour for everything but links."""
+    """Return a palette that draws all text in the muted colour of thoughts, except for links."""
     own = palette.thought
     return replace(
         palette,

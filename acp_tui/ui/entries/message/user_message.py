@@ -1,4 +1,7 @@
-"""Draws a prompt of the user as plain text, and returns its text and attachments to send it again."""
+"""Draws a prompt of the user as plain text.
+
+Also has functions that return its text and attachments, so that the user can send the prompt again.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def body(entry: UserMessage, context: DrawContext) -> Body:
-    """Draw the text beside a bar, and its attachments."""
+    """Draw a prompt: its text beside a vertical bar, and its attachments."""
     palette = context.palette
     own = replace(context, palette=replace(palette, text=palette.user))
     return MessageParts(entry, own, [Segment("┃ ", palette.user_bar)], plain=True)
@@ -29,7 +32,7 @@ def prompt_text(entry: UserMessage) -> str:
 
 
 def attachment_blocks(entry: UserMessage) -> list[dict[str, Any]]:
-    """Return the attachments of a prompt as content blocks of the protocol."""
+    """Return the attachments of a prompt as content blocks of the Agent Client Protocol."""
     return [
         {
             "type": part.kind,

@@ -1,1 +1,1 @@
-"""Commands with their output: in the transcript, in full, and as a text to attach."""
+"""Draws commands with their output: shortened in the transcript, in full, and as text for a prompt."""

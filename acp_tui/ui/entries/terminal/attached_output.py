@@ -1,4 +1,4 @@
-"""A command and its output as plain text, to attach to a prompt."""
+"""A command and its output as plain text, for attaching them to a prompt."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Terminal
 
 MAX_CHARACTERS = 100_000
-"""The maximum number of characters of output. The middle of a longer output is omitted."""
+"""The maximum number of characters of output to attach. The middle of a longer output is omitted."""
 
 
 def command_output(terminal: Terminal) -> str:
-    """Return the command, its output, and how it ended."""
+    """Return a terminal's command, its output, and how the command ended."""
     lines = ["".join(text for text, _ in line).rstrip() for line in OutputLines(terminal).all()]
     text = "\n".join(lines).rstrip("\n")
     if len(text) > MAX_CHARACTERS:

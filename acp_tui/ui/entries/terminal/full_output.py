@@ -1,4 +1,4 @@
-"""The full output of a terminal, followed live, for the screen that shows only this."""
+"""The full output of a terminal, for the screen that shows a single entry. It grows as the command runs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.terminal_emulator import Line
 
 MAX_LINES = 100_000
-"""The maximum number of lines. At the limit, lines that the terminal itself no longer keeps are dropped."""
+"""The maximum number of lines. At the limit, lines are dropped that `OutputLines` no longer keeps."""
 
 
 class FullOutput:
-    """All lines of the output. A line is wrapped when it is drawn."""
+    """All lines of a terminal's output. A line is wrapped only when it is drawn."""
 
     def __init__(self, terminal: Terminal, context: DrawContext, indent: int = 0) -> None:
         self._context = context
@@ -49,7 +49,7 @@ class FullOutput:
         return "\n".join(map(_text, self._lines))
 
     def update(self) -> bool:
-        """Read new output if the terminal wrote any."""
+        """Read new output, if any. Return True: a new body is never needed."""
         if self._output.follow():
             self._read()
         return True

@@ -1,4 +1,4 @@
-"""The output of one terminal, parsed into styled lines incrementally."""
+"""Parses the output of a terminal into styled lines as it arrives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OutputLines:
-    """Follows a terminal's output. A marker line stands for output that was not kept."""
+    """The lines of a terminal's output so far. A marker line stands for output that was not kept."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
@@ -48,7 +48,7 @@ class OutputLines:
         return True
 
     def _skip(self, missing: int, position: int) -> None:
-        """Continue after a gap. Only the head of the earlier output is kept."""
+        """Continue after a gap of `missing` characters. Of the output before it, keep only the first part."""
         if self._head is None:
             self._head = _without_last_if_empty(self._emulator.lines)
         else:
@@ -59,9 +59,9 @@ class OutputLines:
         self._emulator = _make_emulator()
 
     def last(self, count: int) -> tuple[list[Line], int]:
-        """Return the last `count` lines and the number of lines before them.
+        """Return the last `count` lines, and the number of lines before them.
 
-        The cost does not depend on the length of the output.
+        This takes the same time for a long output as for a short one.
         """
         total = self._emulator.line_count
         start = max(0, total - count - 1)
@@ -82,7 +82,11 @@ class OutputLines:
         self._final = 0  # how many of the returned lines will not change
 
     def changed_lines(self) -> tuple[int, list[Line]]:
-        """Return how many of the lines returned so far are still valid, and the lines after them."""
+        """Return what has changed since the last call.
+
+        The number says how many of the lines returned so far, from the first, are still valid. The list has
+        all lines after these.
+        """
         emulator, final = self._emulator, self._final
         if emulator is not self._reported:
             self._reported, final = emulator, 0
@@ -96,7 +100,7 @@ class OutputLines:
         return final, _without_last_if_empty(lines)
 
     def all(self) -> list[Line]:
-        """Return all lines that are kept."""
+        """Return all lines of the output that are kept."""
         return [*self._before, *_without_last_if_empty(self._emulator.lines)]
 
 
@@ -107,12 +111,12 @@ def _make_emulator() -> TerminalEmulator:
 
 
 def omission_text(characters: int) -> str:
-    """Return the text of the line that stands for omitted output."""
+    """Return the text of the line that stands for `characters` omitted characters of output."""
     return f"… {characters:,} characters omitted …"
 
 
 def original_length(text: str) -> int:
-    """Return the length of the text, including the characters that were omitted from it."""
+    """Return the length of a text, including the characters that its omission lines stand for."""
     pattern = f"(?m)^{omission_text(0).replace('0', '([0-9,]+)')}$"
     return len(text) + sum(int(count.replace(",", "")) for count in re.findall(pattern, text))
 

@@ -1,4 +1,4 @@
-"""A terminal: its command, how it ended, and the last lines of its output."""
+"""Draws a terminal: its command, how the command ended, and the last lines of the output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TAIL_LINES = 12
 
 
 class OutputBody:
-    """The last lines of the output."""
+    """A body with the last lines of a terminal's output."""
 
     def __init__(self, terminal: Terminal, context: DrawContext) -> None:
         self._context = context
@@ -55,14 +55,14 @@ class OutputBody:
         return "\n".join("".join(text for text, _ in line) for line in self._output.all())
 
     def update(self) -> bool:
-        """Read new output. A new body is never needed."""
+        """Read new output. Return True: a new body is never needed."""
         if self._output.follow():
             self._strips = None
         return True
 
 
 class TerminalBody:
-    """A terminal that is not shown by a tool call."""
+    """The body of a terminal that is an entry of its own, because no tool call shows it."""
 
     def __init__(self, terminal: Terminal, context: DrawContext) -> None:
         self._terminal = terminal
@@ -80,7 +80,7 @@ class TerminalBody:
         return 1 + (self._output.height if self._output is not None else 0)
 
     def line(self, number: int) -> Strip:
-        """Draw one line. The headline is drawn again each time while the command runs."""
+        """Draw one line. The headline of a running command shows the elapsed time and is not cached."""
         if number:
             assert self._output is not None
             return self._output.line(number - 1)
@@ -111,7 +111,7 @@ class TerminalBody:
         return f"$ {visible(self._terminal.command or '')}\n{output.copy_text()}"
 
     def update(self) -> bool:
-        """Read new output. Return False once a tool call shows the terminal."""
+        """Read new output. Return False once a tool call shows the terminal: then this entry is empty."""
         if is_shown_by_call(self._terminal, self._context.session):
             return False
         self._headline = None
@@ -126,10 +126,10 @@ def body(entry: Terminal, context: DrawContext) -> Body:
 
 
 def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[Strip]:
-    """Wrap and indent the last lines of an output.
+    """Wrap and indent the last lines of an output. If lines are hidden, a line above says how many.
 
-    `hidden` is the number of earlier lines, which are not in `lines`. Unless the context is `full`, only the
-    last `TAIL_LINES` are kept.
+    `hidden` is the number of lines of output before `lines`. Unless the context is `full`, all but the last
+    `TAIL_LINES` lines are hidden, too.
     """
     width = context.width - INDENT
     indent = Segment(" " * INDENT)
@@ -157,7 +157,7 @@ def runs_elsewhere(terminal: Terminal, context: DrawContext) -> bool:
 
 
 def exit_text(terminal: Terminal) -> str:
-    """Return the signal or the non-zero exit code; an empty string on success."""
+    """Return the name of the signal that ended the command, or `exit N`; an empty string on success."""
     if terminal.signal:
         return visible_line(terminal.signal)
     return f"exit {terminal.exit_code}" if terminal.exit_code else ""

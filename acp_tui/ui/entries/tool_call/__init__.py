@@ -1,1 +1,1 @@
-"""Tool calls: a headline, and below it the command, the changes or the output."""
+"""Draws tool calls: a headline, and below it the command, the changed files or the output."""

@@ -1,4 +1,4 @@
-"""The first line of an entry: a fold marker, an icon, a title, details at the right edge, and a status."""
+"""Draws the first line of an entry: a fold marker, an icon, a title, details and a status."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 FOLDED, OPEN = "▸", "▾"
 MIN_TITLE_WIDTH = 10
 MAX_STATUS_WIDTH = 12
-"""The maximum width, in cells, of a status that is shown by its name because it has no symbol."""
+"""The maximum width, in cells, of a status that is shown by its name because it has no icon."""
 NOT_BOLD = Style(bold=False)
-"""Removes bold when added to a style, such as that of errors, which the number of removed lines uses."""
+"""Removes bold when added to a style. The number of removed lines has the style of errors without bold."""
 
 StyledText = tuple[str, "Style"]
 
@@ -37,9 +37,9 @@ def headline(
     foldable: bool,
     status: str,
 ) -> Strip:
-    """Draw the first line of an entry, with the details in `facts` at its right edge.
+    """Draw the first line of an entry, with the details in `facts` and the status at its right edge.
 
-    The title is shortened to fit. If it would become too short, details are dropped.
+    The title is shortened to fit. If it would become too short, details are dropped, from the first on.
     """
     palette = context.palette
     fold = (FOLDED if context.folded else OPEN) if foldable and not context.full else " "
@@ -57,7 +57,7 @@ def headline(
 
 
 def _end(status: str, palette: Palette) -> list[Segment]:
-    """Return the symbol of a status, or its name if it has no symbol, with a blank cell at the right edge."""
+    """Return the icon of a status, or its name if it has no icon, followed by a blank cell."""
     sign = STATUS_ICONS.get(status) or shorten(status, MAX_STATUS_WIDTH)
     return [Segment("  "), Segment(sign, palette.signs.get(status, palette.dim)), Segment(" ")]
 
@@ -82,7 +82,7 @@ def _fit(title: Sequence[StyledText], room: int) -> list[Segment]:
 
 
 def shorten_title(title: str, room: int) -> str:
-    """Shorten a title to `room` cells. If it ends in a path, cut the start of the path, else the end."""
+    """Shorten a title to `room` cells: cut the start of the path that it ends with, or else its end."""
     if cell_len(title) <= room:
         return title
     words, _, path = title.rpartition(" ")
@@ -99,7 +99,7 @@ def line_counts(added: int, removed: int, palette: Palette) -> list[StyledText]:
 
 
 def elapsed(at: float, ended_at: float | None, now: Callable[[], float] | None) -> str:
-    """Return the time from `at` to `ended_at`, or until now, as text; an empty string if it is very short."""
+    """Return the time from `at` to `ended_at` (None: until now) as text; empty if it is very short."""
     if ended_at is not None:
         return format_duration(ended_at - at) if ended_at - at > MIN_SECONDS else ""
     seconds = int(now() - at) if now is not None else 0

@@ -1,4 +1,4 @@
-"""A call of one of acp-tui's own tools, drawn like a tool call of the agent."""
+"""Draws a call of a tool that acp-tui itself offers, like a tool call of the agent."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 
 def body(entry: OwnToolCall, context: DrawContext) -> Body:
-    """Draw a call."""
+    """Draw a call of one of acp-tui's own tools."""
     return tool_call.body(entry.call, context)

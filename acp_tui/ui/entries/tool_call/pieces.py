@@ -1,4 +1,4 @@
-"""What the screen shows of a tool call below its headline, in order."""
+"""The pieces that are shown below the headline of a tool call, such as its command and its diffs."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import DrawContext
 
 RESERVED_WIDTH = 24
-"""The cells of the headline that are reserved for the icons on its left, and for the details on its right
-(changed lines, exit code, duration). The title gets the rest.
+"""How many cells of a headline are not available to the title.
+
+They are for the icons on the left, and the details on the right: changed lines, exit code and duration.
 """
 
 
 class Piece(NamedTuple):
-    """One part of a tool call as the screen shows it."""
+    """A part of a tool call that is shown below the headline."""
 
     sort: Literal["title", "locations", "command", "diff", "terminal", "content", "input", "output"]
     what: Any
@@ -45,7 +46,7 @@ class Piece(NamedTuple):
     def looks_like(self, other: Piece) -> bool:
         """Return True if both pieces are drawn the same.
 
-        Terminals, which grow, and raw values, which may be large, are compared by identity.
+        Terminals and raw values are compared by identity, because terminals grow and values may be large.
         """
         if self.what is not other.what and self.sort in ("terminal", "input", "output"):
             return False
@@ -53,7 +54,7 @@ class Piece(NamedTuple):
 
 
 def pieces(call: ToolCall, context: DrawContext) -> Iterator[Piece]:
-    """Yield the pieces of a call. Raw input and output appear only if there is no other content."""
+    """Yield the pieces of a call, in order. Raw input and output are shown only if no other content is."""
     if context.full and not _title_fits(call, context):
         yield Piece("title", call_title(call, context.cwd))
     locations = other_locations(call, context.cwd)
@@ -88,7 +89,11 @@ def _piece(item: ShownContent, call: ToolCall, context: DrawContext, *, several:
 
 
 def _command_piece(call: ToolCall, context: DrawContext, shown: ShownContent | None = None) -> Piece | None:
-    """Return a piece with the command and its directory; None if the headline shows both completely."""
+    """Return a piece with the command of a call and the directory it runs in.
+
+    `shown` is the content that follows the piece, if any. Returns None for a call without a command,
+    and if the headline shows all: the whole command, which runs in the session's directory.
+    """
     if isinstance(shown, Terminal):
         command = terminal_command(shown, context.cwd) or call_command(call)
         where = relative_path(shown.cwd, context.cwd) if runs_elsewhere(shown, context) else ""
@@ -112,6 +117,6 @@ def _title_fits(call: ToolCall, context: DrawContext) -> bool:
 
 
 def common_change(call: ToolCall) -> str:
-    """Return `new`, `deleted` or `now empty` if that holds for all files of the call, else ""."""
+    """Return `new`, `deleted` or `now empty` if it is true for all changed files of the call, else ""."""
     changes = {file_change(item, call.kind) for item in call.content if isinstance(item, Diff)}
     return changes.pop() if len(changes) == 1 else ""

@@ -1,4 +1,4 @@
-"""Text in a tool call's content: command output, text of a file, or Markdown."""
+"""Draws text in the content of a tool call: the output of a command, the text of a file, or Markdown."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
 INDENT = 4
 FILE_KINDS = ("read", "search", "fetch")
-"""Kinds of calls whose text comes from a file or a page. It is drawn as Markdown only if it is fenced."""
+"""Kinds of calls whose text comes from a file or a web page.
+
+Such a text is drawn as Markdown only if all of it is in a code fence.
+"""
 FAILURE_MESSAGE = "message"
-"""A value for `kind` that marks a text as the reason for a failure. It is drawn as prose, even if fenced."""
+"""A value for `kind` of a text that says why a call failed. It is drawn as prose even in a code fence."""
 MAX_LINES = 20
 """The maximum number of lines of a text in the transcript."""
 MAX_LINES_FULL = 5_000
-"""The maximum number of lines on the screen that shows one entry in full. All are drawn at once."""
+"""The maximum number of lines of a text on the screen that shows a single entry: it draws all at once."""
 MAX_MARKDOWN_LINES_FULL = 400
 """Like `MAX_LINES_FULL`, but for Markdown, which takes longer to draw."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
@@ -53,7 +56,7 @@ def text_body(content: Content, kind: str, context: DrawContext) -> Body:
 
 
 def _is_listing(text: str) -> bool:
-    """Return True if the text is a file's numbered lines, which Markdown would join into a paragraph."""
+    """Return True if the text has numbered lines of a file, which Markdown would join into a paragraph."""
     return len(_NUMBERED.findall(text, 0, MAX_LINES * 200)) > 1
 
 
@@ -73,7 +76,7 @@ def markdown_strips(text: str, context: DrawContext, indent_cells: int = INDENT)
 
 
 def strip_fence(text: str) -> str:
-    """Remove the code fence that many agents put around any text."""
+    """Remove the code fence around the whole text, if any. Many agents put one even around prose."""
     match = _FENCED.fullmatch(text)
     return match[2] if match else text
 
@@ -81,7 +84,7 @@ def strip_fence(text: str) -> str:
 def plain_strips(
     text: str, style: Style, context: DrawContext, *, wrapper: Wrapper = hard_wrap
 ) -> list[Strip]:
-    """Draw the first lines of a text without Markdown, and below them the number of omitted lines."""
+    """Draw the first lines of a text without Markdown, and below them how many lines are omitted, if any."""
     lines = text.strip("\n").split("\n")
     limit = MAX_LINES_FULL if context.full else MAX_LINES
     strips = list(_wrapped(lines[:limit], style, context, wrapper))

@@ -1,4 +1,4 @@
-"""A tool call: a headline, and below it the command, the changes or the output."""
+"""Draws a tool call: a headline, and below it the command, the changed files or the output."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INDENT = 4
 MAX_LOCATIONS = 5
 MAX_COMMAND_LINES = 6
 MAX_COUNTED_LINES = 1000
-"""The maximum number of lines to count in a long command. Wrapping megabytes takes half a second."""
+"""Only this many lines of a command are wrapped and counted: wrapping megabytes takes half a second."""
 _INDENT = Segment(" " * INDENT)
 
 
@@ -44,7 +44,7 @@ def body(entry: ToolCall, context: DrawContext) -> Body:
 
 
 class ToolCallBody:
-    """Draws the headline and the pieces of a call. An update draws only the pieces that have changed."""
+    """The body of a tool call: its headline and its pieces. An update redraws only the changed pieces."""
 
     def __init__(self, call: ToolCall, context: DrawContext) -> None:
         self._call = call
@@ -101,7 +101,7 @@ class ToolCallBody:
         return 1 + sum(part.height for part in self._bodies)
 
     def line(self, number: int) -> Strip:
-        """Draw one line. The headline of a running call shows the elapsed time, so it is drawn each time."""
+        """Draw one line. The headline of a running call shows the elapsed time and is not cached."""
         if not number:
             if self._headline is None or not self._call.done:
                 self._headline = self._draw_headline()
@@ -139,15 +139,16 @@ class ToolCallBody:
         return facts
 
     def copy_text(self) -> str:
-        """Return the title and the text of all pieces, also while folded."""
+        """Return the title and the text of all pieces, even while the call is folded."""
         bodies = self._bodies or [self._make_body(piece) for piece in pieces(self._call, self._context)]
         texts = [call_title(self._call, self._context.cwd), *(part.copy_text() for part in bodies)]
         return "\n".join(text for text in texts if text)
 
     def update(self) -> bool:
-        """Draw the pieces that have changed.
+        """Redraw the pieces that have changed.
 
-        Return False if a new body is needed because the call must be folded or unfolded, as after a failure.
+        Return False if a new body is needed because the call must be folded or unfolded, such as when it
+        fails.
         """
         if starts_folded(self._call) != self._started_folded:
             return False
@@ -167,7 +168,7 @@ def _differences(call: ToolCall) -> list[Difference]:
 
 
 def _command(command: str, where: str, context: DrawContext) -> LinesBody:
-    """Draw a command, and its working directory `where` unless that is empty (the session's directory)."""
+    """Draw a command and the directory `where` it runs; if `where` is empty, that is the session's own."""
     palette = context.palette
     first, follow = [_INDENT, Segment("$ ", palette.dim)], [_INDENT, Segment("  ")]
     wrapped = (
