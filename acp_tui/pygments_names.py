@@ -1,4 +1,4 @@
-"""The names that a theme uses for the token types of Pygments."""
+"""The names that the token types of Pygments have in themes."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ TOKEN_NAMES = {
     "Operator.Word": "keyword",
     "Punctuation": "punctuation",
 }
-"""The name for each token type. A token type that is not listed uses the name of its parent type."""
+"""The name of each token type in themes. A type that is not listed has the name of its parent type."""

@@ -1,4 +1,5 @@
-"""The user's terminal: driver, input, clipboard, errors. The only package that uses private parts of Textual.
+"""The user's terminal: driver, input, clipboard, error handling, and whatever needs private parts of Textual.
 
-Each use names the Textual version and the reason, so that an upgrade has one place to look.
+No other package uses private parts of Textual. Each use here names the Textual version and the reason, so
+that they are easy to check when Textual is upgraded.
 """

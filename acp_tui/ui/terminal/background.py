@@ -1,8 +1,8 @@
-"""Whether the terminal's background is dark or light: asked at the start, and reported when it changes.
+"""Finds out whether the terminal's background is dark or light, at the start and when it changes.
 
-OSC 11 asks for the colour; most terminals answer. Mode 2031 makes newer ones report a switch between dark and
-light: https://contour-terminal.org/vt-extensions/color-palette-update-notifications/
-Nothing waits for the answers: they may come late, or never.
+OSC 11 asks for the colour; most terminals answer. Mode 2031 makes newer terminals report a switch between
+dark and light: https://contour-terminal.org/vt-extensions/color-palette-update-notifications/
+acp-tui does not wait for the answers, because they may come late or never.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BRIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue, as Neovim weights
 
 
 class BackgroundReply(Message):
-    """A reply about the terminal's background: its colour, or whether the colour scheme is dark or light."""
+    """A reply of the terminal about its background: the colour, or whether the colour scheme is dark."""
 
     def __init__(self, *, dark: bool, from_colour: bool) -> None:
         super().__init__()
@@ -38,11 +38,11 @@ class BackgroundReply(Message):
 
 
 class BackgroundWatcher:
-    """Asks the terminal for its background, and keeps what the replies say."""
+    """Asks the terminal for its background, and remembers whether it is dark."""
 
     def __init__(self, modes: TerminalModes, send: Callable[[str], None], environ: Mapping[str, str]) -> None:
         self.dark = background_hint(environ) is not False
-        """Whether the background is dark; True until something says otherwise."""
+        """Whether the background is dark; True until COLORFGBG or a reply says otherwise."""
         self._modes = modes
         self._send = send
         self._environ = environ
@@ -50,7 +50,10 @@ class BackgroundWatcher:
         self._started = False
 
     def start(self) -> None:
-        """Ask for the background now and whenever acp-tui gets the terminal back. Later calls do nothing."""
+        """Ask for the background now, and again whenever acp-tui gets the terminal back.
+
+        Only the first call has an effect.
+        """
         if self._started:
             return
         self._started = True
@@ -59,7 +62,7 @@ class BackgroundWatcher:
             self._modes.set("background", on=queries, off=STOP_REPORTS)
 
     def receive(self, reply: BackgroundReply) -> bool:
-        """Take a reply of the terminal. Return True if `dark` has changed."""
+        """Update `dark` from a reply of the terminal. Return True if `dark` has changed."""
         if reply.from_colour:
             self._colour_is_known = True
         elif self._colour_is_known:  # more reliable: the report may be about the desktop
@@ -84,6 +87,9 @@ def is_dark(colour: str) -> bool | None:
 
 
 def background_hint(environ: Mapping[str, str]) -> bool | None:
-    """Return whether the background is dark according to COLORFGBG, which some terminals set, or None."""
+    """Return whether the background is dark according to the variable COLORFGBG.
+
+    Some terminals set it. Returns None if it is missing or not valid.
+    """
     number = environ.get("COLORFGBG", "").rpartition(";")[2]
     return int(number) in (*range(7), 8) if re.fullmatch("[0-9]|1[0-5]", number) else None

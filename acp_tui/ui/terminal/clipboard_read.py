@@ -1,4 +1,4 @@
-"""Read the clipboard of this machine. Terminals paste text only, and not on request."""
+"""Reads the clipboard with local programs, because terminals paste only text, and not on request."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TIMEOUT = 2.0
-"""Seconds to wait for a program, because the owner of the clipboard may never answer."""
+"""Seconds to wait for a program. It hangs if the application that owns the clipboard does not answer."""
 MAX_BYTES = 10_000_001
-"""The maximum number of bytes to read: one more than an image may have, so that larger ones are noticed."""
+"""How many bytes to read at most: one more than the limit for images, so that larger images are detected."""
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
-    """Return a command that lists the types of the clipboard's content, and one that reads an image.
+    """Return a command that lists the types of the clipboard's content, and a command that reads an image.
 
-    The caller appends the image's type to the second command. If the first is empty, the second reads only
-    PNG images, and no type is appended. None is returned if no program is installed, and over SSH: programs
-    would read the clipboard of the remote machine, not the user's.
+    The caller appends the image's type to the second command. If the first command is empty, the second one
+    reads PNG images only and takes no type. Returns None if no program is installed, and over SSH, where
+    programs would read the clipboard of the remote machine, not the user's.
     """
     if _remote(environ):
         return None
@@ -39,7 +39,7 @@ def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]
 
 
 def can_read_clipboard(environ: Mapping[str, str]) -> bool:
-    """Return True if a program can read the user's clipboard; over SSH, none can."""
+    """Return True if an installed program can read the user's clipboard. Over SSH, no program can."""
     return clipboard_programs(environ) is not None or text_program(environ) is not None
 
 

@@ -1,7 +1,7 @@
-"""Copy text to the user's clipboard.
+"""Copies text to the user's clipboard.
 
-Tried in this order: local clipboard programs and tmux, which report success; the terminal (OSC 52), which
-does not; a private file.
+These are tried in order: local clipboard programs, tmux, the terminal (OSC 52), a private file. Programs and
+tmux report whether they succeeded; the terminal does not.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 MAX_BASE64_CHARS = 100_000
 """The maximum number of base64 characters for OSC 52. Many terminals silently drop longer sequences."""
 PROGRAM_TIMEOUT = 3.0
-"""Seconds to wait for a program. One that cannot reach its display may wait forever."""
+"""Seconds to wait for a program. A program that cannot reach its display may hang forever."""
 TERMS_WITHOUT_CLIPBOARD = ("dumb", "linux", "vt100", "vt220")
 """Values of $TERM for terminals that have no clipboard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that takes the text from its standard input."""
+    """A program that copies the text on its standard input to the clipboard."""
 
     command: tuple[str, ...]
     message: str  # shown to the user on success
@@ -51,24 +51,24 @@ async def copy(text: str, send: Callable[[str], None] | None, environ: Mapping[s
         if len(data) <= MAX_BASE64_CHARS:
             send(osc52(data, environ))
             return "Sent to the terminal's clipboard."
-        reason = "Too large for the terminal's clipboard"
+        reason = "The text is too large for the terminal's clipboard"
     try:
         return f"{reason}; the text was saved to {_write_private_file(text)}"
     except OSError as error:
-        return f"{reason}, and it could not be written to a file: {error.strerror or error}."
+        return f"{reason}, and the text could not be saved to a file: {error.strerror or error}."
 
 
 def osc52(data: str, environ: Mapping[str, str]) -> str:
     """Return the OSC 52 sequence for base64 data.
 
-    Under tmux it is sent both plain and wrapped: the settings of tmux decide which one works.
+    Under tmux, this is the sequence both plain and wrapped, because tmux's settings decide which form works.
     """
     sequence = osc("52", "c", data)
     return (sequence if in_tmux(environ) else "") + wrap_for_multiplexer(sequence, environ)
 
 
 def programs(environ: Mapping[str, str]) -> Iterator[Program]:
-    """Yield installed programs that reach the user's clipboard, the most likely one first."""
+    """Yield the installed programs that can copy to the user's clipboard, in the order to try them."""
     remote = any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
     for program in (*(() if remote else _local_programs(environ)), *_tmux_program(environ)):
         if shutil.which(program.command[0], path=environ.get("PATH")):
@@ -99,9 +99,10 @@ COPIED = "Copied."
 
 
 async def _copy_with(program: Program, text: str, environ: Mapping[str, str]) -> bool:
-    """Run the program; return True if it succeeded.
+    """Copy a text with `program`, and return True if that succeeded.
 
-    It gets its own session and no output pipes, because it may leave a child that serves the clipboard.
+    The program gets its own session and no output pipes, because it may leave a child process that serves
+    the clipboard.
     """
     try:
         process = await asyncio.create_subprocess_exec(

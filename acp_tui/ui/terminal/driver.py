@@ -1,11 +1,12 @@
 """Textual's driver, made safe for terminals that close, block, or are used by other programs for a while.
 
-Reasons, all for Textual 8.2.8:
+Problems of Textual's own driver that are solved here (Textual 8.2.8):
 
-- Its writer thread ends with an error when the terminal closes, and then everything that draws waits forever.
-- A byte that is not UTF-8 ends its input thread.
-- A SIGCONT while nothing is suspended starts application mode a second time.
-- It interprets escape sequences inside pasted text, and types the terminal's replies; see `input`.
+- Its writer thread ends with an error when the terminal closes. From then on, whatever draws waits forever.
+- Its input thread ends at a byte that is not UTF-8.
+- It starts application mode a second time if a SIGCONT arrives while nothing is suspended.
+- It interprets escape sequences in pasted text, and treats some replies of the terminal as typed keys; see
+  `input`.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ output_sanitizer.install()  # here, because nothing is drawn without a driver
 
 READ_BYTES = 4096
 POLL_SECONDS = 0.1
-"""Seconds after which the input thread checks again whether it has to end."""
+"""The interval, in seconds, at which the input thread checks whether it has to end."""
 RESUME_DELAY_SECONDS = 0.2
-"""Seconds to wait after SIGCONT before suspending again: a signal that ends acp-tui may have come with it."""
+"""Seconds to wait after SIGCONT before suspending again, in case a signal that ends acp-tui came with it."""
 BLOCKED_SECONDS = 1.0
 """A terminal that accepts no output for this long is blocked, for example by Ctrl+S."""
 
@@ -53,15 +54,15 @@ class DrivenApp(Protocol):
     terminal_modes: TerminalModes
 
     def shut_down(self, signal_number: int) -> None:
-        """Exit because of a signal."""
+        """Exit because of the signal with this number."""
 
 
 class TerminalWriter:
-    """The file that Textual's writer thread writes to. Calls `on_close` once when the terminal was closed."""
+    """The file that Textual's writer thread writes to. Calls `on_close` once if the terminal is closed."""
 
     def __init__(self, file: TextIO, on_close: Callable[[], None]) -> None:
         self.discards_blocked_output = False
-        """Whether to drop output that a blocked terminal does not accept, instead of waiting."""
+        """Whether output that a blocked terminal does not accept is dropped. Otherwise `flush` waits."""
         self._on_close = on_close
         self._closed = False
         self._encoding, self._errors = file.encoding, file.errors or "strict"
@@ -69,7 +70,7 @@ class TerminalWriter:
         self._pieces: list[str] = []
 
     def write(self, text: str) -> None:
-        """Buffer a text until `flush` is called, because a frame comes in several pieces."""
+        """Buffer a text until `flush` is called, so that the pieces of a frame are written at once."""
         self._pieces.append(text)
 
     def flush(self) -> None:
@@ -92,10 +93,10 @@ class TerminalWriter:
 
 
 class TerminalDriver(LinuxDriver):
-    """Reads from and draws on the user's terminal.
+    """Textual's driver for reading from the user's terminal and drawing on it.
 
-    Overrides private methods of `LinuxDriver` (Textual 8.2.8), because it has no public hooks for input,
-    output and signals. `_writer_thread` is None while another program uses the terminal.
+    It overrides private methods of `LinuxDriver` (Textual 8.2.8), which has no public hooks for input, output
+    and signals. `_writer_thread` is None while another program uses the terminal.
     """
 
     def __init__(self, app: App[Any], **options: Any) -> None:
@@ -104,11 +105,11 @@ class TerminalDriver(LinuxDriver):
         self._file = self._writer  # type: ignore[assignment]  # Textual only writes to it and flushes it
 
     def discard_blocked_output(self) -> None:
-        """From now on drop output that the terminal does not accept. Safe to call in a signal handler."""
+        """From now on, drop output that the terminal does not accept. Safe to call in a signal handler."""
         self._writer.discards_blocked_output = True
 
     def _terminal_closed(self) -> None:
-        """End the app, which may not have received the SIGHUP of the closed terminal."""
+        """End the app because the terminal has been closed. The app may not have received SIGHUP."""
         self._call_in_loop(self._driven_app.shut_down, signal.SIGHUP)
 
     @property
@@ -116,25 +117,25 @@ class TerminalDriver(LinuxDriver):
         return cast("DrivenApp", self._app)
 
     def _call_in_loop(self, call: Callable[..., object], *arguments: object) -> None:
-        """Call a function in the event loop, from a thread or a signal handler."""
+        """Schedule a call in the event loop. May be used in any thread and in signal handlers."""
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(call, *arguments)
 
     # ------------------------------------------------------------------------- output
 
     def write(self, data: str) -> None:
-        """Write to the terminal. While another program uses it, drop the text, such as a title or a bell."""
+        """Write to the terminal. While another program uses the terminal, drop the text."""
         if self._writer_thread is not None:
             self._writer_thread.write(data)
 
     def start_application_mode(self) -> None:
-        """Take the terminal."""
+        """Take control of the terminal, and turn on the terminal modes of the app."""
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self.write(self._driven_app.terminal_modes.all_on)
         self.flush()
 
     def disable_input(self) -> None:
-        """Stop reading. While another program uses the terminal, do nothing: `tcflush` would suspend us."""
+        """Stop reading input. While another program uses the terminal, do nothing: `tcflush` would suspend us."""
         if self._writer_thread is not None:
             super().disable_input()
 
@@ -152,7 +153,7 @@ class TerminalDriver(LinuxDriver):
     # ------------------------------------------------------------------------- input
 
     def _run_input_thread(self) -> None:
-        """Read input until the app ends. Report errors and continue, so that the user can still type."""
+        """Read input until the app ends. Report errors and go on reading, so that the user can still type."""
         while not self.exit_event.is_set():
             try:
                 self.run_input_thread()
@@ -163,7 +164,7 @@ class TerminalDriver(LinuxDriver):
                 return
 
     def run_input_thread(self) -> None:
-        """Read input and post it as events until the app stops or the terminal closes."""
+        """Read input and pass it on as events, until the app ends or the terminal is closed."""
         register_extra_keys()
         parser = PasteParser(ReplyParser(XTermParser(self._debug)))
         decode = getincrementaldecoder("utf-8")("replace").decode
@@ -199,7 +200,7 @@ class TerminalDriver(LinuxDriver):
         self._call_in_loop(self._resume)
 
     def _suspend(self) -> None:
-        """Suspend the process with SIGTSTP, which the system ignores if no shell could resume acp-tui."""
+        """Suspend acp-tui with SIGTSTP. The system ignores the signal if no shell could resume the process."""
         if self._auto_restart:  # else another program uses the terminal
             self.suspend_application_mode()
         numbers = (signal.SIGTSTP, signal.SIGCONT)
@@ -210,7 +211,7 @@ class TerminalDriver(LinuxDriver):
         self._resume()
 
     def _resume(self) -> None:
-        """Draw again, unless the app is ending or another program uses the terminal."""
+        """Take the terminal back and draw, unless the app is ending or another program uses the terminal."""
         if self._writer.discards_blocked_output or not self._auto_restart:
             return
         if not self._in_foreground():
@@ -222,7 +223,7 @@ class TerminalDriver(LinuxDriver):
         self.resume_application_mode()
 
     def _stop_in_background(self) -> None:
-        """Suspend acp-tui again if it is still in the background, like any job that draws from there."""
+        """Suspend acp-tui again if it is still a background job, which must not draw. Otherwise resume."""
         if self._writer.discards_blocked_output:
             return
         if not self._in_foreground():
@@ -238,15 +239,15 @@ class TerminalDriver(LinuxDriver):
 
 
 def _screen_file() -> TextIO:
-    """Return the stream to draw on: stderr, or stdout if stderr is redirected."""
+    """Return the stream to draw on: stderr, or stdout if stderr is not a terminal."""
     streams = [stream for stream in (sys.__stderr__, sys.__stdout__) if stream is not None]
     return next((stream for stream in streams if stream.isatty()), streams[-1])
 
 
 def _nonblocking(descriptor: int) -> int:
-    """Open the terminal again in non-blocking mode. Return the new descriptor, or on failure the given one.
+    """Open the terminal a second time, in non-blocking mode, and return the new file descriptor.
 
-    Setting the mode of `descriptor` itself would affect other programs.
+    If that fails, return `descriptor`. Its own mode is not changed, because that would affect other programs.
     """
     try:
         name = os.ttyname(descriptor)

@@ -1,12 +1,13 @@
 """Keeps an unexpected error in a handler, timer, worker or renderer from ending the app.
 
 Textual 8.2.8 passes every such error to `App._handle_exception` and ends. `ResilientApp` overrides that
-method: it reports the error and continues if possible. Two places need more, so `install` replaces them:
+method: it reports the error and continues if possible. That is not enough for errors in two methods of
+Textual, which `install` therefore replaces:
 
-- `MessagePump._dispatch_message`: after an error its caller ends the message loop, so the widget handles no
-  more messages. The replacement reports the error inside the loop.
-- `Widget.render_lines`: an error prevents the whole frame, and each following one. The replacement leaves out
-  only the widget that fails, and tries it again after a pause.
+- `MessagePump._dispatch_message`: an error would end the message loop, and the widget would handle no more
+  messages. The replacement reports the error inside the loop.
+- `Widget.render_lines`: an error would prevent this frame and all following frames. The replacement draws a
+  note in place of the widget that fails, and tries to draw the widget again after a pause.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_ERROR_CHARACTERS = 200
-"""The maximum length of an error's description in a sentence. The text may come from an agent."""
+"""The maximum length of an error's description in a message to the user. It may contain an agent's text."""
 MAX_TRACEBACKS = 3
-"""How often an error from the same place is logged with its traceback. Later ones are only counted."""
+"""How often errors from the same line of code are logged with a traceback. Further ones are only counted."""
 RETRY_SECONDS = 1.0
-"""Seconds before a widget that could not be drawn is tried again."""
+"""Seconds to wait before a widget that could not be drawn is drawn again."""
 MAX_ERRORS, ERROR_WINDOW = 1000, 10.0
-"""More than `MAX_ERRORS` errors in `ERROR_WINDOW` seconds end the app: each probably causes the next."""
+"""The app ends after more than `MAX_ERRORS` errors in `ERROR_WINDOW` seconds: each may cause the next."""
 
 _failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
 
@@ -58,9 +59,12 @@ def describe(error: BaseException) -> str:
 
 
 def record(error: BaseException, counts: Counter[tuple[str, int, str]], doing: str) -> None:
-    """Log an error: the first few from one place with traceback, then only the 10th, 100th and 1000th.
+    """Log an error: the first few from one line of code with a traceback, then the 10th, 100th and 1000th.
 
-    `doing` says when it happened, in words that follow "Unexpected error". `counts` is updated.
+    Args:
+        error: The error.
+        counts: The number of errors from each place, which is updated.
+        doing: Says when the error happened, in words that follow "Unexpected error".
     """
     key = _origin(error)
     counts[key] += 1
@@ -81,7 +85,7 @@ def _origin(error: BaseException) -> tuple[str, int, str]:
 
 
 def broken_screen(error: BaseException) -> Screen[Any] | None:
-    """Return the screen that could not be composed or laid out because of this error, or None."""
+    """Return the screen that could not be composed or laid out because of an error; None if there is none."""
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
@@ -93,7 +97,7 @@ def broken_screen(error: BaseException) -> Screen[Any] | None:
 
 
 class ErrorLimit:
-    """Detects errors that come faster than any user or agent could cause them."""
+    """Detects that errors occur faster than a user or an agent could cause them."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -101,7 +105,7 @@ class ErrorLimit:
         self._count = 0
 
     def exceeded(self) -> bool:
-        """Count one more error; return True if there are too many."""
+        """Count one more error. Return True if there have been too many in the current time window."""
         now = self._clock()
         if now - self._since > ERROR_WINDOW:
             self._since, self._count = now, 0
@@ -111,7 +115,7 @@ class ErrorLimit:
 
 @contextmanager
 def contain_errors(app: App[Any]) -> Iterator[None]:
-    """Report an error raised in the block, and continue after the block."""
+    """Report an error that is raised in the block instead of propagating it."""
     try:
         yield
     except Exception as error:
@@ -124,7 +128,7 @@ def report_error(app: App[Any], error: Exception) -> None:
 
 
 def guard(render: Render) -> Render:
-    """Wrap `Widget.render_lines`, so that on an error it draws a note instead of raising."""
+    """Wrap `Widget.render_lines` so that, if the widget raises an error, a note is drawn instead."""
 
     @wraps(render)
     def render_lines(self: Widget, crop: Region) -> list[Strip]:

@@ -1,4 +1,4 @@
-"""Edit a text, or open a file, in the user's editor."""
+"""Lets the user edit a text or open a file in their editor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ FALLBACKS = ("sensible-editor", "nano", "vi")
 
 
 def editor_command(environment: Mapping[str, str]) -> list[str]:
-    """Return the command line of the user's editor, without a file. Raises `UserError` if there is none."""
+    """Return the user's editor as a command line without a file name.
+
+    Raises `UserError` if no editor is found.
+    """
     wanted = environment.get("VISUAL") or environment.get("EDITOR")
     for command in [wanted] if wanted else FALLBACKS:
         try:
@@ -29,7 +32,7 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
         if words and shutil.which(words[0], path=environment.get("PATH")):
             return words
     if wanted:
-        raise UserError(f'Editor "{wanted}" not found; set $VISUAL or $EDITOR to one that is installed.')
+        raise UserError(f'Editor "{wanted}" not found; set $VISUAL or $EDITOR to an installed editor.')
     raise UserError("No editor found; set $VISUAL or $EDITOR.")
 
 
@@ -54,9 +57,9 @@ async def edit(text: str, command: list[str]) -> str:
 
 
 async def open_file(path: Path, line: int | None, command: list[str]) -> None:
-    """Open a file at a line with the editor `command`, and wait until the editor has ended.
+    """Open a file with the editor `command`, at `line` if it is given, and wait until the editor has ended.
 
-    The caller must have released the terminal. Raises `UserError` if there is no such file or editor.
+    The caller must have released the terminal. Raises `UserError` if the file or the editor does not exist.
     """
     if not path.exists():
         raise UserError(f"{path} does not exist.")

@@ -9,15 +9,21 @@ if TYPE_CHECKING:
 
 
 class TerminalModes:
-    """Escape sequences that the driver writes when it takes the terminal, and those that undo them."""
+    """The terminal modes that are on, each with the escape sequences that turn it on and off.
+
+    The driver turns all modes on when it takes the terminal, and off when it releases the terminal.
+    """
 
     def __init__(self, send: Callable[[str], None]) -> None:
-        """`send` writes to the terminal. It must do nothing while another program uses it."""
+        """`send` writes to the terminal. It must do nothing while another program uses the terminal."""
         self._send = send
         self._modes: dict[str, tuple[str, str]] = {}
 
     def set(self, name: str, on: str, off: str) -> None:
-        """Write `on` now and whenever acp-tui gets the terminal back, and `off` whenever it releases it."""
+        """Turn a mode on. `on` is written now and whenever acp-tui gets the terminal back.
+
+        `off` is written whenever acp-tui releases the terminal.
+        """
         self._modes[name] = (on, off)
         self._send(on)
 

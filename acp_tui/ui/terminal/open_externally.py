@@ -1,4 +1,4 @@
-"""Open an agent's images and audio in the desktop's default application."""
+"""Opens images and audio from an agent in the desktop's default application."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ OPENERS = ("xdg-open", "open", "wslview")
 
 
 def open_externally(content: Content) -> str:
-    """Save the content in a private file, open it, and return a sentence that says what was done."""
+    """Save an image or audio in a private file and open the file.
+
+    Return a sentence that tells the user what was done or what failed.
+    """
     try:
         data = base64.b64decode(content.data or "", validate=True)
     except (binascii.Error, ValueError):

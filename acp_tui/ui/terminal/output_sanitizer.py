@@ -2,10 +2,11 @@
 
 Textual 8.2.8 writes the text of widgets unchanged, escape sequences included. Every widget is drawn as
 `Strip`s, and `Strip.render` turns them into output. This module replaces that method: it checks texts and
-links before Textual adds its own escape sequences. The result is cached with the strip, so unchanged lines
-are checked once.
+links before Textual adds its own escape sequences. The result is cached with the strip, so that unchanged
+lines are checked only once.
 
-Sequences outside of frames (titles, notifications, the clipboard) are made by `passthrough.osc`.
+Escape sequences that are not part of a frame (titles, notifications, the clipboard) are made by
+`passthrough.osc`, which replaces control characters itself.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ def _render(strip: Strip, console: Console) -> str:
 
 
 def _is_harmless(segments: Iterable[Segment]) -> bool:
-    """Return True if there are no control characters or links. `isprintable` is cheaper than a search."""
+    """Return True if the segments have neither links nor characters that are not printable.
+
+    `isprintable` is cheaper than searching for control characters.
+    """
     for text, style, _ in segments:
         if not text.isprintable() or (style is not None and style._link is not None):
             return False
@@ -47,7 +51,7 @@ def _is_harmless(segments: Iterable[Segment]) -> bool:
 
 
 def _sanitized(strip: Strip) -> Strip:
-    """Return the strip with control characters made visible, cut to its width if it became wider."""
+    """Return a strip with control characters made visible and links made safe, at the same width."""
     segments = [Segment(visible_row(text), _with_safe_link(style)) for text, style, _ in strip._segments]
     if segments == strip._segments:  # an emoji with joiners, or a harmless link
         return strip
@@ -55,7 +59,7 @@ def _sanitized(strip: Strip) -> Strip:
 
 
 def _with_safe_link(style: Style | None) -> Style | None:
-    """Return the style with a percent-encoded link: OSC 8 accepts printable ASCII only."""
+    """Return the style with its link percent-encoded if necessary: OSC 8 accepts only printable ASCII."""
     link = style._link if style is not None else None
     if style is None or link is None or (link.isascii() and link.isprintable()):
         return style

@@ -1,4 +1,4 @@
-"""Escape sequences for the user's terminal, passed through tmux or GNU screen."""
+"""Makes escape sequences for the user's terminal that tmux and GNU screen pass on to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 SCREEN_LIMIT = 250
-"""The longest string, in characters, that GNU screen passes through."""
+"""The maximum length, in characters, of a string that GNU screen passes on to the terminal."""
 
 
 def in_tmux(environ: Mapping[str, str]) -> bool:
@@ -42,6 +42,6 @@ def wrap_for_multiplexer(sequence: str, environ: Mapping[str, str]) -> str:
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
-    """Write a sequence that does not change the screen, such as a title or a bell."""
+    """Write an escape sequence that does not change what is drawn, such as a window title or a bell."""
     if app._driver is not None:  # Textual 8.2.8: has no public access to the driver
         app._driver.write(sequence)

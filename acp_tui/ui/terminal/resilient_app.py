@@ -1,6 +1,6 @@
-"""Base class of the app: survives unexpected errors, and shuts down cleanly.
+"""The base class of the app, which survives unexpected errors and shuts down cleanly.
 
-Uses private parts of `textual.app.App`, because Textual ends at the first unhandled error.
+This module uses private parts of `textual.app.App`, which ends at the first unhandled error.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 class ResilientApp(App[int]):
     """An app that reports an unexpected error and continues if possible.
 
-    It ends after an error before the first frame, while it exits anyway, if an essential screen could not be
-    composed or laid out, and if errors come so fast that one seems to cause the next.
+    It ends after an error in these cases: before the first frame is complete; while it is exiting anyway; if
+    an essential screen could not be composed or laid out; if errors come so fast that one seems to cause the
+    next.
     """
 
     def __init__(self, *, ansi_color: bool = False) -> None:
@@ -65,10 +66,10 @@ class ResilientApp(App[int]):
             self.call_later(self.close_broken, broken)
 
     def report(self, error: BaseException | None, doing: str = "on the screen") -> None:
-        """Log an unexpected error, and show it with the path of the log.
+        """Log an unexpected error, and show it in a toast with the path of the log.
 
-        `doing` says when it happened, in words that follow "Unexpected error". If `error` is None,
-        `doing` is the whole message.
+        `doing` says when the error happened, in words that follow "Unexpected error" in the log. If `error`
+        is None, `doing` describes the error instead.
         """
         from acp_tui.console.log_file import log_to_file
 
@@ -80,14 +81,14 @@ class ResilientApp(App[int]):
         self.call_later(self.notify, sentence, severity="error", timeout=10, markup=False)
 
     async def close_broken(self, screen: Screen[Any]) -> None:
-        """Close a dialog that cannot be drawn. A question in it stays unanswered."""
+        """Close a dialog that cannot be drawn. If it asks a question, that stays unanswered."""
         while screen in self.screen_stack and self.screen is not screen:
             await self.pop_screen()
         if screen in self.screen_stack:
             screen.dismiss(None)
 
     def panic(self, *_: object) -> None:
-        """End the app, with the error in `failure`. Textual's own method would print a traceback."""
+        """End the app after an error, and store the error in `failure`. Textual would print a traceback."""
         self._fatal_error()
 
     # Textual 8.2.8: collects the traceback here, to print it after the app has ended.
@@ -100,7 +101,7 @@ class ResilientApp(App[int]):
     def exit(
         self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
-        """Exit, but not before the first frame is complete: half-mounted screens cannot be removed."""
+        """Exit, but not before the first frame is complete: partly mounted screens cannot be removed."""
         leave = partial(super().exit, result, return_code, message)
         if self.has_drawn or self._driver is None:  # Textual 8.2.8: None until the app has been started
             leave()
@@ -108,7 +109,7 @@ class ResilientApp(App[int]):
             self.call_after_refresh(leave)
 
     def discard_blocked_output(self) -> None:
-        """From now on drop output that the terminal does not accept. Safe to call in a signal handler."""
+        """From now on, drop output that the terminal does not accept. Safe to call in a signal handler."""
         from acp_tui.ui.terminal.driver import TerminalDriver
 
         if isinstance(self._driver, TerminalDriver):  # Textual 8.2.8: has no public access to the driver

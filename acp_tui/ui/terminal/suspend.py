@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 HANGUP_GRACE_SECONDS = 2.0
-"""Seconds that a program has to end after SIGHUP when acp-tui ends."""
+"""When acp-tui ends: seconds that a program has to end after SIGHUP before it is killed."""
 
 
 class _Program:
@@ -34,7 +34,7 @@ _programs: list[_Program] = []  # at most one, because there is one terminal
 
 @contextmanager
 def release_terminal(app: App[Any]) -> Iterator[None]:
-    """Release the terminal inside the block. Nothing is drawn meanwhile; the conversation continues."""
+    """Release the terminal during the block. Nothing is drawn meanwhile, but the conversations continue."""
     failure: Exception | None = None
     with app.batch_update(), app.suspend():
         settings = _terminal_settings()
@@ -55,7 +55,7 @@ def _terminal_settings() -> list[Any] | None:
 
 
 def _restore_settings(settings: list[Any] | None) -> None:
-    """Restore the terminal settings, which a killed program leaves changed."""
+    """Restore the terminal settings, because a killed program may have left them changed."""
     if settings is not None:
         with suppress(termios.error, OSError):
             termios.tcsetattr(sys.__stdin__, termios.TCSANOW, settings)  # type: ignore[arg-type]  # as above
@@ -66,7 +66,7 @@ async def run_program(
 ) -> int:
     """Run a program on the terminal, which the caller must have released, and return its exit code.
 
-    Ctrl+C and Ctrl+\\ go to the program and do not end acp-tui.
+    Ctrl+C and Ctrl+\\ only affect the program: they do not end acp-tui.
     """
     program = _Program()
     _programs.append(program)
@@ -85,7 +85,7 @@ async def run_program(
 
 
 async def end_programs() -> None:
-    """End the programs that `run_program` started: SIGHUP, then SIGKILL."""
+    """End the programs that `run_program` started: send SIGHUP and, if that is not enough, SIGKILL."""
     for program in _programs.copy():
         await program.started.wait()
         if (process := program.process) is None:
@@ -101,14 +101,17 @@ async def end_programs() -> None:
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    """Send a signal. asyncio's own method may reap the process, so that `wait` would get no exit code."""
+    """Send a signal. asyncio's own method may reap the process, and then `wait` would get no exit code."""
     with suppress(ProcessLookupError):
         os.kill(process.pid, number)
 
 
 @contextmanager
 def _keyboard_signals(handler: Callable[..., object] | signal.Handlers) -> Iterator[None]:
-    """Handle SIGINT and SIGQUIT with `handler` in the block. The terminal also sends them to acp-tui."""
+    """Handle SIGINT and SIGQUIT with `handler` during the block.
+
+    On Ctrl+C and Ctrl+\\ the terminal sends these signals to the running program and to acp-tui, too.
+    """
     before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGQUIT)}
     try:
         yield
@@ -118,4 +121,4 @@ def _keyboard_signals(handler: Callable[..., object] | signal.Handlers) -> Itera
 
 
 def _ignore_signal(*_: object) -> None:
-    """Ignore a signal. Unlike SIG_IGN, this is not inherited by child processes."""
+    """Do nothing when a signal arrives. Unlike SIG_IGN, a handler is not inherited by child processes."""

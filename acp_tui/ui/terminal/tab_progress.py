@@ -1,7 +1,7 @@
-"""Progress in the terminal's tab or in the task bar (OSC 9;4), where the terminal supports it.
+"""Shows progress in the terminal's tab or in the task bar (OSC 9;4), where the terminal supports it.
 
-The sequence was introduced by ConEmu. Other terminals show OSC 9 as a notification, so it is sent only to
-those that are known to support it. The list follows that of Cargo, which has the same problem:
+The sequence was introduced by ConEmu. Some terminals show OSC 9 as a notification instead. So it is only
+sent to terminals that are known to support progress. The list of them follows Cargo's:
 https://github.com/rust-lang/cargo/blob/master/src/cargo/core/shell.rs
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Activity = Literal["working", "asking", "failed"]
 
 REPEAT_SECONDS = 10.0
-"""The interval at which the progress is repeated: Ghostty removes it after 15 seconds without an update."""
+"""The interval at which the progress is sent again: Ghostty removes it after 15 seconds without an update."""
 MIN_VTE_VERSION = 7900
 """The first VTE_VERSION that supports progress."""
 _CLEAR, _SHARE, _FAILED, _BUSY, _PAUSED = range(5)  # the states of the sequence
@@ -34,7 +34,11 @@ class StartedTimer(Protocol):
 
 
 class TabProgress:
-    """Shows one state for all conversations: paused if any waits for the user, else working, else failed."""
+    """Shows one state for all conversations.
+
+    The state is "paused" if any conversation waits for the user, else "working" if any agent is working, else
+    "failed".
+    """
 
     def __init__(
         self,
@@ -42,7 +46,7 @@ class TabProgress:
         environ: Mapping[str, str],
         start_timer: Callable[[float, Callable[[], None]], StartedTimer],
     ) -> None:
-        """`start_timer` takes an interval in seconds and the function to call."""
+        """`start_timer` takes an interval in seconds, and the function to call at that interval."""
         self._modes = modes
         self._environ = environ
         self._start_timer = start_timer
@@ -57,7 +61,10 @@ class TabProgress:
         self._update()
 
     def show(self, owner: object, activity: Activity | None, share: float | None = None) -> None:
-        """Show what conversation `owner` does, if anything. `share` is the part of its plan that is done."""
+        """Show what the conversation `owner` is doing; with None, nothing.
+
+        `share` is the completed part of its plan, from 0 to 1.
+        """
         if activity is None:
             self._activities.pop(owner, None)
         else:
@@ -100,7 +107,7 @@ class TabProgress:
 def supports_progress(environ: Mapping[str, str]) -> bool:
     """Return whether the terminal is known to show progress.
 
-    False in tmux and GNU screen: their environment may describe another terminal.
+    Returns False in tmux and GNU screen, because the environment there may describe another terminal.
     """
     if in_tmux(environ) or in_screen(environ):
         return False

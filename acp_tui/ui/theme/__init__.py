@@ -1,1 +1,1 @@
-"""Themes, the palette of styles made from them, and syntax highlighting."""
+"""Themes, the palette of styles that is made from a theme, and syntax highlighting."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AppTheme:
-    """Applies the chosen theme to the app; the theme `auto` follows the background of the terminal."""
+    """Applies the chosen theme to the app. With the theme `auto`, follows the terminal's background."""
 
     def __init__(
         self,
@@ -26,14 +26,14 @@ class AppTheme:
         problems: list[str],
         changed: Callable[[], None],
     ) -> None:
-        """Nothing is applied before `use` is called.
+        """Store the arguments. No theme is applied before `use` is called.
 
         Args:
             app: The app.
             choice: The chosen theme.
-            background: Asks the terminal for its background, if the theme depends on that.
-            problems: Problems with themes are added here, as sentences.
-            changed: Called when a theme was applied.
+            background: Used to ask the terminal for its background if the theme is `auto`.
+            problems: A list to which problems with themes are added, one sentence each.
+            changed: Called after a theme has been applied.
         """
         self._app = app
         self._choice = choice
@@ -58,7 +58,10 @@ class AppTheme:
         self.use(self._choice.load(dark=self._background.dark))
 
     def follow(self, reply: BackgroundReply) -> bool:
-        """Apply the theme for another background of the terminal. Return True if it was applied."""
+        """Apply another theme if the terminal's background has changed and the theme is `auto`.
+
+        Return True if a theme was applied.
+        """
         follows = self._background.receive(reply) and self._choice.is_auto
         if follows:
             self.use(self._choice.load(dark=reply.dark))

@@ -1,4 +1,4 @@
-"""Styles for widgets that draw their own lines."""
+"""Helpers for the styles of widgets that draw their own lines."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ NOT_DIM = Style(dim=False)
 
 
 def foreground_style(widget: Widget, name: str) -> Style:
-    """Return the style of the component class `name` without a background, so that it fits on any line."""
+    """Return the style of the component class `name` without its background, for use on any background."""
     style = widget.get_component_rich_style(name)
     return Style(color=style.color, bold=style.bold, italic=style.italic, underline=style.underline)

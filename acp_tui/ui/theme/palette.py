@@ -1,4 +1,4 @@
-"""The styles that the transcript is drawn with. Themes define them; no other module names a colour."""
+"""The styles that the transcript is drawn with. Themes define them: renderers do not name colours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NO_STYLE = Style()
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Styles made from a theme. Only those that stand out from the page have a background."""
+    """The styles that are made from a theme. Only styles that should stand out have a background."""
 
     dark: bool = True
     text: Style = NO_STYLE
@@ -62,13 +62,13 @@ class Palette:
     diff_fold: Style = NO_STYLE  # "⋯ 120 unchanged lines"
 
     syntax: dict[str, Style] = field(default_factory=dict)
-    """Styles for code by the kinds of tokens in `SYNTAX`, without backgrounds."""
+    """Styles for code, without backgrounds, by kind of token (see `SYNTAX`)."""
     terminal: tuple[str, ...] = ()
     """The 16 colours of terminal output, in Rich's notation."""
 
     @property
     def signs(self) -> dict[str, Style]:
-        """Styles of status icons, by the status of a tool call or of a step of a plan."""
+        """The styles of status icons, by the status of a tool call or of a plan's step."""
         return {
             "pending": self.dim,
             "in_progress": self.accent,

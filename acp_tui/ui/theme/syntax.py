@@ -1,4 +1,4 @@
-"""Syntax highlighting: Pygments finds the tokens, and the palette has a style for each type."""
+"""Syntax highlighting: Pygments splits code into tokens, and the palette has a style for each token type."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_LINE_CHARS = 4000
-"""The maximum length of a line. A part of the code with a longer line is not highlighted.
+"""The maximum length of a line. If a part of the code has a longer line, the part is not highlighted.
 
-Longer lines are rarely code, and may slow down a lexer.
+Such lines are rarely written by people, and may slow down a lexer.
 """
 
 
 class Highlighter:
-    """Highlights code part by part. Each part starts in the lexer state that the one before ended in."""
+    """Highlights code part by part. The lexer continues in the state in which the previous part ended."""
 
     def __init__(self, language: str, palette: Palette) -> None:
         self._lexer = lexer_of(language)
@@ -36,7 +36,7 @@ class Highlighter:
         self._stack: list[str] | None = None
 
     def lines(self, code: str) -> list[Spans]:
-        """Highlight the next part of the code. Return its lines; the styles have no background."""
+        """Highlight the next part of the code, and return its lines in styles without backgrounds."""
         plain = code.removesuffix("\n").split("\n")
         if self._lexer is None or any(len(line) > MAX_LINE_CHARS for line in plain):
             return [[Segment(line, NO_STYLE)] for line in plain]
@@ -84,9 +84,9 @@ def highlight(code: str, language: str, palette: Palette) -> list[Spans]:
 
 @lru_cache(maxsize=256)
 def language_of(path: str) -> str:
-    """Return the language of a file according to its name; "" if it is unknown.
+    """Return the language of a file according to its name; "" if the language is unknown.
 
-    Pygments' own function compiles a thousand patterns first, which takes noticeably long.
+    Pygments' own function is not used: it first compiles a thousand patterns, which takes noticeable time.
     """
     name = path.rpartition("/")[2]
     exact, globs = _file_patterns()
@@ -98,7 +98,11 @@ def language_of(path: str) -> str:
 
 @lru_cache(maxsize=1)
 def _file_patterns() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
-    """Return the languages by file name or `*.extension`, and all other patterns with their languages."""
+    """Return the file name patterns of all languages that Pygments knows.
+
+    The dictionary has the languages by file name or `*.extension`; the list has all other patterns, each with
+    its language.
+    """
     from pygments.lexers import get_all_lexers  # type: ignore[import-untyped]
 
     exact: dict[str, list[str]] = {}
@@ -113,7 +117,7 @@ def _file_patterns() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
 
 
 def _highest_priority(languages: Iterable[str]) -> str:
-    """Return the language that Pygments prefers among those that a file name matches."""
+    """Return the language that Pygments prefers among several; "" if there are none."""
     from pygments.lexers import find_lexer_class_by_name
 
     return max(languages, key=lambda name: (find_lexer_class_by_name(name).priority, name), default="")
@@ -121,7 +125,10 @@ def _highest_priority(languages: Iterable[str]) -> str:
 
 @lru_cache(maxsize=64)
 def lexer_of(language: str) -> Lexer | None:
-    """Return Pygments' lexer for a language, given any of the language's names; None if it is unknown."""
+    """Return Pygments' lexer for a language; None if the language is unknown.
+
+    `language` is any of the names that Pygments has for the language.
+    """
     if not language:
         return None
     from pygments.lexers import get_lexer_by_name

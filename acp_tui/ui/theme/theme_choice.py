@@ -1,4 +1,4 @@
-"""The theme that the user has chosen: one theme, or `auto` for one that fits the terminal's background."""
+"""The user's choice of a theme: a theme's name, or `auto` for one that fits the terminal's background."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class ThemeChoice:
-    """The name of the chosen theme, and the themes that `auto` chooses from."""
+    """The name of the chosen theme. For `auto`, also decides which theme is used on which background."""
 
     def __init__(self, settings: EarlySettings | None, name: str | None) -> None:
-        """`name` is chosen instead of the theme in the settings."""
+        """Choose the theme `name`; if that is None, the theme in the settings."""
         self._settings = settings
         self._key: str | None = None  # the setting that `name` comes from
         if name is None and settings is not None and settings.theme is not None:
@@ -39,13 +39,13 @@ class ThemeChoice:
         return load_theme(name, None if key is None else lambda: f"{self._origin(key)}: {key}")
 
     def _for_background(self, *, dark: bool) -> tuple[str, str | None]:
-        """Return the theme that `auto` uses, and the setting it comes from."""
+        """Return the theme that `auto` uses, and the key of the setting that names it; None if none does."""
         default, key = ("dark", "theme_dark") if dark else ("light", "theme_light")
         name: str | None = getattr(self._settings, key, None)
         return (name, key) if name is not None else (default, None)
 
     def _origin(self, key: str) -> str:
-        """Return where a setting comes from, such as a file and a line."""
+        """Return where the setting `key` was made, such as a file and a line."""
         from acp_tui.config.settings import find_origin
 
         assert self._settings is not None  # the key comes from them

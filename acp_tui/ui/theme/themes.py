@@ -1,7 +1,7 @@
-"""Themes: TOML files with colours, from which a Textual theme and the palette of the transcript are made.
+"""Loads themes: TOML files from which a Textual theme and the palette of the transcript are made.
 
-A theme may have a base theme, whose values replace missing and invalid ones. A user's theme always has one.
-The first frame waits for the theme, so nothing heavy is imported here.
+A theme can have a base theme, whose values are used in place of missing and invalid ones. A theme made by the
+user always has a base theme. The first frame waits for the theme, so nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ DEFAULT_THEME = "dark"
 BUILT_IN = ("dark", "light", "high-contrast", "ansi", "nord", "gruvbox")
 TERMINAL_COLOURS = 16
 PREFIX = "acp-"
-"""Prepended to theme names in Textual, because its own themes have some of the same names."""
+"""The prefix of theme names in Textual, because some of Textual's own themes have the same names."""
 
 ANSI = "ansi_"
-"""The prefix of the terminal's own colours, as in `ansi_red`."""
+"""The prefix of names for the terminal's own colours, as in `ansi_red`."""
 
 _ANSI_NAMES = "black|red|green|yellow|blue|magenta|cyan|white"
 _COLOUR = re.compile(rf"#[0-9a-fA-F]{{6}}|{ANSI}(default|(bright_)?({_ANSI_NAMES}))")
@@ -62,7 +62,7 @@ def available_themes() -> list[str]:
 
 
 def theme_problems(settings: Settings) -> list[Problem]:
-    """Return the problems with the themes in the settings and with their files."""
+    """Return the problems with the themes that the settings name, and with the files of these themes."""
     from acp_tui.config.problems import Problem
 
     problems: list[Problem] = []
@@ -82,7 +82,7 @@ def theme_problems(settings: Settings) -> list[Problem]:
 def load_theme(name: str = DEFAULT_THEME, origin: Callable[[], str] | None = None) -> LoadedTheme:
     """Load a theme. If the name is unknown, return the default theme and say so in `problems`.
 
-    `origin` returns where the name was set, for the message about an unknown theme.
+    `origin` returns where the name comes from, for the message about an unknown theme.
     """
     file = _user_directory() / f"{name}.toml"
     if _THEME_NAME.fullmatch(name) and file.is_file():
@@ -122,7 +122,7 @@ def _read_built_in(name: str) -> dict[str, Any]:
 
 
 def _merge(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    """Complete a theme with the values of its base."""
+    """Return a theme's data with missing values filled in from its base theme."""
     merged = {key: base[key] | data.get(key, {}) for key in _TABLES}
     return {key: data.get(key, base.get(key)) for key in _SWITCHES} | merged
 
@@ -156,14 +156,15 @@ if TYPE_CHECKING:
     from acp_tui.config.toml_document import TomlDocument
 
     Check = Callable[[Any], str | None]
-    """Returns what is wrong with a value, or None."""
+    """A function that returns what is wrong with a value; None if the value is valid."""
 
 
 def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
-    """Return the theme on which a user's theme is based, with the user's `dark` and `ansi` if they are set.
+    """Return the base of a user's theme, with `dark` and `ansi` from the user's file if it sets them.
 
-    A valid `base` in the file names that theme. Otherwise it is the built-in theme with the same name as the
-    user's theme, unless the file sets `dark` or `ansi`. In all other cases it is "dark" or "light".
+    The base is the built-in theme that `base` in the file names. Without a valid `base`, it is the built-in
+    theme with the same name as the user's theme, unless the file sets `dark` or `ansi`. In all other cases
+    it is the built-in theme "dark" or, if the file sets `dark` to false, "light".
     """
     switches = {}
     for key in _SWITCHES:
@@ -184,7 +185,10 @@ def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
 def _read_table(
     document: TomlDocument, table: str, known: Iterable[str] | None, check: Check
 ) -> dict[str, Any]:
-    """Return the valid values of a table, and report problems with the others to the document."""
+    """Return the valid values of a table in a theme file. Problems with other values go to the document.
+
+    `known` has the keys that the table may have; None if it may have any.
+    """
     values = document.data.get(table, {})
     if not isinstance(values, dict):
         document.report((table,), "must be a table")
@@ -281,7 +285,10 @@ def _build(name: str, data: dict[str, Any], problems: list[str] | None = None) -
 
 
 def _selected_row(style: str, colours: dict[str, str]) -> dict[str, str]:
-    """Return CSS variables that make the selected row look the same in Textual's lists and ours."""
+    """Return CSS variables with which a selected row in Textual's lists looks like one in acp-tui's lists.
+
+    `style` is the theme's style for selected rows.
+    """
     _, foreground, background = _parse_style(style)
     row = {"selected-foreground": foreground or "ink", "selected-background": background or "panel"}
     return {key: _textual_value(colour, colours) for key, colour in row.items()}
@@ -290,7 +297,7 @@ def _selected_row(style: str, colours: dict[str, str]) -> dict[str, str]:
 def _selected_text(variables: dict[str, str]) -> dict[str, str]:
     """Return the CSS variable for the colour of text selected with the mouse.
 
-    Textual's default is transparent, which would make the text invisible in lines that we draw.
+    Textual's default is transparent, which makes the text invisible in lines that acp-tui draws itself.
     """
     background = variables.get("screen-selection-background")
     if background is None or background.startswith("ansi_"):
@@ -301,14 +308,17 @@ def _selected_text(variables: dict[str, str]) -> dict[str, str]:
 
 
 def _style(text: str, colours: dict[str, str]) -> Style:
-    """Convert a style such as `bold blue on panel` to a Rich style. `colours` are the theme's, by name."""
+    """Convert a style such as `bold blue on panel` to a Rich style.
+
+    `colours` has the theme's colours by name.
+    """
     attributes, *names = _parse_style(text)
     foreground, background = (None if name is None else _rich_colour(name, colours) for name in names)
     return Style(color=foreground, bgcolor=background, **attributes)  # type: ignore[arg-type]  # flags
 
 
 def _parse_style(text: str) -> tuple[dict[str, bool], str | None, str | None]:
-    """Split a style into its attributes, foreground and background."""
+    """Split a style such as `bold blue on panel` into its attributes, foreground and background."""
     attributes: dict[str, bool] = {}
     foreground = background = None
     words = iter(text.split())
@@ -323,7 +333,7 @@ def _parse_style(text: str) -> tuple[dict[str, bool], str | None, str | None]:
 
 
 def _rich_colour(name: str, colours: dict[str, str]) -> str:
-    """Convert a colour to Rich's notation."""
+    """Convert a colour of the theme, or a value such as `ansi_red`, to Rich's notation."""
     return colours.get(name, name).removeprefix(ANSI)
 
 

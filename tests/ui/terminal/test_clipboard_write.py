@@ -130,7 +130,7 @@ def test_osc_52_is_wrapped_for_multiplexers() -> None:
 @pytest.mark.parametrize(
     ("text", "term", "why"),
     [
-        ("x" * MAX_BASE64_CHARS, "xterm", "Too large for the terminal's clipboard"),
+        ("x" * MAX_BASE64_CHARS, "xterm", "The text is too large for the terminal's clipboard"),
         ("x", "linux", "has no clipboard"),
     ],
 )

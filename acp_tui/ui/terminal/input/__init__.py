@@ -1,4 +1,4 @@
-"""Terminal input: key names, pastes, and the terminal's replies to our queries.
+"""Terminal input: key names, pastes, and the terminal's replies to queries of acp-tui.
 
-Uses private parts of Textual, like the package that contains it.
+This package uses private parts of Textual, like the package that contains it.
 """

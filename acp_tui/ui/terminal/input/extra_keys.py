@@ -1,4 +1,4 @@
-"""Keys that Textual does not recognise."""
+"""Registers keys that Textual does not recognise."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _AltKey = StrEnum("_AltKey", {name: f"alt+{name}" for name in _NAMES})  # type: 
 def register_extra_keys() -> None:
     """Make Textual recognise Alt+Enter, and Alt with a letter or a digit.
 
-    Terminals without the Kitty keyboard protocol send Escape followed by the key's character. Textual reads
-    Alt+Enter as Enter, which would send the prompt. It types the "s" of Alt+S into the prompt, and for Alt
-    with a digit the character that macOS keyboards have there.
+    For such a key, terminals without the Kitty keyboard protocol send Escape followed by a character. Textual
+    reads Alt+Enter as Enter, which would send the prompt. For Alt+S it types "s" into the prompt, and for Alt
+    with a digit it types the character that this key combination has on macOS keyboards.
     """
     if isinstance(ANSI_SEQUENCES_KEYS, dict):
         ANSI_SEQUENCES_KEYS["\x1b\r"] = ANSI_SEQUENCES_KEYS["\x1b\n"] = (_AltKey["enter"],)

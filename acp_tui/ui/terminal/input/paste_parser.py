@@ -1,7 +1,8 @@
-"""Parses terminal input: pastes here, everything else with another parser.
+"""Parses pastes in the terminal's input, and passes everything else to another parser.
 
-Textual 8.2.8 looks for keys in pasted text, too. An escape character in it turns the rest into keystrokes,
-with an Enter at each line end. It also parses a long paste character by character.
+Textual 8.2.8 looks for keys in pasted text, too. An escape character in a paste turns the rest of the paste
+into keystrokes, with an Enter at each line end. Textual also parses a long paste character by character,
+which is slow.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 MAX_PARTIAL_MARKER = len(BEGIN) - 1
-"""The maximum number of characters at the end of a chunk that may be the beginning of a paste marker."""
+"""How many characters at the end of a chunk can be the beginning of a paste marker, at most."""
 
 
 class InputParser(Protocol):
@@ -27,11 +28,11 @@ class InputParser(Protocol):
         """Yield the events in the next chunk of input."""
 
     def tick(self) -> Iterable[Message]:
-        """Yield events that are due without input."""
+        """Yield events that are due because of the time, not because of new input."""
 
 
 class PasteParser:
-    """Passes everything except pasted text to another parser."""
+    """Turns a paste into one event, and passes all other input to another parser."""
 
     def __init__(self, parser: InputParser) -> None:
         self._parser = parser
@@ -44,11 +45,11 @@ class PasteParser:
             text = yield from (self._keys(text) if self._pasted is None else self._paste(text, self._pasted))
 
     def tick(self) -> Iterable[Message]:
-        """Yield events that are due without input: Escape is a key if nothing follows it for a moment."""
+        """Yield events that are due because of the time: Escape is a key if nothing follows it soon."""
         return self._parser.tick()
 
     def _keys(self, text: str) -> Generator[Message, None, str]:
-        """Yield events up to the beginning of a paste; return the rest of the text."""
+        """Yield the events before the beginning of a paste, and return the text after that."""
         joined = self._tail + text
         begin = joined.find(BEGIN)
         end = len(text) if begin < 0 else begin + len(BEGIN) - len(self._tail)
@@ -59,7 +60,7 @@ class PasteParser:
         return text[end:]
 
     def _paste(self, text: str, pasted: list[str]) -> Generator[Message, None, str]:
-        """Yield the paste once its end has arrived; return the rest of the text."""
+        """Yield the paste as an event once its end has arrived, and return the text after that."""
         before = "".join(pasted[-MAX_PARTIAL_MARKER:])[-MAX_PARTIAL_MARKER:]
         end = (before + text).find(END)
         if end < 0:

@@ -1,7 +1,7 @@
-"""Takes the terminal's replies to our queries out of its input; Textual's parser gets the rest.
+"""Takes the terminal's replies to queries of acp-tui out of the input; Textual's parser gets the rest.
 
-Textual 8.2.8 knows neither OSC replies nor reports of the colour scheme, and types them into the prompt. It
-also gives up on a sequence that pauses for a tenth of a second, as one may over SSH.
+Textual 8.2.8 knows neither OSC replies nor reports of the colour scheme, and would type them into the prompt.
+It also gives up on an escape sequence that is interrupted for a tenth of a second, which happens over SSH.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _REPLY = re.compile(
     r"|\x1b\]11;(?P<open_answer>rgba?:[0-9a-fA-F]+(?:/[0-9a-fA-F]+){2,3})(?=[^0-9a-fA-F/\x07\x1b]|\x1b[^\\])"
     r"|\x1b\[\?997;(?P<scheme>[12])n"
 )
-"""A whole reply. Some terminals do not terminate a colour; then it ends where other input follows."""
+"""Matches a whole reply. Some terminals send a colour without an end; then other input ends the colour."""
 _BEGINNING = re.compile(
     r"\x1b(?:\](?:\d{0,4}|\d{1,4};[ -~]{0,64}\x1b?)|\[(?:\?(?:9(?:9(?:7(?:;[12]?)?)?)?)?)?)?\Z"
 )
-"""The beginning of a reply at the end of a chunk."""
+"""Matches the end of a chunk of input that may be the beginning of a reply."""
 _UNMISTAKABLE = re.compile(
     r"\x1b(?:\]\d{1,4}|\]11;(?:r|rg|rgb|rgba|rgba?:[0-9a-fA-F/]*\x1b?)?|\[\?9?9?7?;?[12]?)"
 )
-"""Beginnings that cannot be a key. They are held without a time limit."""
+"""Matches beginnings of replies that cannot be a key. The rest is awaited without a time limit."""
 _LATE_REPLY = re.compile(r"\x1b(?:\]11;rgb|\[\?997;[12]n)")
-"""A reply that is recognised although its first characters were passed on as a key."""
+"""Matches a reply that is still recognised if its first characters have been passed on as a key."""
 
 
 class ReplyParser:
@@ -67,7 +67,7 @@ class ReplyParser:
         yield from self._pass(text)
 
     def tick(self) -> Iterator[Message]:
-        """Yield events that are due without input: Escape is a key if nothing follows it for a moment."""
+        """Yield events that are due because of the time: Escape is a key if nothing follows it soon."""
         if self._held and self._held_until is not None and self._clock() >= self._held_until:
             held, self._held = self._held, ""
             if ";" not in held:
@@ -88,7 +88,7 @@ class ReplyParser:
 
 
 def _messages(reply: re.Match[str]) -> Iterator[BackgroundReply]:
-    """Yield what a reply says about the background. Some replies are not about it, or are garbage."""
+    """Yield what a reply says about the background; nothing if it is about something else or garbled."""
     if scheme := reply["scheme"]:
         yield BackgroundReply(dark=scheme == "1", from_colour=False)
         return

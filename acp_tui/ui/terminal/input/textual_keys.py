@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def run_binding(app: App[Any], key: str) -> bool:
-    """Run the binding of a key for the focused widget or its parents; return False if there is none."""
+    """Run the binding that a key has in the focused widget or its parents. Return False if it has none."""
     # Textual 8.2.8: `simulate_key` puts the key into the message queue. By the time it is handled, keys typed
     # later may have been handled before it.
     return await app._check_bindings(key)
@@ -29,9 +29,9 @@ def key_name_of(character: str) -> str:
 
 
 def move_queued_keys(source: Widget, target: Widget) -> None:
-    """Move the queued keys of one widget to another widget, which has just got the focus.
+    """Move the queued keys of `source` to `target`, which has just got the focus.
 
-    Later keys go directly to the other widget and would otherwise overtake the queued ones.
+    Later keys go directly to `target` and would otherwise overtake the queued ones.
     """
     # Textual 8.2.8: the queue, and the message that is looked at in advance, are private.
     queue: Queue[Message | None] = source._message_queue
