@@ -135,7 +135,7 @@ class TerminalDriver(LinuxDriver):
         self.flush()
 
     def disable_input(self) -> None:
-        """Stop reading input. While another program uses the terminal, do nothing: `tcflush` would suspend us."""
+        """Stop reading, unless another program uses the terminal: then `tcflush` would suspend acp-tui."""
         if self._writer_thread is not None:
             super().disable_input()
 
@@ -200,7 +200,7 @@ class TerminalDriver(LinuxDriver):
         self._call_in_loop(self._resume)
 
     def _suspend(self) -> None:
-        """Suspend acp-tui with SIGTSTP. The system ignores the signal if no shell could resume the process."""
+        """Suspend acp-tui with SIGTSTP. The system ignores this signal if no shell could resume acp-tui."""
         if self._auto_restart:  # else another program uses the terminal
             self.suspend_application_mode()
         numbers = (signal.SIGTSTP, signal.SIGCONT)

@@ -150,7 +150,7 @@ async def test_the_text_is_written_to_a_private_file_if_nothing_else_works(
 
 async def test_a_full_disk_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/dev/null")
-    assert "could not be written" in await copy("x", None, {"PATH": ""})
+    assert "could not be saved" in await copy("x", None, {"PATH": ""})
 
 
 # --------------------------------------------------------------------------- in the program
