@@ -2,6 +2,6 @@
 
 SQLite comes with Python, so searching needs no further library and no service. A separate process of low
 priority keeps the index up to date (`__main__`). The screen and the command line only read it (`search`).
-The index is a cache: it can be deleted at any time, and is then made anew. It contains no secrets that the
-logs do not contain: they are redacted before they are logged.
+The index is a cache: it can be deleted at any time, and is then made anew. Secrets are not in it, because
+they are redacted in the logs.
 """
