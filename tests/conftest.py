@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 from typing import TYPE_CHECKING
@@ -24,9 +25,20 @@ settings.register_profile("no time limits", deadline=None)  # an example takes l
 settings.load_profile("no time limits")
 
 
+_directory_numbers = itertools.count()
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Use two workers per core: most tests wait for processes and timers."""
     return 2 * (os.cpu_count() or 1)
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an empty directory. Pytest's own fixture lists all earlier ones, which are thousands."""
+    directory = tmp_path_factory.getbasetemp() / str(next(_directory_numbers))
+    directory.mkdir(mode=0o700)
+    return directory
 
 
 @pytest.fixture(autouse=True)

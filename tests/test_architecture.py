@@ -67,28 +67,42 @@ def name(path: Path) -> str:
     return str(path.relative_to(PACKAGE))
 
 
+@pytest.mark.parametrize("package", ["session", "protocol", "schema_form"])
+def test_the_session_the_protocol_and_forms_are_pure(package: str) -> None:
+    below = ("acp_tui.session", f"acp_tui.{package}")
+    imported = {module for path in MODULES if room(path) == package for module in imports(parsed(path))}
+    assert {
+        module
+        for module in imported
+        if module.partition(".")[0] not in PURE and not any(is_of(module, known) for known in below)
+    } == set()
+
+
 @pytest.mark.parametrize(
-    "path", [path for path in MODULES if room(path) in ("session", "protocol", "schema_form")], ids=name
+    ("libraries", "packages"),
+    [
+        (("acp",), ("connection", "demo", "doctor")),
+        (("textual", "rich"), ("ui",)),
+        (("mcp", "mcp_types"), ("mcp", "demo")),
+    ],
 )
-def test_the_session_the_protocol_and_forms_are_pure(path: Path) -> None:
-    below = {"acp_tui.session", f"acp_tui.{room(path)}"}
-    for module in imports(parsed(path)):
-        assert module.partition(".")[0] in PURE or any(is_of(module, known) for known in below), module
+def test_the_sdk_and_textual_are_imported_only_in_their_packages(
+    libraries: tuple[str, ...], packages: tuple[str, ...]
+) -> None:
+    others = [path for path in MODULES if room(path) not in packages]
+    assert [name(path) for path in others if any(imports_any_of(libraries, parsed(path)))] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name)
-def test_the_sdk_and_textual_are_imported_only_in_their_packages(path: Path) -> None:
-    tree = parsed(path)
-    for module in imports(tree):
-        if is_of(module, "acp"):
-            assert room(path) in ("connection", "demo", "doctor")
-        if is_of(module, "textual") or is_of(module, "rich"):
-            assert room(path) == "ui"
-        if is_of(module, "mcp") or is_of(module, "mcp_types"):
-            assert room(path) in ("mcp", "demo")
-    if room(path) == "connection" or path == PACKAGE / "demo" / "__init__.py":
-        lazily = [module for module in imports(tree, when_loaded=True) if is_of(module, "acp")]
-        assert lazily == [], "it costs half a second: import it inside a function"
+def imports_any_of(libraries: tuple[str, ...], tree: ast.AST) -> Iterator[bool]:
+    return (is_of(module, library) for module in imports(tree) for library in libraries)
+
+
+def test_the_client_and_the_demo_import_the_sdk_inside_of_functions() -> None:
+    """It costs half a second, which must not come before the first frame."""
+    lazy = [path for path in MODULES if room(path) == "connection"] + [PACKAGE / "demo" / "__init__.py"]
+    loaded = [module for path in lazy for module in imports(parsed(path), when_loaded=True)]
+    assert loaded
+    assert [module for module in loaded if is_of(module, "acp")] == []
 
 
 def test_no_other_package_imports_the_demo_agent() -> None:

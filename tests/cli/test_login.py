@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.cli.sign_in.dialogue import SignInDialogue
 from tests.support.cli import Run, agent, run, running
-from tests.support.terminal import Terminal
+from tests.support.terminal import PreloadedTerminal
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ def test_logging_out_needs_an_agent_that_offers_it(tmp_path: Path) -> None:
 
 
 def test_a_method_is_chosen_on_a_terminal_and_its_program_run(tmp_path: Path) -> None:
-    with Terminal("login", "--command", program(), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("login", "--command", program(), cwd=tmp_path) as terminal:
         terminal.wait_for("5. Here", "6. Key", "Sign in with which method?")
         terminal.type("5\n")
         terminal.wait_for("Sign in? ")
         terminal.type("\x03")
         assert terminal.ended() == 1
         assert "ended by signal 2" in terminal.screen
-    with Terminal("login", "--command", program(), "--method", "shell", cwd=tmp_path) as terminal:
+    with PreloadedTerminal("login", "--command", program(), "--method", "shell", cwd=tmp_path) as terminal:
         terminal.wait_for("Sign in? ")
         terminal.type("yes\n")
         assert terminal.ended() == 0
@@ -104,12 +104,12 @@ def test_a_suggested_command_is_run_only_after_a_question(tmp_path: Path) -> Non
     command = {"command": sys.executable, "args": ["-c", 'open("signed-in", "w")'], "env": {"WHO": "me"}}
     method = {"id": "login", "name": "Log in", "_meta": {"terminal-auth": command}}
     words = ["login", "--command", program(method), "--method", "login"]
-    with Terminal(*words, cwd=tmp_path) as terminal:
+    with PreloadedTerminal(*words, cwd=tmp_path) as terminal:
         terminal.wait_for("open(", "signed-in", "WHO=me", "Run it in this terminal?")
         terminal.type("\n")
         assert terminal.ended() == 1
         assert not (tmp_path / "signed-in").exists()
-    with Terminal(*words, cwd=tmp_path) as terminal:
+    with PreloadedTerminal(*words, cwd=tmp_path) as terminal:
         terminal.wait_for("Run it in this terminal?")
         terminal.type("y\n")
         assert terminal.ended() == 0

@@ -14,7 +14,7 @@ import pytest
 from acp_tui.mcp.sign_in.stored_state import sign_in_state
 from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
 from tests.support.cli import run
-from tests.support.terminal import Terminal
+from tests.support.terminal import PreloadedTerminal, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ def _wait_for_address(terminal: Terminal, prompt: str = PROMPT) -> str:
 
 
 def test_address_is_pasted_after_signing_in_on_another_machine(tmp_path: Path, url: str) -> None:
-    with Terminal("mcp", "sign-in", "calendar", cwd=tmp_path) as terminal:
+    with PreloadedTerminal("mcp", "sign-in", "calendar", cwd=tmp_path) as terminal:
         last = _last_address(_wait_for_address(terminal))
         terminal.type("not what was asked for\n")
         terminal.wait_for("This is neither the address of the browser's last page nor a code", PROMPT)
@@ -83,7 +83,7 @@ def test_browser_is_opened_after_consent(tmp_path: Path, url: str, answer: str, 
     browser = tmp_path / "browser.py"
     browser.write_text("import sys, urllib.request\nurllib.request.urlopen(sys.argv[1])\n")
     command = f"{sys.executable} {browser}"
-    with Terminal("mcp", "sign-in", "calendar", cwd=tmp_path, BROWSER=command) as terminal:
+    with PreloadedTerminal("mcp", "sign-in", "calendar", cwd=tmp_path, BROWSER=command) as terminal:
         _wait_for_address(terminal, "Open 127.0.0.1 in your browser? [Y/n]")
         terminal.type(answer)
         if opens:
@@ -94,7 +94,7 @@ def test_browser_is_opened_after_consent(tmp_path: Path, url: str, answer: str, 
 
 
 def test_ctrl_c_cancels_and_restores_the_terminal(tmp_path: Path, url: str) -> None:
-    with Terminal("mcp", "sign-in", "calendar", "--no-browser", cwd=tmp_path) as terminal:
+    with PreloadedTerminal("mcp", "sign-in", "calendar", "--no-browser", cwd=tmp_path) as terminal:
         _wait_for_address(terminal)
         terminal.signal(signal.SIGINT)
         assert terminal.ended() == 130

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.leftovers import MARK, processes_with
-from tests.support.preloaded import run_preloaded
+from tests.support.preloaded import PreloadedProgram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,7 +84,7 @@ def run(*args: str, cwd: Path | None = None, stdin: str | bytes = b"", **env: st
 def _call(args: Sequence[str], cwd: Path | None, env: dict[str, str], streams: Streams) -> int:
     # The interpreter reads the variable when it starts.
     if args and args[0] != "run" and "PYTHONIOENCODING" not in env:
-        return run_preloaded([*args], cwd, env, streams)
+        return PreloadedProgram([*args], cwd, env, streams).wait()
     with open(streams[0], "rb") as stdin_file, open(streams[1], "ab") as out, open(streams[2], "ab") as err:
         return subprocess.call([PROGRAM, *args], cwd=cwd, env=env, stdin=stdin_file, stdout=out, stderr=err)
 

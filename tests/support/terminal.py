@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
 from tests.support.leftovers import MARK, processes_with
+from tests.support.preloaded import PreloadedProgram
 from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 if TYPE_CHECKING:
@@ -53,13 +54,11 @@ class Terminal:
         self._emulator = TerminalEmulator(100, 30, styles=False)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.before = termios.tcgetattr(slave)
-        self.process = subprocess.Popen(
-            [*self.program, *args],
-            cwd=cwd,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            env={
+        self.process = self._start(
+            args,
+            cwd,
+            slave,
+            {
                 **{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")},
                 "TERM": "xterm-256color",
                 "PYTHONPATH": str(REPOSITORY),
@@ -67,8 +66,6 @@ class Terminal:
                 MARK: self.mark,
                 **environment,
             },
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         self._slave = slave  # kept open, because tests check the terminal's settings afterwards
 
@@ -167,6 +164,20 @@ class Terminal:
         """Send a signal to the program."""
         os.kill(self.process.pid, number)
 
+    def _start(
+        self, args: tuple[str, ...], cwd: Path, terminal: int, environment: dict[str, str]
+    ) -> subprocess.Popen[bytes] | PreloadedProgram:
+        return subprocess.Popen(
+            [*self.program, *args],
+            cwd=cwd,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+
     def _read(self, timeout: float) -> bool:
         if not select.select([self._master], [], [], timeout)[0]:
             return False
@@ -177,6 +188,16 @@ class Terminal:
         self.raw += data
         self._emulator.feed(self._decoder.decode(data))
         return bool(data)
+
+
+class PreloadedTerminal(Terminal):
+    """A terminal that runs `acp-tui` forked from a process that has imported it, which starts faster."""
+
+    def _start(
+        self, args: tuple[str, ...], cwd: Path, terminal: int, environment: dict[str, str]
+    ) -> PreloadedProgram:
+        name = os.ttyname(terminal)
+        return PreloadedProgram([*args], cwd, environment, (name, name, name), new_session=True)
 
 
 class Shell(Terminal):

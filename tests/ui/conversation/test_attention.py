@@ -17,7 +17,7 @@ from acp_tui.ui.terminal.tab_progress import TabProgress, supports_progress
 from acp_tui.ui.terminal.window_title import RESTORE_TITLE, SAVE_TITLE, WindowTitle
 from acp_tui.ui.widgets.status.status_facts import StatusFacts
 from tests.support.conversation_ui import agent
-from tests.support.terminal import Terminal
+from tests.support.terminal import PreloadedTerminal
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def test_a_real_terminal_gets_alerts_and_its_title_back(tmp_path: Path) -> None:
     folder.mkdir()
     waits = {"command": "sh", "args": ["-c", "until test -e go; do sleep 0.05; done; echo"]}
     prompt = json.dumps([["ask", "terminal/create", waits], ["wait_for_output"]])
-    with Terminal("--command", agent("script"), "--policy", "yolo", cwd=folder) as terminal:
+    with PreloadedTerminal("--command", agent("script"), "--policy", "yolo", cwd=folder) as terminal:
         terminal.wait_for("Message scripted")
         terminal.type(f"{prompt}\r")
         terminal.until(lambda: "]2;● working – shop\x07".encode() in terminal.raw, "the title")

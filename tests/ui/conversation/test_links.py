@@ -11,7 +11,7 @@ import pytest
 from acp_tui.console import browser
 from acp_tui.ui.terminal import open_externally
 from tests.support.conversation_ui import agent
-from tests.support.terminal import MODES_ON, Terminal
+from tests.support.terminal import MODES_ON, PreloadedTerminal
 
 if TYPE_CHECKING:
     from tests.support.conversation_ui import ConversationUi, Open
@@ -112,7 +112,7 @@ def test_a_link_to_a_file_opens_in_the_editor(tmp_path: Path) -> None:
     notes.write_text("some\n", encoding="utf-8")
     prompt = f"[words]({notes.as_uri()})"
     command = ("--command", agent("script"), prompt)
-    with Terminal(*command, cwd=tmp_path, EDITOR=str(editor), VISUAL="") as terminal:
+    with PreloadedTerminal(*command, cwd=tmp_path, EDITOR=str(editor), VISUAL="") as terminal:
         terminal.wait_for("   words", "idle")
         terminal.type("\x1b[1;3A")
         terminal.wait_for("Space fold")

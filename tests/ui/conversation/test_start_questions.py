@@ -13,7 +13,7 @@ from acp_tui.cli import main
 from acp_tui.config.paths import paths
 from acp_tui.store.folder_trust import FolderTrust
 from tests.support.conversation_ui import agent
-from tests.support.terminal import MODES_OFF, Terminal
+from tests.support.terminal import MODES_OFF, PreloadedTerminal, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +67,7 @@ def end_of(terminal: Terminal) -> str:
 
 
 def test_using_the_home_directory_as_workspace_must_be_confirmed(user_home: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=user_home) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=user_home) as terminal:
         terminal.sees("The workspace would be", "your home directory", "Do not start", "Enter choose")
         terminal.type("\r")
         assert terminal.ended() == 1
@@ -75,7 +75,7 @@ def test_using_the_home_directory_as_workspace_must_be_confirmed(user_home: Path
 
 
 def test_the_header_shows_the_home_directory_once_confirmed(user_home: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=user_home) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=user_home) as terminal:
         terminal.sees("Use it as the workspace", "Enter choose")
         terminal.type("\x1b[A\r")
         terminal.wait_for("~", "idle")
@@ -110,19 +110,19 @@ def test_using_the_root_directory_as_workspace_must_be_confirmed(
 
 
 def test_an_agent_chosen_by_the_project_is_confirmed_once_per_folder(project: Path, helper: Path) -> None:
-    with Terminal(cwd=project) as terminal:
+    with PreloadedTerminal(cwd=project) as terminal:
         terminal.sees("Trust this folder?", "Helper", "Enter choose")
         terminal.type("\x1b[B\r")
         terminal.wait_for("idle")
         assert terminal.quit() == 0
-    with Terminal(cwd=project) as again:
+    with PreloadedTerminal(cwd=project) as again:
         again.wait_for("idle")
         assert again.quit() == 0
         assert b"Trust this folder" not in again.raw
 
 
 def test_an_agent_chosen_by_the_project_does_not_start_if_declined(project: Path, helper: Path) -> None:
-    with Terminal(cwd=project) as terminal:
+    with PreloadedTerminal(cwd=project) as terminal:
         terminal.sees("Trust this folder?", "Helper", "Enter choose")
         terminal.type("\r")
         assert terminal.ended() == 1
@@ -133,7 +133,7 @@ def test_another_agent_in_a_trusted_folder_is_confirmed_again(project: Path, hel
     store = FolderTrust(paths().state)
     store.trust(project, trusted=True)
     store.allow_agent(project, "other")
-    with Terminal(cwd=project) as terminal:
+    with PreloadedTerminal(cwd=project) as terminal:
         terminal.sees("Start Helper?", "Always start Helper in this folder", "Enter choose")
         terminal.type("\x1b[B\r")
         terminal.wait_for("idle")
@@ -143,14 +143,14 @@ def test_another_agent_in_a_trusted_folder_is_confirmed_again(project: Path, hel
 
 def test_a_folder_that_is_never_trusted_does_not_choose_the_agent(project: Path, helper: Path) -> None:
     FolderTrust(paths().state).trust(project, trusted=False)
-    with Terminal(cwd=project) as terminal:
+    with PreloadedTerminal(cwd=project) as terminal:
         terminal.wait_for("Demo agent")  # the list of agents
         assert terminal.quit() == 0
 
 
 def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project: Path, home: Path) -> None:
     define(project, first={"command": "/bin/sh", "args": ["-c", "first"]}, second={"command": "/bin/sh"})
-    with Terminal("--command", agent("script"), cwd=project) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=project) as terminal:
         terminal.sees("Trust this folder?", "first, second", "Enter choose")
         terminal.type("\x1b[B\r")
         terminal.sees('the MCP server "first"?', "-c first", "1 of 2", "Enter choose")
@@ -160,7 +160,7 @@ def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project:
         terminal.wait_for("idle")
         assert terminal.quit() == 0
     assert sent_servers(home) == [["first"]]
-    with Terminal("--command", agent("script"), cwd=project) as again:
+    with PreloadedTerminal("--command", agent("script"), cwd=project) as again:
         again.sees('the MCP server "second"?', "Enter choose")
         again.type("\x1b[B\x1b[B\r")
         again.wait_for("because of your approval for this folder: the MCP server first.", "idle")
@@ -170,7 +170,7 @@ def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project:
 
 def test_a_changed_definition_is_asked_about_again(project: Path, home: Path) -> None:
     define(project, tool={"command": "/bin/sh", "args": ["-c", "old"]})
-    with Terminal("--command", agent("script"), cwd=project) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=project) as terminal:
         terminal.sees("Trust this folder?", "Enter choose")
         terminal.type("\x1b[B\r")
         terminal.sees('the MCP server "tool"?', "Enter choose")
@@ -179,7 +179,7 @@ def test_a_changed_definition_is_asked_about_again(project: Path, home: Path) ->
         terminal.wait_for("idle")
         assert terminal.quit() == 0
     assert sent_servers(home, "args") == [[["-c", "old"]]]  # what was shown
-    with Terminal("--command", agent("script"), cwd=project) as again:
+    with PreloadedTerminal("--command", agent("script"), cwd=project) as again:
         again.sees("-c new", "its definition has changed since you answered", "Enter choose")
         again.type("\r")
         again.wait_for("idle")
@@ -189,7 +189,7 @@ def test_a_changed_definition_is_asked_about_again(project: Path, home: Path) ->
 
 def test_nothing_of_a_folder_is_used_that_is_not_trusted(project: Path, home: Path) -> None:
     define(project, tool={"command": "/bin/sh"})
-    with Terminal("--command", agent("script"), cwd=project) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=project) as terminal:
         terminal.sees("Trust this folder?", "Enter choose")
         terminal.type("\x1b")
         terminal.wait_for("idle")
@@ -207,7 +207,7 @@ def test_a_project_cannot_choose_an_agent_that_would_be_downloaded(
     runner.chmod(0o755)
     monkeypatch.setenv("PATH", f"{runner.parent}{os.pathsep}/usr/bin{os.pathsep}/bin")
 
-    with Terminal(cwd=project) as terminal:
+    with PreloadedTerminal(cwd=project) as terminal:
         terminal.wait_for("Demo agent")  # the list of agents
         assert terminal.quit() == 0
     assert not (tmp_path / "ran").exists()

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.conversation_ui import agent
 from tests.support.recordings import WIRELOGS
-from tests.support.terminal import MODES_OFF, Terminal
+from tests.support.terminal import MODES_OFF, PreloadedTerminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,13 +34,13 @@ def nowhere(home: Path) -> Path:
 def test_the_app_starts_without_a_writable_home(
     tmp_path: Path, nowhere: Path, args: list[str], shown: str
 ) -> None:
-    with Terminal(*args, cwd=tmp_path) as terminal:
+    with PreloadedTerminal(*args, cwd=tmp_path) as terminal:
         terminal.wait_for(shown)
         assert terminal.quit() == 0
 
 
 def test_a_conversation_without_a_writable_home_warns_and_works(tmp_path: Path, nowhere: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("The session cannot be recorded", "idle")
         terminal.type("hello\r")
         terminal.wait_for("┃ hello", "idle")
@@ -55,7 +55,7 @@ def test_held_locks_block_neither_the_start_nor_typing(tmp_path: Path, home: Pat
         for lock in locks:
             lock.parent.mkdir(parents=True, exist_ok=True)
             fcntl.flock(held_by_other.enter_context(open(lock, "wb")), fcntl.LOCK_EX)
-        with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        with PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
             terminal.wait_for("The session cannot be recorded: another process", "idle")
             terminal.type("hello\r")
             terminal.wait_for("┃ hello", "idle")
@@ -65,7 +65,10 @@ def test_held_locks_block_neither_the_start_nor_typing(tmp_path: Path, home: Pat
 def test_a_draft_that_cannot_be_saved_is_reported_once(tmp_path: Path, home: Path) -> None:
     lock = home / "state" / ".drafts.jsonl.lock"
     lock.parent.mkdir(parents=True)
-    with open(lock, "wb") as held_by_other, Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+    with (
+        open(lock, "wb") as held_by_other,
+        PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal,
+    ):
         fcntl.flock(held_by_other, fcntl.LOCK_EX)
         terminal.wait_for("idle")
         terminal.type("half a thought")
@@ -73,7 +76,7 @@ def test_a_draft_that_cannot_be_saved_is_reported_once(tmp_path: Path, home: Pat
 
 
 def test_the_demo_reports_that_it_cannot_create_its_project(tmp_path: Path, nowhere: Path) -> None:
-    with Terminal("demo", cwd=tmp_path) as terminal:
+    with PreloadedTerminal("demo", cwd=tmp_path) as terminal:
         assert terminal.ended() == 1
         told = " ".join(terminal.raw[terminal.raw.rindex(MODES_OFF[-1]) :].decode().split())
         assert "acp-tui: Cannot create the demo's sample project in " in told
@@ -82,7 +85,7 @@ def test_the_demo_reports_that_it_cannot_create_its_project(tmp_path: Path, nowh
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of others can be set on Linux only")
 def test_a_full_disk_is_reported_once_and_so_is_its_end(tmp_path: Path, home: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type("one\r")
         terminal.wait_for("┃ one", "idle")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Content, Terminal, UserMessage
 from tests.support.conversation_ui import agent, offers
-from tests.support.terminal import Terminal as RealTerminal
+from tests.support.terminal import PreloadedTerminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,7 +101,7 @@ async def test_a_leading_space_sends_the_line_to_the_agent(open_ui: Open) -> Non
 
 
 def test_a_command_runs_on_a_real_terminal(tmp_path: Path) -> None:
-    with RealTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("Message scripted")
         terminal.type("!echo $((6*7))-$(test -t 0 && echo tty)\r")
         terminal.wait_for("42-tty")

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import Terminal
+from tests.support.terminal import PreloadedTerminal
 from tests.support.trust_steps import accept_revert_and_comment
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def test_three_files_are_accepted_reverted_and_commented(tmp_path: Path) -> None
     for name in "abc":
         (project / f"{name}.txt").write_text("old\n")
     steps = [["write_file", str(project / f"{name}.txt"), f"new {name}\n"] for name in "abc"]
-    with Terminal("--command", agent("script"), cwd=project) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=project) as terminal:
         terminal.wait_for("idle")
         terminal.type(f"{json.dumps([*steps, ['say', 'all written']])}\r")
         terminal.until(lambda: (project / "c.txt").read_text() == "new c\n")

@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.ui.terminal.background import ASK_COLOUR, REPORT_CHANGES, STOP_REPORTS
 from tests.support.conversation_ui import agent
-from tests.support.terminal import QUIT, Shell, Terminal
+from tests.support.terminal import QUIT, PreloadedTerminal, Shell, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ TRUE_COLOUR = {"COLORTERM": "truecolor"}
 
 
 def test_a_late_reply_in_pieces_changes_the_theme_and_is_not_typed(tmp_path: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=tmp_path, **TRUE_COLOUR) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path, **TRUE_COLOUR) as terminal:
         terminal.until(
             lambda: ASK_COLOUR.encode() in terminal.raw and REPORT_CHANGES.encode() in terminal.raw
         )
@@ -49,7 +49,7 @@ def test_a_late_reply_in_pieces_changes_the_theme_and_is_not_typed(tmp_path: Pat
 def test_an_early_reply_and_the_users_own_light_theme(tmp_path: Path, home: Path) -> None:
     (home / "config").mkdir(parents=True)
     (home / "config" / "config.toml").write_text('theme_light = "nord"\n')
-    with Terminal("--command", agent("script"), cwd=tmp_path, **TRUE_COLOUR) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path, **TRUE_COLOUR) as terminal:
         terminal.type(f"a{LIGHT}b")
         terminal.sees("❯ ab")
         terminal.until(lambda: NORD_PAGE in terminal.raw, "the theme")
@@ -78,7 +78,7 @@ def test_reports_and_progress_are_off_while_another_program_has_the_terminal(tmp
 
 @pytest.mark.parametrize("theme", ["dark", "ansi"])
 def test_with_another_theme_the_terminal_is_not_asked(tmp_path: Path, theme: str) -> None:
-    with Terminal("--theme", theme, "--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--theme", theme, "--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.sees("idle")
         terminal.type(f"{LIGHT}typed")
         terminal.sees("❯ typed")

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import Terminal
+from tests.support.terminal import PreloadedTerminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def test_a_question_in_the_background_is_announced_and_one_key_opens_it(tmp_path: Path) -> None:
     signal = tmp_path / "signal"
     steps = [["wait_for_file", str(signal)], ["permission", {"title": "Run the tests"}]]
-    with Terminal("--command", agent("script"), cwd=tmp_path, ACP_TUI_NOTIFY="bell") as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path, ACP_TUI_NOTIFY="bell") as terminal:
         terminal.sees("idle")
         terminal.type(f"{json.dumps(steps)}\r")
         terminal.sees("working")
@@ -35,7 +35,7 @@ def test_a_question_in_the_background_is_announced_and_one_key_opens_it(tmp_path
 
 
 def test_a_burst_of_keys_goes_to_the_tabs_it_names(tmp_path: Path) -> None:
-    with Terminal("demo", cwd=tmp_path) as terminal:
+    with PreloadedTerminal("demo", cwd=tmp_path) as terminal:
         terminal.sees("idle", "Message Demo agent")
         terminal.type("\x14demo")  # Ctrl+T and a filter
         terminal.sees("❯   Demo agent")

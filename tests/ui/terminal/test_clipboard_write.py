@@ -17,7 +17,7 @@ from acp_tui.ui.terminal.clipboard_write import MAX_BASE64_CHARS, copy, osc52, p
 from acp_tui.ui.terminal.passthrough import SCREEN_LIMIT, wrap_for_multiplexer
 from tests.support.leftovers import processes_with
 from tests.support.recordings import WIRELOGS
-from tests.support.terminal import PROGRAM, Terminal
+from tests.support.terminal import PROGRAM, PreloadedTerminal
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ async def test_y_copies_the_last_answer(open_ui: Open) -> None:
 
 @pytest.mark.parametrize("between", [{}, {"STY": "1.x"}], ids=["alone", "in screen"])
 def test_osc_52_reaches_a_real_terminal(tmp_path: Path, between: dict[str, str]) -> None:
-    with Terminal("replay", RECORDED, "--speed", "max", cwd=tmp_path, **between) as terminal:
+    with PreloadedTerminal("replay", RECORDED, "--speed", "max", cwd=tmp_path, **between) as terminal:
         terminal.wait_for(LAST)
         terminal.type("y")
         expected = wrap_for_multiplexer(OSC, between).encode()

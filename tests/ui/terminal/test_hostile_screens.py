@@ -93,8 +93,7 @@ from acp_tui.ui.widgets.status.status_facts import StatusFacts
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
 from tests.support.stored_sessions import record_session
-from tests.support.terminal import ESCAPES
-from tests.support.terminal import Terminal as RealTerminal
+from tests.support.terminal import ESCAPES, PreloadedTerminal
 from tests.support.waiting import until
 from tests.ui.review.sample_review import SampleReview, changed, sample_screen, text
 from tests.ui.screens.questions import permission
@@ -392,7 +391,7 @@ HELP, PALETTE, PANES, ESC = "\x1bOP", "\x10", "\x02", "\x1b[27u"
 def test_a_real_terminal_gets_no_escape_sequences_from_a_hostile_folder(look: str, tmp_path: Path) -> None:
     world = make_world(tmp_path)
     words = [str(world.foreign_log) if word == "LOG" else word for word in LOOKS[look]]
-    with RealTerminal(*words, cwd=world.project, **world.environment) as real:
+    with PreloadedTerminal(*words, cwd=world.project, **world.environment) as real:
         real.until(lambda: MARKER in real.new_text(), "hostile text")
         for keys in (HELP, HELP, PALETTE, ESC, PANES, PANES):
             press(real, keys)
@@ -402,7 +401,7 @@ def test_a_real_terminal_gets_no_escape_sequences_from_a_hostile_folder(look: st
     assert_no_control(ESCAPES.sub(b"", after))
 
 
-def press(real: RealTerminal, keys: str) -> None:
+def press(real: PreloadedTerminal, keys: str) -> None:
     """Press keys and wait for the next frame."""
     before = len(real.raw)
     real.type(keys)

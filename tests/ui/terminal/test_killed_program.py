@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import Terminal
+from tests.support.terminal import PreloadedTerminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ OFFERS = {
 
 def test_transcript_draft_and_queue_come_back_with_continue(tmp_path: Path, home: Path) -> None:
     drafts = home / "state" / "drafts.jsonl"
-    with Terminal("--command", agent("script", json.dumps(OFFERS)), cwd=tmp_path) as killed:
+    with PreloadedTerminal("--command", agent("script", json.dumps(OFFERS)), cwd=tmp_path) as killed:
         killed.sees("idle")
         killed.type("go\r")
         killed.sees("half an answer", "Build it")
@@ -34,7 +34,7 @@ def test_transcript_draft_and_queue_come_back_with_continue(tmp_path: Path, home
         killed.signal(signal.SIGKILL)
         killed.ended()
         killed.until(lambda: killed.left_behind() == [], "the end of the agent")
-    with Terminal("--continue", cwd=tmp_path) as again:
+    with PreloadedTerminal("--continue", cwd=tmp_path) as again:
         again.sees("┃ go", "half an answer", "acp-tui ended during this turn", "❯ half a thought")
         again.until(lambda: re.search("Build it +–", again.screen) is not None, "the open tool call")
         again.sees("1 later", "paused: Enter without text resumes", "idle")
@@ -47,7 +47,7 @@ def test_tabs_come_back_with_continue_and_start_their_agents_when_visited(tmp_pa
     command = [sys.executable, "-m", "tests.fake_agents.script", json.dumps(OFFERS)]
     (home / "config").mkdir(parents=True)
     (home / "config" / "config.toml").write_text(f"[agents.mine]\ncommand = {json.dumps(command)}\n")
-    with Terminal("mine", cwd=tmp_path) as killed:
+    with PreloadedTerminal("mine", cwd=tmp_path) as killed:
         killed.sees("idle")
         killed.type("the first\r")
         killed.sees("   the first")
@@ -64,7 +64,7 @@ def test_tabs_come_back_with_continue_and_start_their_agents_when_visited(tmp_pa
         killed.signal(signal.SIGKILL)
         killed.ended()
         killed.until(lambda: killed.left_behind() == [], "the end of the agents")
-    with Terminal("--continue", cwd=tmp_path) as again:
+    with PreloadedTerminal("--continue", cwd=tmp_path) as again:
         again.sees(" 1 scripted  2 scripted", "┃ the second", "idle")
         assert "\n┃ the first" not in again.screen
         agents = len(again.left_behind())

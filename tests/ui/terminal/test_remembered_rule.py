@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import Terminal
+from tests.support.terminal import PreloadedTerminal, Terminal
 from tests.support.trust_steps import (
     BY_RULE,
     always_allow_edits_in_src,
@@ -28,7 +28,7 @@ def test_an_always_for_a_folder_is_remembered_until_it_is_revoked(tmp_path: Path
     project = tmp_path / "project"
     (project / "src").mkdir(parents=True)
     command = ("--command", agent("script"))
-    with Terminal(*command, cwd=project) as terminal:
+    with PreloadedTerminal(*command, cwd=project) as terminal:
         terminal.sees("idle")
         ask_for_edit(terminal, project, "a.py")
         always_allow_edits_in_src(terminal)
@@ -36,7 +36,7 @@ def test_an_always_for_a_folder_is_remembered_until_it_is_revoked(tmp_path: Path
         ask_for_edit(terminal, project, "b.py")
         terminal.sees(BY_RULE, "idle")
         assert terminal.quit() == 0
-    with Terminal(*command, cwd=project) as terminal:
+    with PreloadedTerminal(*command, cwd=project) as terminal:
         terminal.sees("idle")
         ask_for_edit(terminal, project, "c.py")
         terminal.sees(BY_RULE, "idle")

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import Terminal
+from tests.support.terminal import PreloadedTerminal
 from tests.support.trust_steps import restore_files, rewind_by_two_prompts
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def test_the_files_are_restored_as_before_the_last_but_one_prompt(tmp_path: Path
     names = ("a.txt", "b.txt", "c.txt")
     for name in names:
         (tmp_path / name).write_text("original\n", encoding="utf-8")
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.sees("idle")
         for name in names:
             steps = json.dumps([["write_file", name, "changed\n"], ["say", f"{name} is written"]])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.fake_agents.hostile import EVIL
 from tests.support.conversation_ui import agent
-from tests.support.terminal import ESCAPES, Terminal
+from tests.support.terminal import ESCAPES, PreloadedTerminal, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 def test_no_text_of_an_agent_reaches_the_terminal_as_an_escape_sequence(tmp_path: Path) -> None:
     (tmp_path / "evil.txt").write_bytes(f"{EVIL} from a file\r\n".encode())
-    with Terminal("--command", agent("hostile"), "show-all", cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("hostile"), "show-all", cwd=tmp_path) as terminal:
         look_at_everything(terminal)
         assert terminal.ended() == 0
         assert terminal.left_behind() == []
@@ -36,7 +36,7 @@ def test_no_text_of_an_agent_reaches_the_terminal_as_an_escape_sequence(tmp_path
 
 
 def test_no_text_of_a_sign_in_method_reaches_the_terminal_as_an_escape_sequence(tmp_path: Path) -> None:
-    with Terminal("--command", agent("hostile", "signed-out"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("hostile", "signed-out"), cwd=tmp_path) as terminal:
         terminal.wait_for("Choose a sign-in method")
         terminal.type(f"{DOWN}\r")  # by variables: they are only shown
         terminal.wait_for("restart acp-tui.")

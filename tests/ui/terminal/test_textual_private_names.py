@@ -9,11 +9,8 @@ import ast
 import importlib
 import inspect
 import pkgutil
-import sys
 from functools import cache
 from typing import TYPE_CHECKING
-
-import pytest
 
 import acp_tui.ui
 
@@ -36,7 +33,7 @@ def is_private(name: str) -> bool:
 
 @cache
 def syntax(module: str) -> ast.Module:
-    return ast.parse(inspect.getsource(sys.modules[module]))
+    return ast.parse(inspect.getsource(load(module)))
 
 
 def attributes(node: ast.AST) -> Iterator[ast.Attribute]:
@@ -84,32 +81,29 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_no_class_uses_or_overrides_a_private_name_of_textual(name: str) -> None:
-    module = load(name)
-    for node in class_definitions(name):
+def test_no_class_uses_or_overrides_a_private_name_of_textual() -> None:
+    classes = [(load(name), node) for name in MODULES for node in class_definitions(name)]
+    for module, node in classes:
         cls = getattr(module, node.name, None)
         if isinstance(cls, type):
             used = {each.attr for each in attributes(node) if is_of_self(each)} | names_defined_in(node)
-            assert used & names_of_textual(cls) == set(), node.name
+            assert used & names_of_textual(cls) == set(), f"{module.__name__}.{node.name}"
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_private_attributes_of_other_objects_are_used_in_their_own_module_only(name: str) -> None:
-    load(name)
-    own = names_defined_in(syntax(name)) | NAMED_TUPLE
-    others = {
-        ast.unparse(each)
-        for each in attributes(syntax(name))
-        if each.attr not in own and not is_of_self(each)
-    }
-    assert others == set()
+def test_private_attributes_of_other_objects_are_used_in_their_own_module_only() -> None:
+    for name in MODULES:
+        own = names_defined_in(syntax(name)) | NAMED_TUPLE
+        others = {
+            ast.unparse(each)
+            for each in attributes(syntax(name))
+            if each.attr not in own and not is_of_self(each)
+        }
+        assert others == set(), name
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_nothing_private_is_imported_from_textual(name: str) -> None:
-    load(name)
-    for node in ast.walk(syntax(name)):
+def test_nothing_private_is_imported_from_textual() -> None:
+    statements = [node for name in MODULES for node in ast.walk(syntax(name))]
+    for node in statements:
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "textual":
             path = [*(node.module or "").split("."), *(alias.name for alias in node.names)]
             assert not any(map(is_private, path)), ast.unparse(node)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tests.support.cli import script, steps
-from tests.support.terminal import DOWN, ESC, QUIT, Terminal
+from tests.support.terminal import DOWN, ESC, QUIT, PreloadedTerminal
 from tests.workspace.projects import git, repository
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def test_what_the_agent_wrote_is_merged_into_the_checkout(tmp_path: Path) -> Non
     project = repository(tmp_path / "shop", {"a.txt": "a\n"})
     prompt = steps(["write_file", "new.txt", "written by the agent"], ["say", "do", "ne!"])
     agent = ("--command", script(), prompt)
-    with Terminal(*agent, "--worktree-name", "topic", cwd=project, **USER) as terminal:
+    with PreloadedTerminal(*agent, "--worktree-name", "topic", cwd=project, **USER) as terminal:
         terminal.sees("shop (worktree) · topic", "done!", "○ idle")
         assert not (project / "new.txt").exists()
         terminal.type(QUIT)
@@ -47,7 +47,7 @@ def test_what_the_agent_wrote_is_merged_into_the_checkout(tmp_path: Path) -> Non
 
 def test_a_worktree_without_changes_is_removed_without_a_question(tmp_path: Path) -> None:
     project = repository(tmp_path / "shop", {"a.txt": "a\n"})
-    with Terminal("--command", script(), "--worktree", cwd=project, **USER) as terminal:
+    with PreloadedTerminal("--command", script(), "--worktree", cwd=project, **USER) as terminal:
         terminal.sees("shop (worktree)", "idle")
         assert terminal.quit() == 0
         assert "Nothing had changed in it." in terminal.new_text()
