@@ -223,6 +223,8 @@ class PipedProcess:
             await self._end(grace_seconds)
         except asyncio.CancelledError:
             self._watcher_killed = True
+            self._control.close()  # the watcher then kills the program
+            await self._wait_for_watcher()
             raise
         finally:
             self._control.close()
@@ -246,6 +248,13 @@ class PipedProcess:
         await self._status_task
         # asyncio closes a pipe only when everything in it has been read.
         await asyncio.gather(asyncio.wait([rest], timeout=LAST_OUTPUT_SECONDS), self.wait_for_end())
+        rest.cancel()
+
+    async def _wait_for_watcher(self) -> None:
+        """Wait until the watcher has exited: the event loop may be closed after a cancelled `end`."""
+        rest = asyncio.create_task(self._discard_output())
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._watcher.wait(), WATCHER_SECONDS)
         rest.cancel()
 
     async def _discard_output(self) -> None:

@@ -51,7 +51,7 @@ async def test_nothing_stays_open_if_the_end_is_cancelled(tmp_path: Path, steps:
         await asyncio.sleep(0)
     ending.cancel()
     await asyncio.wait([ending])
-    await until(lambda: process._watcher.returncode is not None)
+    assert process._watcher.returncode is not None  # the event loop may be closed now
     await until(lambda: sorted(Path("/dev/fd").iterdir()) == open_before)
 
 
@@ -61,7 +61,8 @@ async def test_a_program_is_killed_if_its_end_is_cancelled(tmp_path: Path) -> No
     await asyncio.sleep(0)
     ending.cancel()
     await asyncio.wait([ending])
-    await until(lambda: process.ended and process._watcher.returncode is not None)
+    assert process._watcher.returncode is not None
+    await until(lambda: process.ended)
     assert not process.watcher_lost
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
