@@ -35,7 +35,7 @@ _SECRETS: dict[str, tuple[str, ...]] = {
         *("secring.*", ".gnupg", ".gnupg/*", ".age/*"),
     ),
     "belongs to SSH": (".ssh", ".ssh/*"),
-    "may contain a registry's password": (
+    "may contain a password for a package registry": (
         *(".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".gem/credentials", ".bundle/config"),
         *(".cargo/credentials", ".cargo/credentials.toml", ".composer/auth.json", ".m2/settings.xml"),
         *(".nuget/nuget.config", ".docker/config.json", "containers/auth.json"),

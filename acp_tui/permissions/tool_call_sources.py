@@ -194,7 +194,7 @@ def mcp_call_key(server: str, tool: str, arguments: Any) -> McpCallKey:
 
 
 def _mcp_arguments(raw_input: dict[str, Any]) -> Any:
-    """Return the arguments in the raw input, which Codex encloses in an object with the server and tool."""
+    """Return the arguments: the raw input or, from Codex, the `arguments` in it."""
     inner = raw_input.get("arguments")
     if isinstance(inner, dict) and set(raw_input) <= {"server", "tool", "arguments"}:
         return inner

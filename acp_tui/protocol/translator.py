@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 MAX_NOISE_CHARACTERS = 500
-"""The number of characters shown of an output line that is not a frame. The log has the whole line."""
+"""The number of characters shown of an output line that is not JSON. The log has the whole line."""
 
 
 class Translator:

@@ -213,7 +213,7 @@ def _bound(schema: Schema, name: str, exclusive: str) -> tuple[float | None, flo
 
 
 def _number(value: Any) -> float | None:
-    """Return a finite number, else None. Integers stay integers."""
+    """Return `value` if it is a finite number, else None. Integers stay integers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if isinstance(value, int) or math.isfinite(value) else None

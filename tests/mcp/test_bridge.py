@@ -244,7 +244,7 @@ async def test_tools_are_filtered_and_calls_have_a_time_limit_and_a_folder(
         assert await agent.tools() == ["wait", "environment"]
         with pytest.raises(RpcError, match="The tool echo of script is excluded"):
             await agent.call("echo", text="x")
-        with pytest.raises(RpcError, match="did not answer the call of wait within 0"):
+        with pytest.raises(RpcError, match="did not answer the call to wait within 0"):
             await agent.call("wait", path="/nonexistent")
         await until(lambda: server_log.messages("notifications/cancelled"))
     assert [call["error"] is None for call in agent.guard.calls] == [False, False]

@@ -1,4 +1,4 @@
-"""An MCP server that is ready to be started or sent: with expanded variables and the path of its program."""
+"""The definition of an MCP server, with variables expanded and the path of its program found."""
 
 from __future__ import annotations
 

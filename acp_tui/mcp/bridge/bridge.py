@@ -191,7 +191,7 @@ class Bridge:
             async with asyncio.timeout(limit):
                 return await upstream.request("tools/call", params, request_id)
         except TimeoutError:
-            what = f"{self._server.name} did not answer the call of {visible_line(name)}"
+            what = f"{self._server.name} did not answer the call to {visible_line(name)}"
             text = f"{what} within {limit:g} seconds, its `timeout` in acp-tui's settings."
             raise RpcError(SERVER_ERROR, text) from None
 

@@ -61,7 +61,7 @@ class StdioUpstream:
         return cls(server, process, downstream)
 
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
-        """Pass a request on with its id, and return its result. Raises `RpcError`."""
+        """Pass a request on, if possible with its id, and return its result. Raises `RpcError`."""
         try:
             return await self._peer.request(method, params, request_id=request_id)
         except PeerClosedError:

@@ -48,7 +48,7 @@ class JoinedCommand:
     problem: str | None = None  # why it is not plain, as a clause: "it …"
 
     def make_unclear(self, problem: str) -> None:
-        """Store why the command is not plain, and discard its words and files."""
+        """Mark the command as one that rules cannot judge. Discards its words and files."""
         self.problem, self.text, self.words, self.files = self.problem or problem, self.source, (), []
 
 

@@ -26,7 +26,7 @@ def other_repository(words: Sequence[str], folder: str, context: PathContext) ->
         return None
     folders = list(islice(_folders(words, folder), MAX_FOLDERS + 1))
     if len(folders) > MAX_FOLDERS:
-        return "it changes its folder too often"
+        return "it has too many options that name a folder"
     own = {context.repository_of(context.resolve(root)) for root in (context.cwd, *context.roots)}
     for at in folders:
         found = context.repository_of(context.resolve(at))

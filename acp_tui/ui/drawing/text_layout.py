@@ -66,7 +66,7 @@ def hard_wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT
 def limit_lines(lines: Iterable[Strip], context: DrawContext, most: int = MAX_LINES) -> list[Strip]:
     """Return the first `most` lines, then a marker if lines are omitted.
 
-    In a context that is `full`, the limit is `MAX_LINES_FULL` instead of `most`.
+    If `context.full` is set, the limit is `MAX_LINES_FULL` instead of `most`.
     """
     most = MAX_LINES_FULL if context.full else most
     kept = list(islice(lines, most + 1))

@@ -81,7 +81,7 @@ class SubagentBody:
         return make_strip([Segment(text, palette.dim)], [Segment(" " * INDENT)])
 
     def copy_text(self) -> str:
-        """Return the title, the state, the counts and the last line."""
+        """Return the name, the state, the numbers of tool calls and messages, and the last line written."""
         return "\n".join([f"{self._entry.name}: {state_of(self._entry).words}", *self._details()])
 
     def update(self) -> bool:

@@ -43,7 +43,7 @@ class Pane(PaneList):
     """The optional actions that this pane offers; see `OPTIONAL_ACTIONS`."""
 
     class Switched(Message):
-        """The user switches to the pane with this index or, if `relative` is set, by this number of panes."""
+        """The user switches to the pane at `index` or, if `relative` is set, moves on by `index` panes."""
 
         def __init__(self, index: int, *, relative: bool = False) -> None:
             super().__init__()

@@ -39,7 +39,7 @@ MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
 MAX_RAW = 100_000
 """The maximum number of characters of raw input shown."""
 TITLE_LINES = 2
-"""The maximum number of lines of the title above the content. A longer title is shown in full below it."""
+"""The maximum number of lines of the title above the content. A longer title follows the content, in full."""
 
 _KINDS = {
     "read": "read a file",

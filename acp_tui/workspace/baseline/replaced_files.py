@@ -28,7 +28,7 @@ class ReplacedFile:
 
     @property
     def size(self) -> int:
-        """The size of both contents, in bytes."""
+        """The size of `before` and `after` together, in bytes."""
         return sum(len(content.data) for content in (self.before, self.after) if content is not None)
 
 

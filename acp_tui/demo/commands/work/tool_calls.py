@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 async def read(turn: Turn) -> None:
     """Read a file, through the client if it offers that.
 
-    If the file does not exist or is outside the folder, the tool call shows the client's error.
+    If the file cannot be read, for example because it does not exist, the tool call shows the error.
     """
     try:
         words = shlex.split(turn.argument)

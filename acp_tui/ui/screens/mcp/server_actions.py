@@ -124,8 +124,8 @@ class ServerActions:
         except (UserError, KeyError) as error:
             self._show_error(UserError(str(error)))
             return
-        way = "the bridge" if other == "bridge" else "a direct connection"
-        self._screen.notify(f"New sessions use {way} to {reveal_line(name)}.", timeout=4)
+        way = "through the bridge" if other == "bridge" else "directly"
+        self._screen.notify(f"New sessions connect to {reveal_line(name)} {way}.", timeout=4)
         self._reload()
 
     # ------------------------------------------------------------------------- signing in
