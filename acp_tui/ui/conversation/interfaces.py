@@ -26,7 +26,7 @@ class GuardedAnswer(Protocol):
 
     @property
     def grants(self) -> bool:
-        """True if the answer allows something. It can then be chosen only after the whole question was shown."""
+        """True if the answer allows something: it can be chosen only after the whole question was shown."""
 
 
 class StartAnswer(GuardedAnswer, Protocol):
