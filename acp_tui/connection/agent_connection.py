@@ -6,22 +6,21 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui import __version__
-from acp_tui.connection.errors import ConnectionFault, NotSupported, RequestFailed, VersionMismatch
+from acp_tui.connection.errors import ConnectionFault, NotSupported, RequestFailed
 from acp_tui.connection.params import add_newer_capabilities, build_params, mcp_servers, prompt_blocks
+from acp_tui.connection.protocol_version import ACCEPTED_VERSIONS, PROTOCOL_VERSION, mismatch
 from acp_tui.connection.rpc_connection import RpcConnection
 from acp_tui.protocol import draft
 from acp_tui.protocol.client_calls import STEERING
-from acp_tui.session.text import visible_json, visible_line
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from acp_tui.connection.errors import VersionMismatch
     from acp_tui.connection.params import SessionSetup
     from acp_tui.session.record import Record
     from acp_tui.session.state import Agent
-
-PROTOCOL_VERSION = 1
-ACCEPTED_VERSIONS = (PROTOCOL_VERSION, "1", "1.0")
 
 
 class AgentConnection(RpcConnection):
@@ -69,12 +68,7 @@ class AgentConnection(RpcConnection):
         return self.session.dialect == "0.1.0"
 
     def _mismatch(self, version: Any) -> VersionMismatch:
-        theirs = visible_line(version) if isinstance(version, str) else visible_json(version)
-        return VersionMismatch(
-            f"{self.title} speaks version {theirs} of the Agent Client Protocol; "
-            f"acp-tui supports version {PROTOCOL_VERSION} and the draft {draft.VERSION}.",
-            self.stderr_tail(),
-        )
+        return mismatch(self.title, version, self.stderr_tail())
 
     async def authenticate(self, method_id: str) -> None:
         """Sign in with one of the agent's methods. There is no timeout: the user may need the browser."""
