@@ -105,7 +105,7 @@ class ConversationUi:
 
     async def until(self, condition: Callable[[], Any]) -> None:
         """Wait until the condition is true and the screen is up to date."""
-        await until(condition, between=lambda: self.pilot.pause(0.01), describe=self.text)
+        await until(condition, describe=self.text)
         await self.pilot.pause()
 
     async def sees(self, *texts: str) -> None:

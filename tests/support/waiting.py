@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-POLL_SECONDS = 0.005
+POLL_SECONDS = 0.01
 TIMEOUT_SECONDS = 60.0
 """When a test fails instead of hanging. Long, so that tests pass on a loaded machine."""
 

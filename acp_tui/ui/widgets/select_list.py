@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.segment import Segment
 from textual.geometry import Region, Size
@@ -55,6 +55,14 @@ class Row:
         return lines
 
 
+class _Line(NamedTuple):
+    """A line of the list."""
+
+    row: int | None  # the index of its row; None for a line above a row
+    is_first: bool  # of its row
+    spans: Spans
+
+
 def _cells(spans: Spans) -> int:
     return sum(span.cell_length for span in spans)
 
@@ -96,16 +104,15 @@ class SelectList(ScrollView):
         self.empty_text = ""
         """Shown if there are no rows."""
         self._palette = palette
-        # For each line: the index of its row (None above a row), whether it is the first, and its text.
-        self._lines: list[tuple[int | None, bool, Spans]] = []
-        self._width = 0
+        self._lines: list[_Line] = []
+        self._heights: dict[int, int] = {}  # the number of lines, by width
         self.set_reactive(SelectList.selected, selected)
 
     def show(self, rows: Sequence[Row], selected: int = 0) -> None:
         """Replace the rows and select one."""
         self._rows = list(rows)
-        self._width = 0
-        self.height_at(self.size.width)
+        self._heights.clear()
+        self._wrap_rows()
         self.selected = max(0, min(selected, len(self._rows) - 1))
         self._scroll_to_selected()
         self.refresh(layout=True)
@@ -121,28 +128,36 @@ class SelectList(ScrollView):
             self.selected = (start + step) % len(self._rows)
 
     def height_at(self, width: int) -> int:
-        """Wrap the rows at a width, and return the number of lines."""
-        if width != self._width and width > 0:
-            self._width = width
-            self._lines = []
-            if self.empty_text and not self._rows:
-                self._lines.append((None, False, [Segment(self.empty_text, self._palette.dim)]))
-            for index, row in enumerate(self._rows):
-                self._lines += [(None, False, line) for line in row.above]
-                texts = row.lines(max(8, width - MARKER_WIDTH - RIGHT_MARGIN))
-                self._lines += [(index, number == 0, line) for number, line in enumerate(texts)]
-            self.virtual_size = Size(width, len(self._lines))
-        return len(self._lines)
+        """Return the number of lines of all rows at a width."""
+        if width not in self._heights:
+            self._heights[width] = len(self._lines_at(width)) if width > 0 else 0
+        return self._heights[width]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Return the number of lines of all rows."""
+        """Return the number of lines of all rows. Changes nothing: it is called during the layout."""
         return self.height_at(width)
 
     def on_resize(self) -> None:
         """Wrap lines at the new width."""
-        self.height_at(self.size.width)
+        self._wrap_rows()
         self._scroll_to_selected()
         self.refresh()
+
+    def _wrap_rows(self) -> None:
+        width = self.size.width
+        if width > 0:
+            self._lines = self._lines_at(width)
+            self.virtual_size = Size(width, len(self._lines))
+
+    def _lines_at(self, width: int) -> list[_Line]:
+        if self.empty_text and not self._rows:
+            return [_Line(None, False, [Segment(self.empty_text, self._palette.dim)])]
+        lines = []
+        for index, row in enumerate(self._rows):
+            lines += [_Line(None, False, line) for line in row.above]
+            texts = row.lines(max(8, width - MARKER_WIDTH - RIGHT_MARGIN))
+            lines += [_Line(index, number == 0, line) for number, line in enumerate(texts)]
+        return lines
 
     def watch_selected(self) -> None:
         """Scroll to the selected row."""
@@ -152,7 +167,7 @@ class SelectList(ScrollView):
     def on_click(self, event: events.Click) -> None:
         """Choose the row that was clicked."""
         row = self.scroll_offset.y + event.y
-        index = self._lines[row][0] if row < len(self._lines) else None
+        index = self._lines[row].row if row < len(self._lines) else None
         if index is not None:
             event.stop()
             self.selected = index
@@ -168,7 +183,7 @@ class SelectList(ScrollView):
         return draw_row([sign, *spans], width, base, base + self._palette.selected if chosen else None)
 
     def _scroll_to_selected(self) -> None:
-        positions = [number for number, line in enumerate(self._lines) if line[0] == self.selected]
+        positions = [number for number, line in enumerate(self._lines) if line.row == self.selected]
         if positions and self.size.height:
             above = len(self._rows[self.selected].above)
             region = Region(0, positions[0] - above, self.size.width, len(positions) + above)

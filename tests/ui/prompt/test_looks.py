@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.events import Paste
 
+from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.workspace.files.file_listing import ListedFiles
 from tests.support.looks import look
 from tests.support.waiting import until
@@ -34,7 +35,7 @@ async def _pastes(app: PromptApp, pilot: Pilot[None]) -> None:
     app.post_message(Paste("x" * 2000))
     await pilot.pause()
     app.post_message(Paste(" until it has to wrap around at the edge of the screen, wide as that is"))
-    await pilot.pause()
+    await until(lambda: "send now" in app.query_one(KeyBar).render_line(0).text)
 
 
 async def _menu(app: PromptApp, pilot: Pilot[None]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from textual import events
 
 from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.ui.schema_form.choice_editor import ChoiceList
 from acp_tui.ui.schema_form.form_pages import FormPages
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from tests.support.waiting import until
@@ -86,6 +87,24 @@ async def test_filling_in_reviewing_and_sending() -> None:
                 "day": "2026-01-31",
             },
         )
+
+
+async def test_a_form_is_not_laid_out_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    measure, measured = ChoiceList.get_content_height, []
+
+    def count(self: ChoiceList, *sizes: Any) -> int:
+        measured.append(self)
+        return measure(self, *sizes)
+
+    monkeypatch.setattr(ChoiceList, "get_content_height", count)
+    async with shown(BOOKING) as pilot:
+        await pilot.press("tab", "tab", "down", "space")
+        for _ in range(5):
+            await pilot.pause()
+        before = len(measured)
+        for _ in range(10):
+            await pilot.pause()
+        assert 0 < before == len(measured)
 
 
 async def test_enter_after_the_last_field_reviews_but_does_not_send() -> None:

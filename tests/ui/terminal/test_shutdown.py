@@ -12,7 +12,15 @@ import pytest
 
 from tests.support.conversation_ui import agent
 from tests.support.recordings import WIRELOGS
-from tests.support.terminal import MODES_OFF, MODES_ON, PROGRAM, REPOSITORY, Shell, Terminal
+from tests.support.terminal import (
+    MODES_OFF,
+    MODES_ON,
+    PROGRAM,
+    REPOSITORY,
+    PreloadedTerminal,
+    Shell,
+    Terminal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +127,8 @@ def start(tmp_path: Path) -> Callable[[str], Terminal]:
         program.write_text(EDITOR)
         program.chmod(0o700)
         reach, args = STAGES[stage]
-        terminal = Terminal(*args, cwd=tmp_path, VISUAL=str(program))
+        kind = Terminal if stage == "the first frame" else PreloadedTerminal
+        terminal = kind(*args, cwd=tmp_path, VISUAL=str(program))
         try:
             reach(terminal)
         except BaseException:
@@ -149,7 +158,7 @@ def test_a_signal_ends_the_program_in_order(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody chooses the thread")
 def test_a_signal_delivered_to_another_thread_ends_the_program(tmp_path: Path, home: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         tasks = Path(f"/proc/{terminal.process.pid}/task")
         looks: list[str] = []
@@ -178,7 +187,7 @@ def test_closing_the_window_ends_the_program(
 
 def test_a_closed_terminal_without_sighup_ends_the_program(tmp_path: Path, home: Path) -> None:
     """A program outside of the terminal's session gets no SIGHUP."""
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type("/")
         terminal.hang_up()
@@ -204,14 +213,14 @@ def test_several_signals_cause_one_shutdown(start: Callable[[str], Terminal], ho
 
 
 def test_the_draft_is_saved_when_a_signal_comes(tmp_path: Path, home: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type("one\rnot sent yet")
         terminal.wait_for("not sent yet")
         terminal.signal(signal.SIGTERM)
         assert terminal.ended() == 128 + signal.SIGTERM
     (session,) = [path for path in (home / "data" / "sessions").iterdir() if path.is_dir()]
-    with Terminal("--resume", session.name, "--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--resume", session.name, "--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("not sent yet")
         assert terminal.quit() == 0
 
@@ -270,7 +279,7 @@ def test_redirected_stderr_does_not_receive_the_screen(tmp_path: Path) -> None:
 
 
 def test_input_that_is_not_utf_8_does_not_stop_the_input(tmp_path: Path, home: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type(b"caf\xe9 \xff\xfe and \xc3\xa9t\xc3\xa9\r")
         terminal.wait_for("┃ caf\ufffd \ufffd\ufffd and été")
@@ -279,7 +288,7 @@ def test_input_that_is_not_utf_8_does_not_stop_the_input(tmp_path: Path, home: P
 
 
 def test_a_failing_editor_is_reported(tmp_path: Path, home: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=tmp_path, VISUAL="false") as terminal:
+    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path, VISUAL="false") as terminal:
         terminal.wait_for("idle")
         terminal.type("as before\x07")
         terminal.wait_for("exited with status 1")
