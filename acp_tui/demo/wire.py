@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import stat
 import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -49,13 +51,13 @@ class Wire:
     @classmethod
     async def on_stdio(cls) -> Wire:
         """Open the wire on standard input and output."""
+        not_pipes = UserError("standard input and output must be pipes, not files", exit_code=2)
+        if stat.S_ISCHR(os.fstat(0).st_mode) and not os.isatty(0):
+            raise not_pipes  # such as /dev/null, which the event loop cannot wait for
         try:
             reader, writer = await stdio_streams(limit=DEFAULT_STDIO_BUFFER_LIMIT_BYTES)
         except ValueError:
-            raise UserError(
-                "standard input and output must be pipes, not files",
-                exit_code=2,
-            ) from None
+            raise not_pipes from None
         return cls(reader, writer)
 
     # ------------------------------------------------------------------ what the SDK calls

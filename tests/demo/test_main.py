@@ -38,6 +38,19 @@ def test_an_unknown_pace_in_the_environment_is_an_error() -> None:
     assert "ACP_TUI_DEMO_SPEED is 'warp', but must be one of relaxed, quick, instant" in run.stderr
 
 
+def test_dev_null_as_stdin_is_refused_with_a_message() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "acp_tui.demo"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert run.returncode == 2
+    assert run.stderr == "acp_tui.demo: standard input and output must be pipes, not files\n"
+
+
 def test_a_file_as_stdout_is_refused_with_a_message(tmp_path: Path) -> None:
     with (tmp_path / "out").open("w") as out:
         run = subprocess.run(
