@@ -78,7 +78,7 @@ def explain(
         or _of_errors(leaves, connecting=not action)
     )
     if (host := _other_host(server, leaves)) is not None:
-        name = f"{host}, where {name} signs in,"
+        name = f"{host}, the sign-in server of {name},"
     prefix = f"{name}: " if cause is FailureCause.COMMAND_NOT_FOUND else f"{name} "
     if action and cause in (FailureCause.ANSWER, FailureCause.INVALID_ANSWER, FailureCause.CLOSED):
         prefix = f"{name} could not {visible_line(action)}: it "

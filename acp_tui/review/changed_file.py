@@ -164,5 +164,5 @@ class ChangedFile:
         if self.old.obstacle is not None:
             return self.old.obstacle
         if self.now.obstacle is not None:
-            return f"its current content could not be restored afterwards: {self.now.obstacle}"
+            return f"that could not be undone, as its content is unknown: {self.now.obstacle}"
         return None

@@ -15,8 +15,8 @@ MAX_WORDS = 12
 """The maximum number of words in a query. Further words are ignored."""
 MAX_LINE_CHARACTERS = 160
 """The maximum length of a matching line. Longer ones are shortened around the match."""
-MAX_LINES = 40
-"""How many matches of each word, from an entry's beginning, are considered to find the best line."""
+MAX_MATCHES = 40
+"""To find the best line of an entry, at most this many matches of each word are considered."""
 TYPICAL_CHARACTERS = 600
 """The length of a typical entry, in characters. The longer an entry is, the less a match in it counts."""
 MAX_COUNT = 20
@@ -66,7 +66,7 @@ class Query:
             return self._hit_in(_line_at(text, at))
         words: dict[int, int] = {}  # the number of words in each line, by the line's start
         for word in self.words:
-            found = islice(_occurrences(compared, word), MAX_LINES)
+            found = islice(_occurrences(compared, word), MAX_MATCHES)
             starts = {compared.rfind("\n", 0, at) + 1 for at in found}
             for start in starts:
                 words[start] = words.get(start, 0) + 1

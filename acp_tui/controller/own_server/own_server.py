@@ -57,7 +57,7 @@ class OwnServer:
         self._running: set[asyncio.Task[ToolResult]] = set()
 
     def connect_screen(self, interface: UserInterface) -> None:
-        """Set the screen on which tools reach the user. Without one, the calls of such tools fail."""
+        """Set the screen for tools that show the user something or ask. Without one, their calls fail."""
         self._built_in.interface = interface
 
     async def tools(self) -> list[dict[str, Any]]:

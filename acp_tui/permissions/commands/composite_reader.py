@@ -127,7 +127,7 @@ def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> C
 
 
 def _problem(joined: JoinedCommand, analysis: Analysis) -> str | None:
-    """Return why a plain command may do more in this line than on its own; None if it cannot."""
+    """Return why a command joined with others must not be treated as plain; None if it may be."""
     if shell_script(joined.words) is not None:
         return "it starts another shell"
     if any(map(_changes_shell, analysis.line.parts)):

@@ -53,7 +53,7 @@ def parse_command_line(command: str) -> CommandLine:
 
 
 def parse_argv(argv: tuple[str, ...]) -> CommandLine:
-    """Find the commands in a program with arguments, started without a shell: itself and what it wraps."""
+    """Find the commands in an argument list that is run without a shell: the program, and what it wraps."""
     line = CommandLine()
     words: list[Word] = []
     room = MAX_COMMAND_LENGTH

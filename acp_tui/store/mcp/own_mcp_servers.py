@@ -36,7 +36,7 @@ def read_own_servers() -> OwnMcpServers:
     servers = document.data.get("mcp_servers", {})
     strange = set(document.data) - {"mcp_servers", "mcp_state"}
     if strange or not isinstance(servers, dict) or not all(isinstance(one, dict) for one in servers.values()):
-        raise UserError(f"{document.file} contains more than MCP servers; correct or remove the file.")
+        raise UserError(f"{document.file} does not only define MCP servers; correct or remove it.")
     if document.problems:
         raise UserError(f"{document.problems[0]}; correct or remove the file.")
     return OwnMcpServers(dict(servers), states)

@@ -88,7 +88,7 @@ class Row:
         return True
 
     def truncate(self, column: int) -> None:
-        """Remove everything from a column on."""
+        """Remove the cell at `column` and everything to the right of it."""
         self.wrapped = False
         if column < self.width:
             self._blank_wide(column)
