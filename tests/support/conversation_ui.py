@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from textual.events import Paste
+
 from acp_tui.cli.commands import run
 from acp_tui.session.state import AgentMessage, Notice, UserMessage
 from acp_tui.ui.permission.dialog import PermissionScreen
@@ -113,6 +115,11 @@ class ConversationUi:
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def paste(self, text: str) -> None:
+        """Paste a text, which is faster than typing it."""
+        self.app.post_message(Paste(text))
         await self.pilot.pause()
 
     async def ready(self) -> None:

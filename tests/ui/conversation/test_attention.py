@@ -206,9 +206,7 @@ def test_a_real_terminal_gets_alerts_and_its_title_back(tmp_path: Path) -> None:
     folder.mkdir()
     waits = {"command": "sh", "args": ["-c", "until test -e go; do sleep 0.05; done; echo"]}
     prompt = json.dumps([["ask", "terminal/create", waits], ["wait_for_output"]])
-    with PreloadedTerminal("--command", agent("script"), "--policy", "yolo", cwd=folder) as terminal:
-        terminal.wait_for("Message scripted")
-        terminal.type(f"{prompt}\r")
+    with PreloadedTerminal("--command", agent("script"), "--policy", "yolo", prompt, cwd=folder) as terminal:
         terminal.until(lambda: "]2;● working – shop\x07".encode() in terminal.raw, "the title")
         before = len(terminal.raw)
         terminal.type("\x1b[O")  # the window loses the focus, and the footer the keys of the prompt

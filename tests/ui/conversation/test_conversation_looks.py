@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pytest_textual_snapshot import SVGImageExtension  # type: ignore[import-untyped]
-from textual.events import Paste
 
 from acp_tui.console import browser
 from acp_tui.session.state import ToolCall
@@ -194,7 +193,7 @@ async def test_the_search(shoot: Shoot) -> None:
     async def act(ui: ConversationUi) -> None:
         await turn(ui)
         await ui.press("ctrl+f")
-        ui.app.post_message(Paste("login"))
+        await ui.paste("login")
         await ui.press("enter")
         await ui.sees("1 of")
 

@@ -32,22 +32,16 @@ def attempts(monkeypatch: pytest.MonkeyPatch) -> Mock:
     return collect
 
 
-async def test_a_screen_is_freed_once_its_last_holder_is_gone(attempts: Mock) -> None:
+async def test_a_screen_is_freed_once_only_its_own_context_holds_it(attempts: Mock) -> None:
     holder = [Screen()]
     screen = weakref.ref(holder[0])
-    gc_control.free(holder[0])
+
+    def close() -> None:
+        SHOWN.set(holder[0])
+        gc_control.free(holder[0])
+
+    Context().run(close)
     await until(lambda: attempts.called)
     assert screen() is not None
     holder.clear()
-    await until(lambda: screen() is None)
-
-
-async def test_a_screen_in_the_context_of_the_caller_is_freed() -> None:
-    def close() -> weakref.ref[Screen]:
-        screen = Screen()
-        SHOWN.set(screen)
-        gc_control.free(screen)
-        return weakref.ref(screen)
-
-    screen = Context().run(close)
     await until(lambda: screen() is None)
