@@ -129,40 +129,38 @@ async def test_cancel_is_a_notification(client: MakeClient) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda c: c.load_session("s", SessionSetup("/w")), "does not support loading sessions"),
-        (lambda c: c.resume_session("s", SessionSetup("/w")), "does not support resuming sessions"),
-        (lambda c: c.new_session(SessionSetup("/w", ["/x"])), "does not support additional directories"),
-        (
-            lambda c: c.new_session(SessionSetup("/w", [], [HTTP])),
-            'does not support MCP servers over http, such as "web"',
-        ),
-        (
-            lambda c: c.new_session(SessionSetup("/w", [], [SSE])),
-            'does not support MCP servers over sse, such as "events"',
-        ),
-        (lambda c: c.prompt("s", [IMAGE]), "does not accept images"),
-        (lambda c: c.prompt("s", [AUDIO]), "does not accept audio"),
-        (lambda c: c.prompt("s", [FILE]), "does not accept embedded files"),
-        (lambda c: c.prompt("s", [{"type": "video"}]), 'no content type "video"'),
-        (lambda c: c.set_mode("s", "ask"), 'Mode "ask" is not available: Scripted Agent offers none'),
-        (lambda c: c.set_model("s", "one"), 'Model "one" is not available: Scripted Agent offers none'),
-        (
-            lambda c: c.set_config_option("s", "effort", "low"),
-            'Option "effort" is not available: Scripted Agent offers none',
-        ),
-        (lambda c: c.authenticate("login"), 'no sign-in method "login"'),
-    ],
-)
-async def test_calls_the_agent_does_not_support_are_not_sent(
-    client: MakeClient, call: Callable[[AgentConnection], Awaitable[Any]], words: str
-) -> None:
+NOT_SUPPORTED: list[tuple[Callable[[AgentConnection], Awaitable[Any]], str]] = [
+    (lambda c: c.load_session("s", SessionSetup("/w")), "does not support loading sessions"),
+    (lambda c: c.resume_session("s", SessionSetup("/w")), "does not support resuming sessions"),
+    (lambda c: c.new_session(SessionSetup("/w", ["/x"])), "does not support additional directories"),
+    (
+        lambda c: c.new_session(SessionSetup("/w", [], [HTTP])),
+        'does not support MCP servers over http, such as "web"',
+    ),
+    (
+        lambda c: c.new_session(SessionSetup("/w", [], [SSE])),
+        'does not support MCP servers over sse, such as "events"',
+    ),
+    (lambda c: c.prompt("s", [IMAGE]), "does not accept images"),
+    (lambda c: c.prompt("s", [AUDIO]), "does not accept audio"),
+    (lambda c: c.prompt("s", [FILE]), "does not accept embedded files"),
+    (lambda c: c.prompt("s", [{"type": "video"}]), 'no content type "video"'),
+    (lambda c: c.set_mode("s", "ask"), 'Mode "ask" is not available: Scripted Agent offers none'),
+    (lambda c: c.set_model("s", "one"), 'Model "one" is not available: Scripted Agent offers none'),
+    (
+        lambda c: c.set_config_option("s", "effort", "low"),
+        'Option "effort" is not available: Scripted Agent offers none',
+    ),
+    (lambda c: c.authenticate("login"), 'no sign-in method "login"'),
+]
+
+
+async def test_calls_the_agent_does_not_support_are_not_sent(client: MakeClient) -> None:
     agent = client("faulty", "errors")
     connection = await agent.initialize()
-    with pytest.raises(NotSupported, match=words):
-        await call(connection)
+    for call, words in NOT_SUPPORTED:
+        with pytest.raises(NotSupported, match=words):
+            await call(connection)
     assert [frame["method"] for frame in agent.frames("sent")] == ["initialize"]
 
 

@@ -153,10 +153,11 @@ async def test_load_replays_the_session_in_another_process(start: StartDemo, sam
     assert (await second.prompt(session, "/silence"))["stopReason"] == "end_turn"
 
 
-async def test_resume_does_not_replay(start: StartDemo, folder: Path) -> None:
+async def test_resume_does_not_replay_and_opens_no_forgotten_session(start: StartDemo, folder: Path) -> None:
     first = await start(folder)
-    session = await first.open_session()
+    session, forgotten = await first.open_session(), await first.open_session()
     await first.prompt(session, "/title A good name")
+    await first.prompt(forgotten, "/forget")
     await first.stop()
     second = await start(folder)
     await second.initialize()
@@ -167,6 +168,11 @@ async def test_resume_does_not_replay(start: StartDemo, folder: Path) -> None:
     assert not second.updates("agent_message_chunk")
     await second.prompt(session, "/session")
     assert f"| additional folders | `{directories[0]}` |" in second.text()
+    for method in ("session/load", "session/resume"):
+        error = await _error(second, method, sessionId=forgotten, cwd=str(folder), mcpServers=[])
+        assert error["code"] == -32002
+    listed = (await second.call("session/list", cwd=str(folder)))["sessions"]
+    assert [each["sessionId"] for each in listed] == [session]
 
 
 async def test_a_fork_shares_only_the_earlier_history(demo: DemoClient) -> None:
@@ -199,10 +205,7 @@ async def test_a_refused_prompt_is_removed_from_the_history(demo: DemoClient) ->
     assert "I will not do that" not in replayed
 
 
-async def test_list_has_pages_and_starts_with_the_latest(
-    start: StartDemo, folder: Path, tmp_path: Path
-) -> None:
-    demo = await start(folder)
+async def test_list_has_pages_and_starts_with_the_latest(demo: DemoClient, tmp_path: Path) -> None:
     await demo.initialize()
     created = []
     for index in range(23):
@@ -212,33 +215,34 @@ async def test_list_has_pages_and_starts_with_the_latest(
     await demo.call("session/new", cwd=str(demo.root), mcpServers=[])  # not listed, because it has no prompt
 
     page = await demo.call("session/list")
-    assert len(page["sessions"]) == 20
+    assert [session["sessionId"] for session in page["sessions"]] == created[:-21:-1]
     assert page["sessions"][0]["title"] == "prompt 22"
     rest = await demo.call("session/list", cursor=page["nextCursor"])
-    assert rest.get("nextCursor") is None
-    listed = [session["sessionId"] for session in page["sessions"] + rest["sessions"]]
-    assert listed == created[::-1]
+    assert [session["sessionId"] for session in rest["sessions"]][:3] == created[2::-1]
+    here = await demo.call("session/list", cwd=str(demo.root))
+    last = await demo.call("session/list", cwd=str(demo.root), cursor=here["nextCursor"])
+    assert last.get("nextCursor") is None
+    listed = [session["sessionId"] for session in here["sessions"] + last["sessions"]]
+    assert listed == created[:0:-1]
     elsewhere = await demo.call("session/list", cwd=str(tmp_path))
     assert [session["sessionId"] for session in elsewhere["sessions"]] == created[:1]
 
 
-async def test_closed_sessions_can_be_resumed_and_deleted_ones_cannot(start: StartDemo, folder: Path) -> None:
-    demo = await start(folder)
+async def test_closed_sessions_can_be_resumed_and_deleted_ones_cannot(demo: DemoClient) -> None:
     session = await demo.open_session()
     await demo.prompt(session, "hello")
     assert await demo.call("session/close", sessionId=session) == {}
     assert (await _error(demo, "session/prompt", sessionId=session, prompt=[]))["code"] == -32002
     await demo.call("session/resume", sessionId=session, cwd=str(demo.root), mcpServers=[])
     assert await demo.call("session/delete", sessionId=session) == {}
-    assert (await demo.call("session/list"))["sessions"] == []
+    assert (await demo.call("session/list", cwd=str(demo.root)))["sessions"] == []
     gone = await _error(demo, "session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
     assert gone["code"] == -32002
     assert session in gone["message"]
     assert await demo.call("session/delete", sessionId="never-was") == {}
 
 
-async def test_close_and_delete_cancel_the_running_turn(start: StartDemo, folder: Path) -> None:
-    demo = await start(folder)
+async def test_close_and_delete_cancel_the_running_turn(demo: DemoClient) -> None:
     await demo.initialize()
     for method in ("session/close", "session/delete"):
         session = (await demo.call("session/new", cwd=str(demo.root), mcpServers=[]))["sessionId"]
@@ -246,34 +250,28 @@ async def test_close_and_delete_cancel_the_running_turn(start: StartDemo, folder
         await demo.until(partial(demo.updates, "agent_message_chunk", session))
         await demo.call(method, sessionId=session)
         assert (await answer)["stopReason"] == "cancelled"
+    assert len((await demo.call("session/list", cwd=str(demo.root)))["sessions"]) == 1
+
+
+async def test_the_store_is_private_and_session_ids_cannot_reach_other_files(
+    start: StartDemo, folder: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    demo = await start(folder, "--store", str(store))
+    session = await demo.open_session()
+    assert (store / "sessions" / f"{session}.json").stat().st_mode & 0o777 == 0o600
+    assert (store / "sessions").stat().st_mode & 0o777 == 0o700
+    await demo.prompt(session, "hello")
+    (store / "sessions" / "broken.json").write_text("{")
     assert len((await demo.call("session/list"))["sessions"]) == 1
-
-
-async def test_session_ids_cannot_reach_other_files(start: StartDemo, folder: Path, tmp_path: Path) -> None:
-    demo = await start(folder, "--store", str(tmp_path / "store"))
-    await demo.initialize()
-    secret = tmp_path / "store" / "secret.json"
-    secret.parent.mkdir(exist_ok=True)
+    secret = store / "secret.json"
     secret.write_text("{}")
-    session = (await demo.call("session/new", cwd=str(folder), mcpServers=[]))["sessionId"]
     for hostile_id in ("../secret", str(secret.with_suffix("")), "", f"../sessions/{session}", f"{session}/"):
         await demo.call("session/delete", sessionId=hostile_id)
         wrong = await _error(demo, "session/load", sessionId=hostile_id, cwd=str(tmp_path), mcpServers=[])
         assert wrong["code"] == -32002
     assert secret.exists()
     await demo.call("session/load", sessionId=session, cwd=str(folder), mcpServers=[])
-
-
-async def test_the_store_option_sets_a_private_folder(start: StartDemo, folder: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    demo = await start(folder, "--store", str(store))
-    session = await demo.open_session()
-    file = store / "sessions" / f"{session}.json"
-    assert file.stat().st_mode & 0o777 == 0o600
-    assert (store / "sessions").stat().st_mode & 0o777 == 0o700
-    await demo.prompt(session, "hello")
-    (store / "sessions" / "broken.json").write_text("{")
-    assert len((await demo.call("session/list"))["sessions"]) == 1
 
 
 async def test_the_conversation_continues_if_it_cannot_be_saved(start: StartDemo, folder: Path) -> None:
@@ -291,6 +289,8 @@ async def test_the_conversation_continues_if_it_cannot_be_saved(start: StartDemo
 async def test_a_required_sign_in_is_enforced(start: StartDemo, folder: Path) -> None:
     demo = await start(folder, env={"ACP_TUI_DEMO_AUTH": "1"})
     demo.sends_invalid = True  # it writes to stderr
+    answer = await demo.initialize({})
+    assert [method["id"] for method in answer["authMethods"]] == ["demo"]  # the other needs a capability
     answer = await demo.initialize()
     assert [method["id"] for method in answer["authMethods"]] == ["demo", "demo-terminal"]
     assert answer["agentCapabilities"]["auth"] == {"logout": {}}
@@ -326,12 +326,6 @@ def _text(text: str) -> list[dict[str, str]]:
     return [{"type": "text", "text": text}]
 
 
-async def test_terminal_sign_in_needs_a_client_capability(start: StartDemo, folder: Path) -> None:
-    demo = await start(folder, "--auth")
-    answer = await demo.initialize({})
-    assert [method["id"] for method in answer["authMethods"]] == ["demo"]
-
-
 async def test_sign_in_on_a_terminal(start: StartDemo, folder: Path) -> None:
     assert await _sign_in("n") == 1
     demo = await start(folder, "--auth")
@@ -357,16 +351,3 @@ async def _sign_in(answer: str) -> int:
         return await process.wait()
     finally:
         os.close(master)
-
-
-async def test_a_forgotten_session_is_neither_opened_again_nor_listed(start: StartDemo, folder: Path) -> None:
-    first = await start(folder)
-    session = await first.open_session()
-    await first.prompt(session, "/forget")
-    await first.stop()
-    second = await start(folder)
-    await second.initialize()
-    for method in ("session/load", "session/resume"):
-        error = await _error(second, method, sessionId=session, cwd=str(folder), mcpServers=[])
-        assert error["code"] == -32002
-    assert (await second.call("session/list", cwd=str(folder)))["sessions"] == []

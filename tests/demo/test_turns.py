@@ -166,8 +166,11 @@ async def test_running_commands_end_with_the_turn_and_with_the_agent(start: Star
 
     async def start_command(demo: DemoClient) -> tuple[str, int, asyncio.Future[Any]]:
         session = await demo.open_session(capabilities={})
+        seen = len(demo.calls())
         answer = demo.start_prompt(session, f"/terminal {script}")[1]
-        shown = await demo.until(lambda: [call["content"] for call in demo.calls() if "content" in call])
+        shown = await demo.until(
+            lambda: [call["content"] for call in demo.calls()[seen:] if "content" in call]
+        )
         return session, int(shown[0][0]["content"]["text"]), answer
 
     cancelled = await start(folder)
@@ -177,8 +180,7 @@ async def test_running_commands_end_with_the_turn_and_with_the_agent(start: Star
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
-    for ending in ("stop", "terminate"):
-        demo = await start(folder)
+    for demo, ending in ((cancelled, "stop"), (await start(folder), "terminate")):
         _, pid, _ = await start_command(demo)
         if ending == "terminate":
             demo.process.terminate()

@@ -47,3 +47,4 @@ def test_a_burst_of_keys_goes_to_the_tabs_it_names(tmp_path: Path) -> None:
         terminal.sees("Allow")
         terminal.sees("1 ?")
         assert terminal.quit() == 0
+        assert terminal.left_behind() == []

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
 from typing import TYPE_CHECKING
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import MODES_OFF, MODES_ON, Terminal
-from tests.support.waiting import wait_until
+from tests.support.terminal import MODES_OFF, MODES_ON, PreloadedTerminal, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,77 +20,36 @@ def assert_sane(terminal: Terminal) -> None:
     assert b"Traceback" not in terminal.raw
 
 
-def test_the_program_starts_answers_a_prompt_and_quits(tmp_path: Path) -> None:
+def test_the_program_starts_answers_what_was_typed_meanwhile_and_quits(tmp_path: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
-        terminal.wait_for("Message scripted")
-        terminal.type("hello there\r")
-        terminal.until(lambda: terminal.new_text().count("hello there") >= 2)
+        terminal.type("typed at once")
+        terminal.wait_for("❯ typed at once")
+        terminal.type(" and later\r")
+        terminal.wait_for("┃ typed at once and later", "   typed at once and later", "idle")
         assert terminal.quit() == 0
         assert_sane(terminal)
         assert "Replay this conversation with: acp-tui replay " in terminal.raw.decode()
         assert terminal.left_behind() == []
 
 
-def test_quitting_prints_how_to_resume(tmp_path: Path) -> None:
+def test_keys_arriving_together_keep_their_order_and_pasted_text_never_acts_as_keys(tmp_path: Path) -> None:
+    pasted = (
+        "one \x1b[31mred\x1b[0m \x07\x11\x1bx\x1b]0;title\x07 and\rtwo\u202e"  # Ctrl+G, Ctrl+Q, Alt+X, Enter
+    )
     offers = json.dumps({"capabilities": {"loadSession": True}})
-    with Terminal("--command", agent("script", offers), cwd=tmp_path) as terminal:
-        terminal.wait_for("Message scripted")
-        terminal.type("hello there\r")
-        terminal.until(lambda: terminal.new_text().count("hello there") >= 2)
-        assert terminal.quit() == 0
-        assert "Resume this conversation with: acp-tui --resume " in terminal.raw.decode()
-
-
-def test_keys_arriving_together_keep_their_order(tmp_path: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", agent("script", offers), cwd=tmp_path) as terminal:
         terminal.wait_for("idle")
         terminal.type("teh\x7f\x7fhe first\rand the\x15the second\r")
         terminal.wait_for("┃ the first", "┃ the second")
         terminal.type("two\x1b\rlines\x1bs")  # Alt+Enter and Alt+S, as most terminals send them
         terminal.wait_for("┃ two", "┃ lines")
-        assert terminal.quit() == 0
-
-
-def test_pasted_text_never_acts_as_keys(tmp_path: Path) -> None:
-    pasted = (
-        "one \x1b[31mred\x1b[0m \x07\x11\x1bx\x1b]0;title\x07 and\rtwo\u202e"  # Ctrl+G, Ctrl+Q, Alt+X, Enter
-    )
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
-        terminal.wait_for("idle")
+        terminal.sees("idle")
         terminal.type(f"\x1b[200~{pasted}\x1b[201~ end")
         terminal.wait_for("end")
         terminal.type("\r")
         terminal.wait_for("┃ one red x and", "┃ two end")
         assert terminal.quit() == 0
-
-
-def test_text_typed_before_the_start_is_in_the_prompt(tmp_path: Path) -> None:
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
-        terminal.type("typed at once")
-        terminal.wait_for("❯ typed at once")
-        terminal.type(" and later\r")
-        terminal.wait_for("┃ typed at once and later", "idle")
-        assert terminal.quit() == 0
-
-
-def test_the_demo_runs_without_configuration(tmp_path: Path) -> None:
-    with Terminal("demo", cwd=tmp_path) as terminal:
-        terminal.wait_for("Message Demo agent")
-        terminal.type("/plan\r")
-        terminal.wait_for("plan")
-        assert terminal.quit() == 0
-        assert_sane(terminal)
-        assert terminal.left_behind() == []
-
-
-def test_no_process_survives_sigkill(tmp_path: Path) -> None:
-    with Terminal("--command", agent("faulty", "leaves_processes"), cwd=tmp_path) as terminal:
-        terminal.wait_for("Message scripted")
-        terminal.type("go\r")
-        terminal.until(lambda: len(terminal.left_behind()) > 2)
-        terminal.signal(signal.SIGKILL)
-        assert terminal.ended() == -signal.SIGKILL
-        wait_until(lambda: terminal.left_behind() == [])
+        assert "Resume this conversation with: acp-tui --resume " in terminal.raw.decode()
 
 
 def test_an_unknown_agent_is_reported_in_one_sentence(tmp_path: Path) -> None:
@@ -107,7 +64,7 @@ def test_a_terminal_sign_in_runs_the_agents_program(tmp_path: Path) -> None:
     file = tmp_path / "signed-in"
     methods = f'[{{"id": "shell", "name": "Here", "type": "terminal", "args": ["{file}", "--login"]}}]'
     command = f"{agent('signs_in', methods)} {file}"
-    with Terminal("--command", command, cwd=tmp_path) as terminal:
+    with PreloadedTerminal("--command", command, cwd=tmp_path) as terminal:
         terminal.wait_for("Choose a sign-in method", "Here")
         terminal.type("\r")
         terminal.wait_for("Sign in? ")
