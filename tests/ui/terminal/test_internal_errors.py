@@ -14,54 +14,12 @@ from tests.support.terminal import ESCAPES, MODES_OFF, MODES_ON, QUIT, REPOSITOR
 if TYPE_CHECKING:
     from pathlib import Path
 
-OPTIONS = "\x0f"
-"""Ctrl+O."""
-
-MISTAKES = {
+FATAL = {
     "before the first frame": """
         import acp_tui.ui.conversation.status_tracker as status_tracker
         def broken(self, *args, **more):
             raise RuntimeError('a mistake [of] ours')
         status_tracker.StatusTracker.facts = broken
-        """,
-    "in a handler": """
-        import acp_tui.ui.screens.conversation.conversation_screen as conversation
-        def broken(self):
-            raise RuntimeError('a mistake [of] ours')
-        conversation.ConversationScreen.action_options = broken
-        """,
-    "in a worker": """
-        import acp_tui.ui.screens.conversation.agent_settings as agent_settings
-        async def broken(self, name):
-            raise RuntimeError('a mistake [of] ours')
-        agent_settings.AgentSettings._choose_option = broken
-        """,
-    "while drawing": """
-        from textual.widgets import Static
-        import acp_tui.ui.screens.dialogs.help as help
-        class Broken(Static):
-            def render_line(self, y):
-                raise RuntimeError('a mistake [of] ours')
-        help.HelpScreen.compose = lambda self: [Broken('words')]
-        """,
-    "in what comes from the agent": """
-        import acp_tui.ui.conversation.frame_batch as frame_batch
-        flush = frame_batch.FrameBatch.flush
-        def broken(self):
-            if any(getattr(change.entry, 'text', '') == 'not sent yet' for change in self._changes):
-                raise RuntimeError('a mistake [of] ours')
-            flush(self)
-        frame_batch.FrameBatch.flush = broken
-        """,
-    "on the keyboard": """
-        import acp_tui.ui.terminal.driver as driver
-        read = driver.TerminalDriver._read
-        def broken(self):
-            data = read(self)
-            if data and b'\\x0f' in data:
-                raise RuntimeError('a mistake [of] ours')
-            return data
-        driver.TerminalDriver._read = broken
         """,
     "at the end": """
         import acp_tui.ui.conversation.attention as attention
@@ -71,16 +29,10 @@ MISTAKES = {
         """,
 }
 
-TRIGGERS = {"while drawing": "\x1bOP", "in what comes from the agent": "\r", "at the end": QUIT}
-"""What is typed (F1, Enter, Ctrl+Q); else the key of the options."""
-
-
-FATAL = ("before the first frame", "at the end")
-
 
 @pytest.mark.parametrize("where", FATAL)
 def test_a_fatal_error_ends_the_program_with_one_sentence(tmp_path: Path, home: Path, where: str) -> None:
-    with broken(tmp_path, MISTAKES[where]) as terminal:
+    with broken(tmp_path, FATAL[where]) as terminal:
         if where == "at the end":
             terminal.wait_for("idle")
             terminal.type("not sent yet")
@@ -102,88 +54,121 @@ def test_a_fatal_error_ends_the_program_with_one_sentence(tmp_path: Path, home: 
         assert "not sent yet" in (home / "state" / "drafts.jsonl").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("where", sorted(MISTAKES.keys() - set(FATAL)))
-def test_an_unexpected_error_is_reported_and_the_app_goes_on(tmp_path: Path, home: Path, where: str) -> None:
-    with broken(tmp_path, MISTAKES[where]) as terminal:
-        terminal.wait_for("idle")
-        terminal.type("not sent yet")
-        terminal.wait_for("not sent yet")
-        terminal.type(TRIGGERS.get(where, OPTIONS))
-        terminal.wait_for("Unexpected error:")
-        if where not in ("in what comes from the agent", "while drawing"):  # else the prompt is not seen
-            terminal.type("; but now\r")
-            terminal.wait_for("┃ not sent yet; but now", "idle")
-        assert terminal.quit() == 0
-        assert terminal.left_behind() == []
-    assert "a mistake [of] ours" in (home / "state" / "acp-tui.log").read_text(encoding="utf-8")
-
-
 def session_in(home: Path) -> str:
     """Return the id of the only recorded session."""
     (folder,) = (path for path in (home / "data" / "sessions").iterdir() if path.is_dir())
     return folder.name
 
 
-BESIDE = {
-    "in a task that nobody waits for": """
-        import asyncio
-        import acp_tui.ui.screens.conversation.conversation_screen as conversation
+OPTIONS = """
+    import asyncio
+    import threading
+    import acp_tui.ui.screens.conversation.agent_settings as agent_settings
+    import acp_tui.ui.screens.conversation.conversation_screen as conversation
+
+    def in_a_thread(screen):
+        def fail():
+            raise ValueError('[in] a thread')
+        thread = threading.Thread(target=fail)
+        thread.start()
+        thread.join()
+
+    def in_a_handler(screen):
+        raise ValueError('[in] a handler')
+
+    async def in_a_worker(self, name):
+        raise ValueError('[in] a worker')
+
+    def in_a_task(screen):
         async def fail():
             await asyncio.sleep(0)
-            raise RuntimeError('a mistake [of] ours')
-        def broken(self):
-            asyncio.get_running_loop().create_task(fail())
-        conversation.ConversationScreen.action_options = broken
-        """,
-    "in a callback": """
-        import asyncio
-        import acp_tui.ui.screens.conversation.conversation_screen as conversation
+            raise ValueError('[in] a task')
+        asyncio.get_running_loop().create_task(fail())
+
+    def in_a_callback(screen):
         def fail():
-            raise RuntimeError('a mistake [of] ours')
-        def broken(self):
-            asyncio.get_running_loop().call_soon(fail)
-        conversation.ConversationScreen.action_options = broken
-        """,
-}
+            raise ValueError('[in] a callback')
+        asyncio.get_running_loop().call_soon(fail)
+
+    options = conversation.ConversationScreen.action_options
+    ways = iter([in_a_thread, in_a_handler, options, in_a_task, in_a_callback])
+    conversation.ConversationScreen.action_options = lambda self: next(ways)(self)
+    agent_settings.AgentSettings._choose_option = in_a_worker
+    """
+"""Each time the options are opened, something else fails."""
+
+KEYBOARD = """
+    import acp_tui.ui.terminal.driver as driver
+    read = driver.TerminalDriver._read
+    def broken(self):
+        data = read(self)
+        if data and b'\\x0e' in data:
+            raise ValueError('[on] the keys')
+        return data
+    driver.TerminalDriver._read = broken
+    """
+
+SCREEN = """
+    from textual.widgets import Static
+    import acp_tui.ui.conversation.frame_batch as frame_batch
+    import acp_tui.ui.screens.dialogs.help as help
+
+    class Broken(Static):
+        def render_line(self, y):
+            raise ValueError('[while] drawing')
+
+    def broken(self):
+        if any(getattr(change.entry, 'text', '') == 'not shown' for change in self._changes):
+            raise ValueError('[in] a message')
+        flush(self)
+
+    flush = frame_batch.FrameBatch.flush
+    frame_batch.FrameBatch.flush = broken
+    help.HelpScreen.compose = lambda self: [Broken('words')]
+    """
+CTRL_N, CTRL_O, F1 = "\x0e", "\x0f", "\x1bOP"
 
 
-@pytest.mark.parametrize("where", BESIDE)
-def test_an_error_in_a_background_task_is_reported_and_the_app_goes_on(
-    tmp_path: Path, home: Path, where: str
-) -> None:
-    with broken(tmp_path, BESIDE[where]) as terminal:
+def test_unexpected_errors_are_reported_and_the_app_goes_on(tmp_path: Path, home: Path) -> None:
+    with broken(tmp_path, OPTIONS, KEYBOARD) as terminal:
+        terminal.resize(100, 60)  # has room for all messages
         terminal.wait_for("idle")
-        terminal.type(OPTIONS)
-        terminal.wait_for("Unexpected error:")  # the log is named in lines of any length
-        terminal.type("go on\r")
-        terminal.wait_for("┃ go on")
+        terminal.type("not sent yet")
+        terminal.wait_for("not sent yet")
+        terminal.type(CTRL_O)  # fails in a thread and shows nothing
+        for where in ("[in] a handler", "[in] a worker", "[in] a task", "[in] a callback"):
+            terminal.type(CTRL_O)
+            terminal.sees(where)
+        terminal.type(CTRL_N)
+        terminal.sees("[on] the keys")
+        terminal.type("; but now\r")
+        terminal.wait_for("┃ not sent yet; but now", "idle")
         assert terminal.quit() == 0
-    assert "a mistake [of] ours" in (home / "state" / "acp-tui.log").read_text(encoding="utf-8")
+        assert terminal.left_behind() == []
+        assert b"a thread" not in terminal.raw
+    assert_logged(home, "a thread", "a handler", "a worker", "a task", "a callback", "the keys")
 
 
-def test_an_error_in_a_thread_prints_nothing_on_the_screen(tmp_path: Path, home: Path) -> None:
-    mistake = """
-        import threading
-        import acp_tui.ui.screens.conversation.conversation_screen as conversation
-        def fail():
-            raise RuntimeError('a mistake [of] ours')
-        def broken(self):
-            thread = threading.Thread(target=fail)
-            thread.start()
-            thread.join()
-            self.app.exit()
-        conversation.ConversationScreen.action_options = broken
-        """
-    with broken(tmp_path, mistake) as terminal:
+def test_the_app_can_be_quit_after_errors_in_what_it_shows(tmp_path: Path, home: Path) -> None:
+    with broken(tmp_path, SCREEN) as terminal:
         terminal.wait_for("idle")
-        terminal.type(OPTIONS)
-        assert terminal.ended() == 0
-        assert b"a mistake" not in terminal.raw
-    assert "a mistake [of] ours" in (home / "state" / "acp-tui.log").read_text(encoding="utf-8")
+        terminal.type("not shown\r")
+        terminal.sees("Unexpected error:", "[in] a message")
+        terminal.type(F1)
+        terminal.sees("[while] drawing")
+        assert terminal.quit() == 0
+        assert terminal.left_behind() == []
+    assert_logged(home, "[in] a message", "[while] drawing")
 
 
-def broken(directory: Path, mistake: str) -> Terminal:
-    """Start acp-tui with a mistake patched in."""
-    (directory / "sitecustomize.py").write_text(textwrap.dedent(mistake))
+def assert_logged(home: Path, *errors: str) -> None:
+    """Assert that the log contains these errors."""
+    log = (home / "state" / "acp-tui.log").read_text(encoding="utf-8")
+    assert [error for error in errors if error not in log] == []
+
+
+def broken(directory: Path, *mistakes: str) -> Terminal:
+    """Start acp-tui with mistakes patched in."""
+    (directory / "sitecustomize.py").write_text("\n".join(map(textwrap.dedent, mistakes)))
     paths = f"{directory}{os.pathsep}{REPOSITORY}"
     return Terminal("--command", agent("script"), cwd=directory, PYTHONPATH=paths)

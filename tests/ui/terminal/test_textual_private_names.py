@@ -36,8 +36,14 @@ def syntax(module: str) -> ast.Module:
     return ast.parse(inspect.getsource(load(module)))
 
 
+@cache
+def below(node: ast.AST) -> tuple[ast.AST, ...]:
+    """The node and all nodes below it."""
+    return tuple(ast.walk(node))
+
+
 def attributes(node: ast.AST) -> Iterator[ast.Attribute]:
-    return (each for each in ast.walk(node) if isinstance(each, ast.Attribute) and is_private(each.attr))
+    return (each for each in below(node) if isinstance(each, ast.Attribute) and is_private(each.attr))
 
 
 def is_of_self(attribute: ast.Attribute) -> bool:
@@ -47,7 +53,7 @@ def is_of_self(attribute: ast.Attribute) -> bool:
 def names_defined_in(node: ast.AST) -> set[str]:
     """Private functions, variables of classes, and attributes that are set on `self`."""
     names = {each.attr for each in attributes(node) if isinstance(each.ctx, ast.Store) and is_of_self(each)}
-    for each in ast.walk(node):
+    for each in below(node):
         if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
             names.add(each.name)
         elif isinstance(each, ast.ClassDef):
@@ -59,7 +65,7 @@ def names_defined_in(node: ast.AST) -> set[str]:
 
 
 def class_definitions(module: str) -> list[ast.ClassDef]:
-    return [node for node in ast.walk(syntax(module)) if isinstance(node, ast.ClassDef)]
+    return [node for node in below(syntax(module)) if isinstance(node, ast.ClassDef)]
 
 
 @cache
@@ -102,7 +108,7 @@ def test_private_attributes_of_other_objects_are_used_in_their_own_module_only()
 
 
 def test_nothing_private_is_imported_from_textual() -> None:
-    statements = [node for name in MODULES for node in ast.walk(syntax(name))]
+    statements = [node for name in MODULES for node in below(syntax(name))]
     for node in statements:
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "textual":
             path = [*(node.module or "").split("."), *(alias.name for alias in node.names)]
