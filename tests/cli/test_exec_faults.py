@@ -11,29 +11,21 @@ from typing import Any
 import pytest
 
 from tests.fake_agents.faulty import LAST_WORDS
-from tests.support.cli import agent, execute, run, script, steps
+from tests.support.cli import agent, execute, run, steps
 from tests.support.mutations import nested
 
 # The fault, the exit code, and a part of the error.
 FAULTS: list[tuple[str, int, str]] = [
     ("dies_before_initialize", 1, "exited with code 3"),
-    ("dies_mid_turn", 1, "exited with code 7"),
-    ("killed_mid_turn", 1, "was killed by SIGKILL"),
-    ("exits_zero_mid_turn", 1, "exited with code 0"),
     ("ends_in_the_middle_of_a_line", 1, "exited with code 0"),
-    ("closes_its_output", 1, "closed its stdout and was ended"),
-    ("closes_its_input", 1, "closed its stdin and was ended"),
     ("leaves_processes_and_dies", 1, "exited with code 5"),
     ("no_session_id", 1, "without a session id"),
     ("noise", 0, ""),
-    ("long_line", 0, ""),
-    ("stderr_flood", 0, ""),
     ("flood", 0, ""),
     ("early_updates", 0, ""),
     ("unknown_session", 0, ""),
     ("answers_twice", 0, ""),
     ("unknown_id", 0, ""),
-    ("leaves_processes", 0, ""),
     ("ignores_sigterm_and_end_of_input", 0, ""),
     ("withdraws_at_once", 0, ""),
     ("notifies", 0, ""),
@@ -60,11 +52,10 @@ def test_a_faulty_agent_ends_the_run_with_one_sentence(
     ("shape", "sentence"),
     [
         ("http status", "answered session/prompt with an error: 529: it broke. Last line"),
-        ("empty", "answered session/prompt with an error"),
         ("no message", "sign in first"),
     ],
 )
-def test_an_error_of_any_shape_is_reported(tmp_path: Path, shape: str, sentence: str) -> None:
+def test_an_error_of_the_agent_is_reported(tmp_path: Path, shape: str, sentence: str) -> None:
     done = execute(shape, command=agent("faulty", "errors"), cwd=tmp_path)
     assert done.code == 1
     assert sentence in done.err
@@ -89,16 +80,14 @@ def test_output_before_a_crash_is_kept(tmp_path: Path) -> None:
     assert Path(done.result["log"]).with_name("stderr.log").read_text().strip() == LAST_WORDS
 
 
-@pytest.mark.parametrize(("version", "code"), [("2", 1), ('"1.0"', 0)])
-def test_an_unsupported_protocol_version_is_reported(tmp_path: Path, version: str, code: int) -> None:
-    done = execute("go", command=agent("faulty", "wrong_version", version), cwd=tmp_path)
-    assert done.code == code
-    assert ("acp-tui supports version 1" in done.err) == (code == 1)
+def test_an_unsupported_protocol_version_is_reported(tmp_path: Path) -> None:
+    done = execute("go", command=agent("faulty", "wrong_version", "2"), cwd=tmp_path)
+    assert done.code == 1
+    assert "acp-tui supports version 1" in done.err
 
 
-@pytest.mark.parametrize("way", ["answers", "refuses"])
-def test_the_draft_dialect_is_supported(tmp_path: Path, way: str) -> None:
-    done = execute("hello", command=agent("draft", way), cwd=tmp_path)
+def test_the_draft_dialect_is_supported(tmp_path: Path) -> None:
+    done = execute("hello", command=agent("draft", "answers"), cwd=tmp_path)
     assert (done.code, done.out) == (0, "you said hello\n")
 
 
@@ -115,14 +104,11 @@ def test_an_agent_that_does_not_answer_times_out(tmp_path: Path) -> None:
     ("command", "sentence"),
     [
         ("no-such-program --acp", "no-such-program was not found in PATH"),
-        ("./missing", "does not exist"),
         ("./plain", "is not executable"),
         ("./lost", "the interpreter in its #! line does not exist"),
-        ("./folder", "is a directory"),
     ],
 )
 def test_a_program_that_cannot_be_started_is_reported(tmp_path: Path, command: str, sentence: str) -> None:
-    (tmp_path / "folder").mkdir()
     (tmp_path / "plain").write_text("#!/bin/sh\n")
     (tmp_path / "lost").write_text("#!/no/such/interpreter\n")
     (tmp_path / "lost").chmod(0o755)
@@ -151,17 +137,18 @@ def test_an_unwritable_data_directory_only_prevents_recording(tmp_path: Path, ho
     assert "cannot be recorded" in done.err
 
 
-@pytest.mark.parametrize("directory", ["data", "state", "cache", "config"])
+@pytest.mark.parametrize("directories", [["data"], ["state", "cache", "config"]], ids=", ".join)
 def test_a_file_in_place_of_a_directory_does_not_end_the_run(
-    tmp_path: Path, home: Path, directory: str
+    tmp_path: Path, home: Path, directories: list[str]
 ) -> None:
     home.mkdir()
-    (home / directory).write_text("in the way")
+    for directory in directories:
+        (home / directory).write_text("in the way")
     prompt = steps(["say", "hello"], ["permission", {"kind": "fetch", "title": "Fetch"}])
     done = execute(prompt, "--policy", "ask", cwd=tmp_path)
     assert done.code == 0, done.err
     assert done.out.startswith("hello")
-    assert ("cannot be recorded" in done.err) == (directory == "data")
+    assert ("cannot be recorded" in done.err) == ("data" in directories)
     assert "Traceback" not in done.err
 
 
@@ -188,21 +175,13 @@ def test_a_full_disk_only_pauses_recording(tmp_path: Path, small_disk: Path) -> 
     assert "Traceback" not in done.err
 
 
-def test_the_fake_agents_run_in_any_directory(tmp_path: Path) -> None:
-    assert execute("hello", command=script(), cwd=tmp_path).out == "hello\n"
-
-
 @pytest.mark.parametrize("output", ["text", "json", "ndjson"])
-@pytest.mark.parametrize(
-    "value", [["completed"], nested(340), nested(340, lists=True)], ids=["list", "objects", "lists"]
-)
-def test_malformed_and_deeply_nested_frames_do_not_end_the_run(
-    tmp_path: Path, value: Any, output: str
-) -> None:
-    call = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "rawInput": value, "status": value}
-    prompt = steps(
-        ["update", call], ["update", {"sessionUpdate": value}], ["permission", {"rawInput": value}]
-    )
-    done = execute(prompt, "--output", output, cwd=tmp_path)
+def test_malformed_and_deeply_nested_frames_do_not_end_the_run(tmp_path: Path, output: str) -> None:
+    prompt: list[list[Any]] = []
+    for name, value in (("x", ["completed"]), ("y", nested(340)), ("z", nested(340, lists=True))):
+        call = {"sessionUpdate": "tool_call", "toolCallId": name, "rawInput": value, "status": value}
+        prompt += [["update", {**call, "title": "T"}], ["update", {"sessionUpdate": value}]]
+        prompt += [["permission", {"rawInput": value}]]
+    done = execute(steps(*prompt), "--output", output, cwd=tmp_path)
     assert done.code == 0
     assert "Traceback" not in done.err
