@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui import cli
+from tests.fake_agents.hostile import EVIL
 from tests.support.cli import agent, on_a_terminal, run
 from tests.support.hostile_world import MARKER, NAME, TEXT, World, assert_no_control, make_world
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 SESSION = "20260101-evil"
 HOSTILE_AGENT = agent("hostile")
+LINE = "\n\nFORGED"
+PRINT_A_PATH = {"config path", "sessions path"}
+PRINT_AN_ANSWER = {"exec", "doctor", "export"}
 Case = tuple[str, ...]
 """Arguments after the command; `MCP` and `LOG` stand for files, see `_argument`."""
 CASES: dict[str, list[Case]] = {
@@ -124,6 +128,12 @@ def _choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 
 
 @pytest.fixture(scope="module")
+def world_of_lines(tmp_path_factory: pytest.TempPathFactory) -> World:
+    folder = tmp_path_factory.mktemp("world")
+    return make_world(folder, name=f"{MARKER}{LINE}\x1b[31m\x9b6666m\u202e", text=f"{MARKER}{LINE}{EVIL}")
+
+
+@pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return make_world(tmp_path_factory.mktemp("world"))
 
@@ -135,7 +145,8 @@ def test_every_command_has_a_case() -> None:
 @pytest.mark.parametrize("command", CASES)
 def test_no_command_writes_control_characters_to_a_terminal(command: str, world: World) -> None:
     output = b""
-    for case in [*CASES[command], (f"--{NAME}",), (*([""] * 4), NAME)]:
+    too_many = [(*([""] * 4), NAME)] if command in cli.COMMANDS else []
+    for case in [*CASES[command], (f"--{NAME}",), *too_many]:
         words = [*command.split(), *(_argument(word, world) for word in case)]
         _, chunk = on_a_terminal(*words, cwd=world.project, stderr=True, **world.environment)
         assert b"Traceback" not in chunk
@@ -144,24 +155,22 @@ def test_no_command_writes_control_characters_to_a_terminal(command: str, world:
     assert MARKER.encode() in output  # the hostile text was printed
 
 
-@pytest.mark.parametrize("command", sorted(set(CASES) - {"run", "exec", "doctor", "export"}))
-def test_no_command_writes_control_characters_to_a_pipe(command: str, world: World) -> None:
-    for case in CASES[command]:
-        assert_no_control(written([*command.split(), *(_argument(word, world) for word in case)], world))
-
-
 @pytest.mark.parametrize("form", ["json", "ndjson"])
 def test_json_in_a_pipe_escapes_control_characters(form: str, world: World) -> None:
     assert_no_control(written(["exec", "--command", HOSTILE_AGENT, "show-all", "--output", form], world))
 
 
-@pytest.mark.parametrize("command", sorted(set(CASES) - {"run", "config path", "sessions path"}))
-def test_a_newline_in_a_name_does_not_begin_a_line(command: str, tmp_path: Path) -> None:
-    line = f"{MARKER}\n\nFORGED"
-    world = make_world(tmp_path, name=line, text=line)
+@pytest.mark.parametrize("command", sorted(set(CASES) - {"run"}))
+def test_names_in_a_pipe_contain_neither_newlines_nor_control_characters(
+    command: str, world_of_lines: World
+) -> None:
+    world = world_of_lines
     for case in (case for case in CASES[command] if "--html" not in case):  # in HTML, newlines are spaces
-        words = [_argument(word, world).replace(NAME, line).replace(TEXT, line) for word in case]
-        assert b"\n\nFORGED" not in written([*command.split(), *words], world)
+        words = [_argument(word, world).replace(NAME, world.name).replace(TEXT, world.text) for word in case]
+        output = written([*command.split(), *words], world)
+        assert command in PRINT_A_PATH or LINE.encode() not in output
+        if command not in PRINT_AN_ANSWER:
+            assert_no_control(output)
 
 
 def _argument(word: str, world: World) -> str:
