@@ -16,7 +16,6 @@ from tests.support.hostile_world import MARKER, NAME, TEXT, World, assert_no_con
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SESSION = "20260101-evil"
 HOSTILE_AGENT = agent("hostile")
