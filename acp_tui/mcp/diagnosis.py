@@ -103,7 +103,7 @@ def call_timeout(server: ResolvedServer, action: str, seconds: float) -> ServerF
     """Return the failure of a request that took too long."""
     name = visible_line(server.name)
     sentence = (
-        f"{name} did not {visible_line(action)} within {seconds:g} s (the call timeout); "
+        f"{name} took longer than {seconds:g} s (the call timeout) to {visible_line(action)}; "
         "set `timeout` in its definition to allow more."
     )
     return _failure(server, FailureCause.TIMEOUT, sentence)

@@ -162,7 +162,7 @@ def _in_short(parts: Sequence[Subject]) -> str:
 
 
 def _obstacle(in_force: Sequence[Rule], subject: Subject) -> str | None:
-    """Return why a rule whose words begin the command does not apply; None if there is no such rule."""
+    """Return why an allow rule that begins like the command does not match it; None if there is none."""
     for rule in in_force:
         if why := find_obstacle(rule, subject):
             return reveal_line(f'rule "{describe_rule(rule)}" does not apply: {why}')

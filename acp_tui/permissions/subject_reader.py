@@ -120,12 +120,12 @@ def subject_of_command(
     is_line: bool | None = None,
     follow_cd: bool = True,
 ) -> Subject:
-    """Return the subject of a command, such as that of `terminal/create`.
+    """Return the subject of a request to run a command, such as `terminal/create`.
 
     Args:
         command: A line for the shell, or a program if there are `args`.
         args: The program's arguments.
-        cwd: Where the command runs: a path, or a `Target` if acp-tui has opened the folder.
+        cwd: Where the command runs: a path, or the `Target` of a folder that is open already.
         env: Environment variables that are set for the command.
         context: The folders of the conversation.
         served: Whether acp-tui would run the command; otherwise the agent runs it.

@@ -29,7 +29,7 @@ def split_lines(data: bytes) -> tuple[str, ...]:
 
 
 def join_lines(lines: Sequence[str]) -> bytes:
-    """Join lines, as `split_lines` returns them, to the content of a file."""
+    """Return the content of a file from its lines, as `split_lines` returns them."""
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 

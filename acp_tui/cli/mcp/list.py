@@ -142,7 +142,7 @@ def _reason_left_out(server: Server, here: ServersHere, agent: str) -> str | Non
 def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
     if (access := _access(server)) is not None:
         yield access
-    agreed = ", which you have agreed to" if server.project and not recipients.left_out else ""
+    agreed = "; you have agreed to this definition" if server.project and not recipients.left_out else ""
     yield Field("digest", f"{server.digest()[:DIGEST_CHARACTERS]}{agreed}")
     if server.state.origin:
         yield Field("switched", f"{_switches(server.state)}  ({server.state.origin})")

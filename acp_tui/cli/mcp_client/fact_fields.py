@@ -27,7 +27,7 @@ def fact_fields(server: Server) -> Iterator[Field]:
         session = f", session {facts.sent.session}" if facts.sent.session else ""
         yield Field("given", f"{_moment(facts.sent.at)}: to {facts.sent.agent}{session}")
     if facts.used is not None:
-        yield Field("used", f"{_moment(facts.used.at)}: {facts.used.tool}, seen by {facts.used.evidence}")
+        yield Field("used", f"{_moment(facts.used.at)}: {facts.used.tool}; evidence: {facts.used.evidence}")
 
 
 def facts_json(server: Server) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class CallbackServer:
         await writer.drain()
 
     def _respond(self, request_line: str) -> tuple[str, str]:
-        """Return the status and the sentence of the page."""
+        """Return the HTTP status for a request, and the sentence to show on the page."""
         method, _, rest = request_line.partition(" ")
         target = rest.partition(" ")[0]
         if target.partition("?")[0] != PATH:

@@ -370,7 +370,7 @@ class Baseline:
     def _delete(self) -> None:
         with self._lock:
             shutil.rmtree(self._directory, ignore_errors=True)
-            self._git, self._why_no_git = None, "the copies have been deleted"
+            self._git, self._why_no_git = None, "acp-tui's copies of the files have been deleted"
             self._snapshots = []
             self._announced = {}
             self._copies = None

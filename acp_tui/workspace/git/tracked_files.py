@@ -156,7 +156,7 @@ def _is_regular(path: Path) -> bool:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Make a hard link to a file of the repository. Raises `OSError` if both are on different disks."""
+    """Make `target` a hard link to `source`. Raises `OSError` if they are on different filesystems."""
     if not target.exists():
         os.link(source, target, follow_symlinks=False)
 
