@@ -80,7 +80,7 @@ async def test_a_call_that_takes_too_long_names_the_call_timeout(tmp_path: Path)
         with pytest.raises(ServerFailure) as raised:
             await call_tool(connection, "wait", {"path": str(tmp_path / "never")})
     assert raised.value.cause is FailureCause.TIMEOUT
-    assert "took longer than 0.2 s (the call timeout) to call wait" in raised.value.sentence
+    assert "did not answer the request to call wait within 0.2 s (the call timeout)" in raised.value.sentence
 
 
 async def test_an_unknown_tool_is_a_failure_with_the_servers_words() -> None:
