@@ -103,8 +103,8 @@ def call_timeout(server: ResolvedServer, action: str, seconds: float) -> ServerF
     """Return the failure of a request that took too long."""
     name = visible_line(server.name)
     sentence = (
-        f"{name} did not answer the request to {visible_line(action)} within {seconds:g} s (the call timeout); "
-        "set `timeout` in its definition to allow more."
+        f"{name} did not answer the request to {visible_line(action)} within {seconds:g} s "
+        "(the call timeout); set `timeout` in its definition to allow more."
     )
     return _failure(server, FailureCause.TIMEOUT, sentence)
 
