@@ -60,7 +60,7 @@ async def test_a_tab_is_marked_until_its_end_was_seen(open_ui: Open) -> None:
         await ui.until(lambda: "1 ✔ scripted +" in strip(ui))
         drawn = len(first.transcript.entry_layout)
         await ui.press("alt+1")
-        assert strip(ui) == " 1 scripted  2 scripted"
+        await ui.until(lambda: strip(ui) == " 1 scripted  2 scripted")
         assert len(first.transcript.entry_layout) == len(first.session.entries) > drawn
         assert second.transcript.following
 
