@@ -180,6 +180,11 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.action_copy()
             self.action_delete_left()
 
+    @property
+    def has_paste(self) -> bool:
+        """True if the text contains a paste that can be unfolded."""
+        return bool(self.pastes) and any(map(self.pastes.tokens, self.document.lines))
+
     def unfold(self) -> bool:
         """Unfold the paste at the cursor, else the last paste in the text. Return False if there is none."""
         row, column = self.cursor_location

@@ -134,7 +134,7 @@ class Prompt(AttachingPrompt):
         """True if sending now would stop the turn."""
         self._recall = Recall(lambda: self.history.entries() if self.history is not None else ())
         self._search: HistorySearch | None = None
-        self._was_empty = True
+        self._footer_facts = (True, False, False)  # the properties of the text that the footer depends on
         self._was_command = False
         self._draft_timer: Timer | None = None
 
@@ -225,14 +225,14 @@ class Prompt(AttachingPrompt):
     @on(TextArea.Changed)
     def _text_changed(self, event: TextArea.Changed) -> None:
         event.stop()
-        empty = self._editor.is_empty
-        if empty != self._was_empty:
-            self._was_empty = empty
-            self.screen.refresh_bindings()
-        if self._editor.is_command != self._was_command:
-            self._was_command = self._editor.is_command
+        editor = self._editor
+        if editor.is_command != self._was_command:
+            self._was_command = editor.is_command
             self.query_one(".prompt--marker", Static).update(MARKERS[self._was_command])
-            self.screen.refresh_bindings()  # the footer says what Enter does
+        facts = (editor.is_empty, editor.is_command, editor.has_paste)
+        if facts != self._footer_facts:
+            self._footer_facts = facts
+            self.screen.refresh_bindings()
         self._editor.update_menus(typed=True)
         if self._draft_timer is None:
             self._draft_timer = self.set_timer(DRAFT_PAUSE, self._post_draft)
@@ -368,9 +368,7 @@ class Prompt(AttachingPrompt):
         if self._search is not None:
             return False
         if action == "unfold":
-            return bool(self._editor.pastes) and any(
-                self._editor.pastes.tokens(line) for line in self._editor.document.lines
-            )
+            return self._editor.has_paste
         if action == "attach_output":
             return self._offered is not None
         if action == "send_now":

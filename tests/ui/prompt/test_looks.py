@@ -35,7 +35,7 @@ async def _pastes(app: PromptApp, pilot: Pilot[None]) -> None:
     app.post_message(Paste("x" * 2000))
     await pilot.pause()
     app.post_message(Paste(" until it has to wrap around at the edge of the screen, wide as that is"))
-    await until(lambda: "send now" in app.query_one(KeyBar).render_line(0).text)
+    await until(lambda: "Alt+U unfold paste" in app.query_one(KeyBar).render_line(0).text)
 
 
 async def _menu(app: PromptApp, pilot: Pilot[None]) -> None:
