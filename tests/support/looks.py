@@ -35,6 +35,10 @@ look = pytest.mark.parametrize(
     ids=["dark-80x24", "light-120x40", "ansi-80x24"],
 )
 """Each theme and each size, but not all combinations."""
+two_looks = pytest.mark.parametrize(
+    ("theme", "size"), [("dark", SMALL), ("light", LARGE)], ids=["dark-80x24", "light-120x40"]
+)
+"""For a variation of what has all looks in another test."""
 
 
 class Show(App[None]):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from textual.events import Paste
 
 from acp_tui.ui.theme.themes import load_theme
-from tests.support.looks import Show, every_look, look
+from tests.support.looks import Show, two_looks
 from tests.ui.review.sample_review import SampleReview, sample_review, sample_screen
 
 if TYPE_CHECKING:
@@ -28,41 +29,51 @@ def app(theme: str, first: str = "", review: SampleReview | None = None) -> Show
     )
 
 
-@every_look
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+@pytest.mark.parametrize(
+    ("theme", "size"),
+    [("dark", (80, 24)), ("light", (120, 40)), ("ansi", (80, 24)), ("dark", (200, 60))],
+    ids=["80x24-dark", "120x40-light", "80x24-ansi", "200x60-dark"],
+)
 def test_hunks_with_a_comment(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
     assert snap_compare(app(theme, "src/login.py"), terminal_size=size)
 
 
-@look
 @pytest.mark.parametrize(
-    "name",
-    ["docs/logo.png", "run.sh", "src/errors.py", "src/users.py"],
-    ids=["binary", "mode", "new", "accepted"],
+    ("name", "theme", "size"),
+    [
+        ("docs/logo.png", "dark", (80, 24)),
+        ("src/errors.py", "light", (120, 40)),
+        ("src/users.py", "ansi", (80, 24)),
+    ],
+    ids=["binary-dark-80x24", "new-light-120x40", "accepted-ansi-80x24"],
 )
 def test_files_without_hunks(snap_compare: Compare, theme: str, size: tuple[int, int], name: str) -> None:
     assert snap_compare(app(theme, name), terminal_size=size)
 
 
-@look
+@two_looks
 def test_a_comment_on_several_lines_is_written(
     snap_compare: Compare, theme: str, size: tuple[int, int]
 ) -> None:
-    keys = ["v", "down", "down", "c", *"Is this tested?"]
-    assert snap_compare(app(theme, "src/login.py"), terminal_size=size, press=keys)
+    async def write(pilot: Pilot[Any]) -> None:
+        await pilot.press("v", "down", "down", "c")
+        pilot.app.post_message(Paste("Is this tested?"))
+        await pilot.pause()
+
+    assert snap_compare(app(theme, "src/login.py"), terminal_size=size, run_before=write)
 
 
-@look
+@two_looks
 def test_the_focus_on_the_list(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
     assert snap_compare(app(theme, "run.sh"), terminal_size=size, press=["tab"])
 
 
-@look
+@two_looks
 def test_the_filters(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
     assert snap_compare(app(theme, "src/login.py"), terminal_size=size, press=["f"])
 
 
-@look
+@two_looks
 def test_one_turn_only(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
     async def choose(pilot: Pilot[Any]) -> None:
         await pilot.press("f", "down", "enter")
@@ -84,6 +95,6 @@ async def test_a_new_theme_changes_all_colours() -> None:
         assert not [style for style in styles if str(load_theme("dark").palette.warning.color) in style]
 
 
-@look
+@two_looks
 def test_nothing_has_changed(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
     assert snap_compare(app(theme, review=SampleReview()), terminal_size=size)

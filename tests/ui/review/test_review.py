@@ -65,6 +65,8 @@ async def test_accepting_every_hunk_moves_on_by_itself(open_ui: Open, project: P
         await ui.press("y")
         await ui.sees("4 of 4 reviewed", "✓ b.txt", "Accepted.")
         assert (project / "a.txt").read_text() == CHANGED
+        await ui.press("Z")
+        await ui.sees("3 of 4 reviewed", "❯ M b.txt")
 
 
 async def test_a_hunk_is_reverted_on_disk_and_the_revert_undone(open_ui: Open, project: Path) -> None:
@@ -76,23 +78,9 @@ async def test_a_hunk_is_reverted_on_disk_and_the_revert_undone(open_ui: Open, p
         await ui.press("Z")
         await ui.sees("0 of 4 reviewed", "hunk 2 of 3")
         assert (project / "a.txt").read_text() == CHANGED
-
-
-async def test_an_accepted_hunk_is_listed_again_when_it_is_undone(open_ui: Open, project: Path) -> None:
-    async with open_ui() as ui:
-        await change_both(ui, project)
-        await ui.press("}", "y")
-        await ui.sees("✓ b.txt")
-        await ui.press("Z")
-        await ui.sees("0 of 4 reviewed", "❯ M b.txt")
-
-
-async def test_with_the_focus_on_the_list_keys_act_on_the_file(open_ui: Open, project: Path) -> None:
-    async with open_ui() as ui:
-        await change_both(ui, project)
         for key, character in {"tab": None, "u": "u"}.items():  # at once, as when typed fast
             ui.app.post_message(Key(key, character))
-        await ui.sees("3 of 4 reviewed", "↶ a.txt", "y accept file")
+        await ui.sees("3 of 4 reviewed", "↶ a.txt", "y accept file")  # the focus is on the list
         assert (project / "a.txt").read_text() == numbered()
         await ui.press("Z")
         await ui.until(lambda: (project / "a.txt").read_text() == CHANGED)
@@ -112,8 +100,13 @@ async def test_everything_is_reverted_after_a_confirmation(open_ui: Open, projec
         assert [(project / name).read_text() for name in ("a.txt", "b.txt")] == [CHANGED, "new\n"]
 
 
-async def test_hunk_keys_go_on_in_the_next_file_and_back(open_ui: Open, project: Path) -> None:
+async def test_hunk_keys_go_on_in_the_next_file_and_back(
+    open_ui: Open, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[tuple[str, int | None]] = []
     async with open_ui() as ui:
+        # A test has no terminal to release.
+        monkeypatch.setattr(ui.screen._review, "_edit_file", lambda *place: opened.append(place))
         await change_both(ui, project)
         await ui.press("]", "]", "]")
         await ui.sees("❯ M b.txt", "+ new")
@@ -121,6 +114,8 @@ async def test_hunk_keys_go_on_in_the_next_file_and_back(open_ui: Open, project:
         await ui.sees("❯ M a.txt", "hunk 3 of 3")
         await ui.press("}", "{")
         await ui.sees("❯ M a.txt", "hunk 1 of 3")
+        await ui.press("down", "e")
+        assert opened == [(str(project / "a.txt"), 5)]
 
 
 async def test_keys_that_follow_at_once_act_on_one_hunk_each(open_ui: Open, project: Path) -> None:
@@ -129,16 +124,6 @@ async def test_keys_that_follow_at_once_act_on_one_hunk_each(open_ui: Open, proj
         await ui.pilot.press("u", "y", "u", "y")
         await ui.sees("4 of 4 reviewed")
         assert (project / "a.txt").read_text() == numbered(_20="twenty")
-
-
-async def test_a_revert_whose_surroundings_changed_is_refused(open_ui: Open, project: Path) -> None:
-    async with open_ui() as ui:
-        await change_both(ui, project)
-        (project / "a.txt").write_text(CHANGED.replace("line 6", "mine"))
-        await ui.press("u")
-        await ui.until(lambda: any("a.txt has changed since it was shown" in one for one in ui.toasts()))
-        assert "mine" in (project / "a.txt").read_text()
-        await ui.sees("also edited by you", "+ mine")
 
 
 async def test_changes_of_the_agent_appear_while_the_review_is_open(
@@ -156,17 +141,6 @@ async def test_changes_of_the_agent_appear_while_the_review_is_open(
         await ui.sees("1 of 3 reviewed")
         (tmp_path / "go").touch()
         await ui.sees("1 of 4 reviewed", "A new.txt")
-
-
-async def test_a_renamed_file_names_the_other_one(open_ui: Open, project: Path) -> None:
-    async with open_ui() as ui:
-        await ui.send("hello")
-        await ui.until(lambda: ui.said() and ui.session.phase == "idle")
-        (project / "a.txt").rename(project / "c.txt")
-        await open_review(ui)
-        await ui.sees("D a.txt", "A c.txt", "Renamed to c.txt.")
-        await ui.press("}")
-        await ui.sees("Renamed from a.txt.")
 
 
 async def test_the_filter_shows_one_turn(open_ui: Open, project: Path) -> None:
@@ -188,15 +162,24 @@ async def test_the_filter_shows_one_turn(open_ui: Open, project: Path) -> None:
         await ui.sees("1 of 3 reviewed", "Nothing left here.")
 
 
-async def test_without_changes_the_screen_says_so_and_closes(open_ui: Open) -> None:
+async def test_without_changes_the_screen_says_so_and_a_renamed_file_names_the_other_one(
+    open_ui: Open, project: Path
+) -> None:
     async with open_ui() as ui:
         await ui.press("f2")
         await ui.sees("Nothing has changed since the session began.", "0 of 0 reviewed")
         await ui.press("escape")
         await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
+        await ui.send("hello")
+        await ui.until(lambda: ui.said() and ui.session.phase == "idle")
+        (project / "a.txt").rename(project / "c.txt")
+        await open_review(ui)
+        await ui.sees("D a.txt", "A c.txt", "Renamed to c.txt.")
+        await ui.press("}")
+        await ui.sees("Renamed from a.txt.")
 
 
-async def test_edits_elsewhere_are_shown_when_the_terminal_gets_the_focus(
+async def test_edits_elsewhere_are_shown_when_the_terminal_gets_the_focus_and_not_reverted(
     open_ui: Open, project: Path
 ) -> None:
     async with open_ui() as ui:
@@ -208,18 +191,11 @@ async def test_edits_elsewhere_are_shown_when_the_terminal_gets_the_focus(
         await ui.sees("also edited by you", "+ mine")
         await ui.press("right_curly_bracket")  # its diff was prepared before the edit
         await ui.sees("+ newer")
-
-
-async def test_the_editor_opens_at_the_line(
-    open_ui: Open, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[tuple[str, int | None]] = []
-    async with open_ui() as ui:
-        # A test has no terminal to release.
-        monkeypatch.setattr(ui.screen._review, "_edit_file", lambda *place: opened.append(place))
-        await change_both(ui, project)
-        await ui.press("down", "e")
-        assert opened == [(str(project / "a.txt"), 5)]
+        (project / "b.txt").write_text("newest\n")
+        await ui.press("u")
+        await ui.until(lambda: any("b.txt has changed since it was shown" in one for one in ui.toasts()))
+        await ui.sees("also edited by you", "+ newest")
+        assert (project / "b.txt").read_text() == "newest\n"
 
 
 async def test_names_and_contents_cannot_control_the_terminal(open_ui: Open, project: Path) -> None:
