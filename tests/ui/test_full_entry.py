@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
 
 if TYPE_CHECKING:
@@ -29,21 +27,25 @@ def numbered(count: int, word: str = "line") -> list[str]:
 
 
 CUT = {
-    "output": (call(kind="execute", content=[text(*numbered(80))]), "line 2"),
-    "a file": (call(kind="read", content=[text(*numbered(80))]), "line 79"),
-    "Markdown": (call(kind="other", content=[text(*(f"- {line}" for line in numbered(80)))]), "line 79"),
+    "output": (call(kind="execute", content=[text(*numbered(80, "out"))]), "out 2"),
+    "a file": (call(kind="read", content=[text(*numbered(80, "row"))]), "row 79"),
+    "Markdown": (
+        call(kind="other", content=[text(*(f"- {line}" for line in numbered(80, "item")))]),
+        "item 79",
+    ),
     "a diff": (
         call(kind="edit", content=[{"type": "diff", "path": "a.py", "newText": "\n".join(numbered(80))}]),
         "line 79",
     ),
     "a command": (
-        call(kind="execute", rawInput={"command": "\n".join(numbered(80))}, content=[text("done")]),
-        "line 79",
+        call(kind="execute", rawInput={"command": "\n".join(numbered(80, "cmd"))}, content=[text("done")]),
+        "cmd 79",
     ),
     "files": (call(kind="search", locations=[{"path": name} for name in numbered(80, "file")]), "file 79"),
     "raw input": (call(kind="other", rawInput=dict.fromkeys(numbered(80, "key"), 1)), "key 79"),
     "a title": (call(kind="other", title=" ".join(numbered(80, "word"))), "word 79"),
 }
+"""Calls that the transcript shows in part, each with words that it omits."""
 
 
 async def last_entry(ui: ConversationUi) -> None:
@@ -51,23 +53,24 @@ async def last_entry(ui: ConversationUi) -> None:
     await ui.press("alt+up")
 
 
-@pytest.mark.parametrize("what", CUT)
-async def test_a_key_shows_everything_that_the_transcript_omits(open_ui: Open, what: str) -> None:
-    step, hidden = CUT[what]
+async def test_a_key_shows_everything_that_the_transcript_omits(open_ui: Open) -> None:
     async with open_ui(size=(100, 70)) as ui:
-        await ui.send(step)
+        await ui.send(*(["update", {**step[1], "toolCallId": what}] for what, (step, _) in CUT.items()))
         await ui.ready()
-        await last_entry(ui)
-        if "▎▸" in ui.text():
-            await ui.press("space")
-        await ui.sees("…" if what == "a title" else "more")
-        await ui.press("v")
-        await ui.sees("Tool call")
-        await ui.press("end" if hidden != "line 2" else "home")
-        await ui.sees(hidden)
-        assert "▸" not in ui.text()
-        await ui.press("escape")
-        await ui.until(lambda: ui.app.screen is ui.screen)
+        for what in reversed(CUT):
+            hidden = CUT[what][1]
+            await last_entry(ui)  # then the one above it
+            if "▎▸" in ui.text():
+                await ui.press("space")
+            await ui.sees("…" if what == "a title" else "more")
+            assert hidden not in ui.text()
+            await ui.press("v")
+            await ui.sees("Tool call")
+            await ui.press("end" if what != "output" else "home")
+            await ui.sees(hidden)
+            assert "▸" not in ui.text()
+            await ui.press("escape")
+            await ui.until(lambda: ui.app.screen is ui.screen)
 
 
 async def test_clicking_a_marker_for_omitted_lines_shows_the_full_entry(open_ui: Open) -> None:

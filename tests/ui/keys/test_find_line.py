@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 from textual import events
 
@@ -11,10 +13,20 @@ from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.widgets.input_line import InputLine
 from tests.ui.panes.sample_screen import SampleScreen, sample_app, sample_session
 
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
 
 def row_from_end(app: AcpTui, number: int) -> str:
     """Return a row of the screen as text, counted from the bottom."""
     return app.screen._compositor.render_strips()[-number].text.strip()
+
+
+async def search(pilot: Pilot[Any], text: str) -> None:
+    """Open the search line and paste a text."""
+    await pilot.press("ctrl+f")
+    pilot.app.screen.query_one(InputLine).post_message(events.Paste(text))
+    await pilot.pause()
 
 
 def match_count(app: AcpTui) -> str:
@@ -22,19 +34,12 @@ def match_count(app: AcpTui) -> str:
     return row_from_end(app, 2).rpartition("  ")[2]
 
 
-async def test_the_footer_names_the_keys_of_the_search() -> None:
+async def test_keys_go_to_the_next_and_previous_match_and_are_named() -> None:
     app = sample_app("dark")
     async with app.run_test(size=(100, 24)) as pilot:
-        await pilot.press("ctrl+f")
+        await pilot.press("ctrl+f", *"para")
         await pilot.pause()
         assert row_from_end(app, 1).startswith("Enter next  ↑ previous  Esc close")
-
-
-async def test_keys_go_to_the_next_and_previous_match() -> None:
-    app = sample_app("dark")
-    async with app.run_test(size=(100, 24)) as pilot:
-        await pilot.press("ctrl+f", *"paragraph")
-        await pilot.pause()
         assert match_count(app) == "30 found"
         for key, position in [("enter", "1"), ("down", "2"), ("enter", "3"), ("up", "2"), ("up", "1")]:
             await pilot.press(key)
@@ -46,7 +51,8 @@ async def test_a_rebound_next_key_replaces_enter() -> None:
     app = AcpTui(lambda palette: SampleScreen(sample_session(), palette))
     app.set_keymap({"find.next": "f12"})
     async with app.run_test(size=(100, 24)) as pilot:
-        await pilot.press("ctrl+f", *"paragraph", "enter")
+        await search(pilot, "paragraph")
+        await pilot.press("enter")
         await pilot.pause()
         assert match_count(app) == "30 found"
         await pilot.press("f12")
@@ -73,7 +79,8 @@ async def test_control_characters_are_removed_from_pastes(where: str) -> None:
 async def test_a_closed_search_continues_with_n_and_can_be_reopened() -> None:
     app = sample_app("dark")
     async with app.run_test(size=(100, 24)) as pilot:
-        await pilot.press("ctrl+f", *"paragraph", "enter", "enter", "escape")
+        await search(pilot, "paragraph")
+        await pilot.press("enter", "enter", "escape")
         await pilot.pause()
         assert "paragraph" not in row_from_end(app, 2), "the line is gone"
         await pilot.press("n")
@@ -88,6 +95,5 @@ async def test_a_closed_search_continues_with_n_and_can_be_reopened() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert match_count(app) == "1 of 30"
-        await pilot.press(*"nothing like this")
-        await pilot.pause()
+        await search(pilot, "nothing like this")
         assert match_count(app) == "no matches"

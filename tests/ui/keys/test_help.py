@@ -22,15 +22,17 @@ def titles(screen: HelpScreen) -> list[str]:
     return [str(title.render()) for title in screen.query(".help--title").results(Static)]
 
 
-async def test_the_scopes_of_the_focused_widget_come_first() -> None:
+async def test_the_scopes_of_the_focused_widget_come_first_and_escape_f1_and_q_close_the_help() -> None:
     app = PromptApp()
     async with app.run_test() as pilot:
-        await pilot.press("f1")
-        await pilot.pause()
-        assert isinstance(app.screen, HelpScreen)
-        assert titles(app.screen)[0] == SCOPES["prompt"].title
-        await pilot.press("escape")
-        await pilot.pause()
+        for key in ("escape", "q", "f1"):
+            await pilot.press("f1")
+            await pilot.pause()
+            assert isinstance(app.screen, HelpScreen)
+            assert titles(app.screen)[0] == SCOPES["prompt"].title
+            await pilot.press(key)
+            await pilot.pause()
+            assert app.focused is app.editor
         app.show_queue("one")
         await pilot.pause()
         app.queue.focus()
@@ -52,18 +54,6 @@ async def test_every_key_is_listed_as_it_is_bound() -> None:
         for key in TABLE:
             if key.id != "prompt.send":
                 assert set(key.key_names().split()) <= words, key.id
-
-
-async def test_escape_f1_and_q_close_the_help() -> None:
-    app = PromptApp()
-    async with app.run_test() as pilot:
-        for key in ("escape", "q", "f1"):
-            await pilot.press("f1")
-            await pilot.pause()
-            assert isinstance(app.screen, HelpScreen)
-            await pilot.press(key)
-            await pilot.pause()
-            assert app.focused is app.editor
 
 
 async def test_question_mark_in_the_transcript_and_f1_over_a_list_open_the_help(tmp_path: Path) -> None:

@@ -19,27 +19,33 @@ async def at_once(ui: ConversationUi, *keys: str) -> None:
     await ui.pilot.pause()
 
 
-@pytest.mark.parametrize("key", ["slash", "ctrl+f", "ctrl+p"])
-async def test_keys_after_one_in_the_transcript_go_to_what_it_opens(open_ui: Open, key: str) -> None:
+async def receives(ui: ConversationUi, text: str) -> None:
+    """Wait until a line for input holds the text."""
+    await ui.until(lambda: any(line.value == text for line in ui.app.screen.query(Input)))
+
+
+async def test_keys_after_one_in_the_transcript_go_to_what_it_opens(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send("hello")
         await ui.until(ui.said)
-        await ui.press("alt+up")
-        await at_once(ui, key, *"hell")
-        await ui.until(lambda: any(line.value == "hell" for line in ui.app.screen.query(Input)))
-        assert ui.prompt.text == ""
+        for key in ("slash", "ctrl+f", "ctrl+p"):
+            await ui.press("alt+up")
+            await at_once(ui, key, *"hell")
+            await receives(ui, "hell")
+            assert ui.prompt.text == ""
+            await ui.press("escape")
 
 
 @pytest.mark.parametrize("key", ["ctrl+r", "ctrl+f", "ctrl+p"], ids=["history", "search", "palette"])
-@pytest.mark.parametrize("time", ["first", "second"])
-async def test_keys_after_one_in_the_prompt_go_to_what_it_opens(open_ui: Open, key: str, time: str) -> None:
+async def test_keys_after_one_in_the_prompt_go_to_what_it_opens(open_ui: Open, key: str) -> None:
     async with open_ui() as ui:
         await ui.send("hello")
         await ui.until(ui.said)
-        if time == "second":
-            await ui.press(key, "escape")
+        for time in ("first", "second"):
+            ui.prompt.load("")
             ui.prompt.focus()
-        await ui.press("a")
-        await at_once(ui, key, *"hell")
-        await ui.until(lambda: any(line.value == "hell" for line in ui.app.screen.query(Input)))
-        assert ui.prompt.text == "a"
+            await ui.press("a")
+            await at_once(ui, key, *time)
+            await receives(ui, time)
+            assert ui.prompt.text == "a"
+            await ui.press("escape")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.mcp.handlers import ElicitationRequest
 from acp_tui.ui.screens.mcp.elicitation_dialogs import ElicitationDialogs
+from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
 from tests.ui.mcp_screen.conftest import open_screen
 
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
     from tests.ui.mcp_screen.conftest import AddServer
 
 
-async def choose_tool(ui: ConversationUi, name: str) -> None:
-    """Test the server and open the form of one of its tools."""
-    screen = await open_screen(ui)
-    await ui.press("t")
-    await ui.sees("echo")
-    await ui.press("tab")
-    screen.offers.choose(name)
+async def call_tool(ui: ConversationUi, name: str, text: str = "") -> None:
+    """Fill in the form of a tool of the tested server, and send it."""
+    assert isinstance(ui.app.screen, McpScreen)
+    ui.app.screen.offers.choose(name)
     await ui.press("enter")
     await ui.sees(f"Call {name}", 'MCP server "files"')
+    if text:
+        await ui.paste(text)
+    await send_form(ui)
 
 
 async def send_form(ui: ConversationUi) -> None:
@@ -35,31 +36,47 @@ async def send_form(ui: ConversationUi) -> None:
     await ui.until(lambda: "Send this" not in ui.text())
 
 
-async def test_a_call_shows_its_result_and_is_listed(open_ui: Open, add_server: AddServer) -> None:
+async def test_calls_show_their_results_and_are_listed(
+    open_ui: Open, add_server: AddServer, server_log: ServerLog
+) -> None:
     add_server("files")
     async with open_ui() as ui:
-        await choose_tool(ui, "echo")
-        await ui.press(*"hello")
-        await send_form(ui)
+        await open_screen(ui)
+        await ui.press("t")
+        await ui.sees("echo")
+        await ui.press("tab")
+        await call_tool(ui, "echo", "hello")
         await ui.sees("files › echo", '{"text": "hello"}', "✔")
+        await ui.press("escape")
+        await call_tool(ui, "wait", "never")
+        await is_running_and_cancelled(ui, server_log)
+        await call_tool(ui, "ask")
+        await asks_who_you_are(ui)
         await ui.press("escape", "4")
-        await ui.sees("calls 1", "✔ echo", "you")
+        await ui.sees("calls 3", "✔ echo", "you")
         call = ui.session.mcp_calls[0]
         assert (call.server, call.tool, call.by) == ("files", "echo", "you")
         assert call.raw_arguments == {"text": "hello"}
-        await ui.press("enter")
+        await ui.press("end", "enter")
         await ui.sees("arguments", "hello", "files › echo")
 
 
-async def test_a_question_of_the_server_is_shown_in_a_form(open_ui: Open, add_server: AddServer) -> None:
-    add_server("files")
-    async with open_ui() as ui:
-        await choose_tool(ui, "ask")
-        await send_form(ui)
-        await ui.sees("Who are you?", 'MCP server "files"')
-        await ui.until(lambda: "keys work once" not in ui.text())
-        await ui.press("f8")
-        await ui.sees("files › ask", '{"action": "decline"}')
+async def is_running_and_cancelled(ui: ConversationUi, server_log: ServerLog) -> None:
+    await ui.until(lambda: isinstance(ui.app.screen, ToolCallScreen))
+    await ui.sees("cancel the call", "0")
+    await ui.press("escape")
+    await ui.sees("⊘", "close")
+    await ui.until(lambda: "notifications/cancelled" in server_log.methods())
+    assert ui.session.mcp_calls[1].error == "You cancelled the call."
+    await ui.press("escape")
+
+
+async def asks_who_you_are(ui: ConversationUi) -> None:
+    """The question of the server is shown in a form."""
+    await ui.sees("Who are you?", 'MCP server "files"')
+    await ui.until(lambda: "keys work once" not in ui.text())
+    await ui.press("f8")
+    await ui.sees("files › ask", '{"action": "decline"}')
 
 
 async def test_a_page_that_a_server_wants_to_open_is_shown_with_its_host(
@@ -79,19 +96,3 @@ async def test_a_page_that_a_server_wants_to_open_is_shown_with_its_host(
         answer = asyncio.create_task(dialogs.ask(replace(request, url="javascript:alert(1)")))
         await ui.sees("javascript:alert(1). acp-tui declined")
         assert (await answer).action == "decline"
-
-
-async def test_a_running_call_is_cancelled(
-    open_ui: Open, add_server: AddServer, server_log: ServerLog
-) -> None:
-    add_server("files")
-    async with open_ui() as ui:
-        await choose_tool(ui, "wait")
-        await ui.press(*"never")
-        await send_form(ui)
-        await ui.until(lambda: isinstance(ui.app.screen, ToolCallScreen))
-        await ui.sees("cancel the call", "0")
-        await ui.press("escape")
-        await ui.sees("⊘", "close")
-        await ui.until(lambda: "notifications/cancelled" in server_log.methods())
-        assert ui.session.mcp_calls[0].error == "You cancelled the call."

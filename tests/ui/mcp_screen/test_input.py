@@ -23,26 +23,21 @@ async def know_server(ui: ConversationUi) -> None:
     await ui.until(lambda: not isinstance(ui.app.screen, McpScreen))
 
 
-async def test_a_prompt_of_a_server_is_put_into_the_input(open_ui: Open, add_server: AddServer) -> None:
-    add_server("files")
-    async with open_ui() as ui:
-        await know_server(ui)
-        await ui.until(lambda: any(one.name == "files:greet" for one in ui.prompt.commands))
-        await ui.press(*"/files:g")
-        await ui.sees("/files:greet", "name [style]", "Write a greeting.")
-        await ui.press("tab", *"Ada", "enter")
-        await ui.sees("Prompt greet", 'MCP server "files"', "Who is greeted")
-        await send_form(ui)
-        await ui.until(lambda: ui.prompt.text == "Write a friendly greeting for Ada.")
-
-
-async def test_a_resource_of_a_server_is_attached(
+async def test_prompts_and_resources_of_a_server_are_put_into_the_input(
     open_ui: Open, add_server: AddServer, server_log: ServerLog
 ) -> None:
     add_server("files")
     async with open_ui() as ui:
         await know_server(ui)
-        await ui.press(*"see @files:test://re")
+        await ui.until(lambda: any(one.name == "files:greet" for one in ui.prompt.commands))
+        await ui.paste("/files:g")
+        await ui.sees("/files:greet", "name [style]", "Write a greeting.")
+        await ui.press("tab", *"Ada", "enter")
+        await ui.sees("Prompt greet", 'MCP server "files"', "Who is greeted")
+        await send_form(ui)
+        await ui.until(lambda: ui.prompt.text == "Write a friendly greeting for Ada.")
+        ui.prompt.load("")
+        await ui.paste("see @files:test://re")
         await ui.sees("files:test://readme")
         started = len(server_log.messages())
         await ui.press("enter")

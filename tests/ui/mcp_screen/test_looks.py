@@ -11,7 +11,7 @@ from acp_tui.session.state import McpCall, Session
 from acp_tui.store.mcp.mcp_facts import AgreedTools, SentServer, ServerFacts, ServerTest
 from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
-from tests.support.looks import Show, look
+from tests.support.looks import Show, look, two_looks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +93,7 @@ def test_tools(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None
     assert snap_compare(app(theme), terminal_size=size, run_before=choose)
 
 
-@look
+@two_looks
 def test_a_failed_server(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
     async def choose(pilot: Pilot[Any]) -> None:
         await pilot.pause()

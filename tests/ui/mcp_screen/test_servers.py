@@ -20,13 +20,18 @@ if TYPE_CHECKING:
     from tests.ui.mcp_screen.conftest import AddServer
 
 
-async def test_no_server_is_started_by_opening_the_screen(
+async def test_a_server_is_turned_off_for_new_sessions_without_being_started(
     open_ui: Open, add_server: AddServer, server_log: ServerLog
 ) -> None:
     add_server("files")
     async with open_ui() as ui:
         await open_screen(ui)
         await ui.sees("● configured", "config.toml:1", "not tested by acp-tui", "● sent", "no call seen yet")
+        await ui.press("space")
+        await ui.sees("disabled", "● sent")
+        assert [server.is_on for server in load(Path.cwd()).mcp_servers] == [False]
+        await ui.press("space")
+        await ui.sees("disconnected")
         assert server_log.messages() == []
 
 
@@ -65,7 +70,9 @@ async def test_a_failure_says_why(open_ui: Open, add_server: AddServer) -> None:
         await ui.sees("failed", "✘ tested", "exited with code 3", "no licence", "1 of 2 connected")
 
 
-async def test_a_changed_tool_is_marked_until_it_is_accepted(open_ui: Open, add_server: AddServer) -> None:
+async def test_a_changed_tool_is_marked_until_it_is_accepted_and_a_server_that_ends_has_failed(
+    open_ui: Open, add_server: AddServer
+) -> None:
     add_server("files")
     async with open_ui() as ui:
         screen = await open_screen(ui)
@@ -78,6 +85,9 @@ async def test_a_changed_tool_is_marked_until_it_is_accepted(open_ui: Open, add_
         await connection.client.call_tool("change", {})
         await ui.sees("changed since you agreed")
         await change_is_shown_and_accepted(ui)
+        with pytest.raises(MCPError):
+            await connection.client.call_tool("crash", {})
+        await ui.sees("failed", "files exited with code 3")
 
 
 async def change_is_shown_and_accepted(ui: ConversationUi) -> None:
@@ -86,32 +96,6 @@ async def change_is_shown_and_accepted(ui: ConversationUi) -> None:
     await ui.press("escape")
     await ui.press("tab", "a")
     await ui.until(lambda: "since you agreed" not in ui.text())
-
-
-async def test_a_server_that_ends_is_shown_as_failed(open_ui: Open, add_server: AddServer) -> None:
-    add_server("files")
-    async with open_ui() as ui:
-        screen = await open_screen(ui)
-        await ui.press("t")
-        await ui.sees("echo")
-        known = screen.state.chosen
-        assert known is not None
-        connection = screen.live.get(known).connection
-        assert connection is not None
-        with pytest.raises(MCPError):
-            await connection.client.call_tool("crash", {})
-        await ui.sees("failed", "files exited with code 3")
-
-
-async def test_a_server_is_turned_off_for_new_sessions(open_ui: Open, add_server: AddServer) -> None:
-    add_server("files")
-    async with open_ui() as ui:
-        await open_screen(ui)
-        await ui.press("space")
-        await ui.sees("disabled", "● sent")
-        assert [server.is_on for server in load(Path.cwd()).mcp_servers] == [False]
-        await ui.press("space")
-        await ui.sees("disconnected")
 
 
 async def test_a_server_of_mcp_toml_is_given_through_the_bridge(open_ui: Open) -> None:

@@ -32,18 +32,25 @@ def url(home: Path, http_servers: HttpServers) -> str:
 
 async def _asked(ui: ConversationUi) -> SignInScreen:
     """Choose to sign in, and return the dialog."""
-    await open_screen(ui)
     await ui.press("s")
     await ui.until(lambda: isinstance(ui.app.screen, SignInScreen))
     assert isinstance(ui.app.screen, SignInScreen)
     return ui.app.screen
 
 
-async def test_the_address_or_the_code_is_pasted(open_ui: Open, url: str) -> None:
+async def test_escape_cancels_the_sign_in_and_the_address_or_the_code_is_pasted(
+    open_ui: Open, url: str
+) -> None:
     async with open_ui() as ui:
+        await open_screen(ui)
+        await _asked(ui)
+        await ui.press("escape")
+        await ui.sees("You cancelled the sign-in.")
+        assert sign_in_state(url) is None
         dialog = await _asked(ui)
         await ui.sees("Sign in to calendar", "127.0.0.1")
-        await ui.press(*"nonsense", "space", *"here", "enter")
+        await ui.paste("nonsense here")
+        await ui.press("enter")
         await ui.sees("This is neither the address of the browser's last page nor a code.")
         address = str(dialog.query_one("#address", Static).content)
         dialog.query_one(InputLine).post_message(Paste(await redirect_of(address)))
@@ -53,11 +60,3 @@ async def test_the_address_or_the_code_is_pasted(open_ui: Open, url: str) -> Non
         state = sign_in_state(url)
         assert state is not None
         assert state.is_valid()
-
-
-async def test_escape_cancels_the_sign_in(open_ui: Open, url: str) -> None:
-    async with open_ui() as ui:
-        await _asked(ui)
-        await ui.press("escape")
-        await ui.sees("You cancelled the sign-in.")
-        assert sign_in_state(url) is None

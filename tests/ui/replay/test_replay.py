@@ -51,6 +51,8 @@ async def test_a_replay_starts_at_once_and_shows_the_whole_session() -> None:
         assert "○ idle" in line(app, StatusLine)
         assert line(app, PlayerBar).startswith("■")
         assert f"record {player.total} of {player.total}" in line(app, PlayerBar)
+        assert any(isinstance(entry, Permission) for entry in player.session.entries)
+        assert len(app.screen_stack) == 1  # the recorded request opens no dialog
 
 
 async def test_a_fast_forward_is_drawn_once_at_its_end(
@@ -90,15 +92,7 @@ async def test_a_paused_fast_forward_is_drawn(
         await until(lambda: "┃" in page(app))
 
 
-async def test_a_recorded_permission_request_opens_no_dialog() -> None:
-    app, player = replay()
-    async with app.run_test(size=(100, 40)):
-        await until(lambda: player.ended)
-        assert any(isinstance(entry, Permission) for entry in player.session.entries)
-        assert len(app.screen_stack) == 1
-
-
-async def test_space_pauses_and_continues() -> None:
+async def test_space_pauses_and_continues_and_plus_and_minus_change_the_speed() -> None:
     app, player = replay(speed=1.0)
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("space")
@@ -106,6 +100,11 @@ async def test_space_pauses_and_continues() -> None:
         played = player.elapsed
         await pilot.pause(0.1)
         assert player.elapsed == played
+        await pilot.press("plus", "plus")
+        assert player.speed == 4
+        assert "×4" in line(app, PlayerBar)
+        await pilot.press("minus", "minus", "minus")
+        assert "×0.5" in line(app, PlayerBar)
         await pilot.press("space")
         await until(lambda: player.elapsed > played)
 
@@ -113,23 +112,12 @@ async def test_space_pauses_and_continues() -> None:
 async def test_steps_go_to_the_next_change_and_pause() -> None:
     app, player = replay(speed=1.0)
     async with app.run_test(size=(100, 30)) as pilot:
-        for _ in range(10):
+        while not any(isinstance(entry, UserMessage) for entry in player.session.entries):
             before = player.played
             await pilot.press("right")
             assert player.played > before
-        assert any(isinstance(entry, UserMessage) for entry in player.session.entries)
         await until(lambda: "mock:edit" in page(app))
         assert line(app, PlayerBar).startswith("‖")
-
-
-async def test_plus_and_minus_change_the_speed() -> None:
-    app, player = replay(speed=1.0)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("space", "plus", "plus")
-        assert player.speed == 4
-        assert "×4" in line(app, PlayerBar)
-        await pilot.press("minus", "minus", "minus")
-        assert "×0.5" in line(app, PlayerBar)
 
 
 async def test_end_jumps_to_the_end_and_home_restarts() -> None:
@@ -157,7 +145,7 @@ async def test_player_keys_type_text_in_the_search_line() -> None:
     app, player = replay()
     async with app.run_test(size=(100, 40)) as pilot:
         await until(lambda: player.ended)
-        await pilot.press("ctrl+f", *"I wrote", "home", "right", "enter")
+        await pilot.press("ctrl+f", *"I w", "home", "right", "enter")
         await pilot.pause()
         assert player.ended
         find = app.screen.query_one(FindLine)
@@ -206,10 +194,9 @@ def test_a_paused_replay(theme: str, size: tuple[int, int], snap_compare: Any) -
     async def act(pilot: Pilot[Any]) -> None:
         await until(lambda: isinstance(app.screen, ReplayScreen) and app.focused is not None)
         await pilot.press("space")
-        for _ in range(20 - player.played):
-            if player.played < 20:
-                await pilot.press("right")
         assert isinstance(app.screen, ReplayScreen)
+        while player.played < 20:
+            app.screen.action_step()
         app.screen.frames.flush()
 
     assert snap_compare(app, terminal_size=size, run_before=act)

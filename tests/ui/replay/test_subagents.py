@@ -10,7 +10,7 @@ from acp_tui.controller.player import INSTANT, Player
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
-from tests.support.looks import look
+from tests.support.looks import two_looks
 from tests.support.recordings import WIRELOGS, records
 from tests.support.waiting import until
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RECORDING = next(path for path in WIRELOGS if path.stem == "claude-code-subagents")
 
 
-@look
+@two_looks
 @pytest.mark.parametrize("opened", [False, True], ids=["entry", "transcript"])
 def test_a_subagent(opened: bool, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     player = Player(records(RECORDING), title="Recorded session", speed=INSTANT)

@@ -58,11 +58,12 @@ async def test_typing_filters_sessions_and_finds_lines(tmp_path: Path) -> None:
     async with open_sessions(tmp_path) as ui:
         await ui.sees("Fix the parser", "Claude-Code", "Why is it slow?", "2025-03-04")
         assert "Elsewhere" not in ui.text()
-        await ui.press(*"pars")
+        await ui.paste("pars")
         await ui.sees("In the conversations", "Ask the parser.", "1 of 2 · 2 matching lines")
         await ui.press("f3")
         await ui.sees("A parser, too.", "all folders", "1 of 3 · 3 matching lines")
-        await ui.press("escape", *"no such word")
+        await ui.press("escape")
+        await ui.paste("no such word")
         await ui.sees('No matches for "no such word".')
 
 
@@ -103,27 +104,27 @@ async def test_the_worktree_of_a_deleted_session_is_deleted_after_a_question(tmp
         await ui.until(lambda: not worktree.path.exists())
 
 
-async def test_a_session_is_renamed(tmp_path: Path) -> None:
+async def test_a_session_is_renamed_exported_and_not_forked_by_an_agent_that_does_not_offer_it(
+    tmp_path: Path,
+) -> None:
     record(tmp_path)
     async with open_sessions(tmp_path) as ui:
-        await ui.sees("Fix the parser")
-        await ui.press("f2")
-        await ui.sees("Name of the session")
-        await ui.press(*"Tokens", "enter")
-        await ui.until(lambda: "Tokens" in ui.text() and "Fix the parser" not in ui.text())
-        newest = list_sessions(paths().data)[0]
-        assert (newest.text("name"), newest.text("title")) == ("Tokens", "Fix the parser")
-        assert newest.updated == NOON
-
-
-async def test_a_session_is_exported(tmp_path: Path) -> None:
-    record(tmp_path)
-    async with open_sessions(tmp_path) as ui:
-        await ui.sees("Fix the parser")
+        await ui.sees("Fix the parser", "Why is it slow?")
+        await ui.press("f7")
+        assert "F7" not in ui.text()
+        assert isinstance(ui.app.screen, SessionsScreen)
         await ui.press("f9", "enter")
         await ui.until(lambda: any("Exported to" in toast for toast in ui.toasts()))
         (exported,) = (paths().data / "exports").iterdir()
         assert "look-ahead" in exported.read_text()
+        await ui.press("f2")
+        await ui.sees("Name of the session")
+        await ui.paste("Tokens")
+        await ui.press("enter")
+        await ui.until(lambda: "Tokens" in ui.text() and "Fix the parser" not in ui.text())
+        newest = list_sessions(paths().data)[0]
+        assert (newest.text("name"), newest.text("title")) == ("Tokens", "Fix the parser")
+        assert newest.updated == NOON
 
 
 async def test_a_session_opens_at_the_matching_line(tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ async def test_a_session_opens_at_the_matching_line(tmp_path: Path) -> None:
         paths().data, [("Count", LONG_ANSWER)], cwd=str(tmp_path), command=shlex.split(AGENT), session_id="s"
     )
     async with open_sessions(tmp_path) as ui:
-        await ui.press(*"needle")
+        await ui.paste("needle")
         await ui.sees("- the needle")
         await ui.press("tab", "enter")
         await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
@@ -145,7 +146,7 @@ async def test_the_screen_opens_over_a_conversation_and_goes_to_a_place_in_it(tm
         await ui.until(lambda: ui.said() and ui.session.phase == "idle")
         await ui.press("f4")
         await ui.sees("Sessions", "● [[")
-        await ui.press(*"needle")
+        await ui.paste("needle")
         await ui.sees("- the needle")
         await ui.press("end", "tab", "enter")
         await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
@@ -167,15 +168,6 @@ async def test_a_fork_continues_in_a_copy_with_the_log_of_the_session(tmp_path: 
         await ui.sees("the original prompt", "continues in a fork")
     fork, original = list_sessions(paths().data)
     assert [fork.text("session_id"), original.text("session_id")] == ["session-1-fork", "session-1"]
-
-
-async def test_a_session_is_not_forked_if_its_agent_does_not_offer_that(tmp_path: Path) -> None:
-    record(tmp_path)
-    async with open_sessions(tmp_path) as ui:
-        await ui.sees("Fix the parser", "Why is it slow?")
-        await ui.press("f7")
-        assert "F7" not in ui.text()
-        assert isinstance(ui.app.screen, SessionsScreen)
 
 
 # --------------------------------------------------------------------------- what agents list

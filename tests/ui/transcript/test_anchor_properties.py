@@ -14,7 +14,7 @@ from tests.ui.transcript.host import Host, Live, run
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
-few = settings(properties, max_examples=20)  # each of them is an app
+few = settings(properties, max_examples=12)  # each of them is an app
 WORDS = st.integers(1, 60)
 ENTRIES = st.lists(
     st.tuples(st.sampled_from(["say", "think", "run", "edit"]), WORDS), min_size=3, max_size=25

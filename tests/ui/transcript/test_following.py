@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from textual.events import MouseScrollUp
 
 from acp_tui.ui.theme.themes import load_theme
@@ -41,17 +40,17 @@ async def test_new_lines_of_a_known_message_are_counted() -> None:
             assert app.view.unseen == 2 * number
 
 
-@pytest.mark.parametrize("key", ["end", "G"])
-async def test_the_end_key_follows_again(key: str) -> None:
+async def test_the_end_keys_follow_again() -> None:
     async with shown(messages(20)) as (app, pilot):
-        await pilot.press("up")
-        app.talk.prompt("unseen")
-        app.say("news")
-        assert app.view.unseen > 0
-        await pilot.press(key)
-        assert app.view.unseen == 0
-        assert app.view.following
-        assert app.sees("news")
+        for key in ("end", "G"):
+            await pilot.press("up")
+            app.talk.prompt("unseen")
+            app.say(f"news for {key}")
+            assert app.view.unseen > 0
+            await pilot.press(key)
+            assert app.view.unseen == 0
+            assert app.view.following
+            assert app.sees(f"news for {key}")
 
 
 async def test_scrolling_down_to_the_end_follows_again() -> None:
@@ -71,8 +70,9 @@ async def test_scrolling_over_undrawn_entries_counts_no_new_lines() -> None:
     talk.says("y\n" * 40)
     talk.end(prompt)
     async with shown(talk) as (app, pilot):
-        for _ in range(40):
-            await pilot.press("pageup")
+        while app.view.scroll_offset.y > 0:
+            app.view.scroll_lines(-app.view.size.height)
+            await pilot.pause()
             assert app.view.unseen == 0
 
 
@@ -125,12 +125,12 @@ async def test_the_wheel_scrolls_by_three_lines() -> None:
 
 
 async def test_paging_up_and_down_shows_every_line_once() -> None:
-    talk = messages(30, lines=2)
-    wanted = [f"prompt {number}" for number in range(30)]
+    talk = messages(12, lines=2)
+    wanted = [f"prompt {number}" for number in range(12)]
     async with shown(talk) as (app, pilot):
         for key, order in (("pageup", wanted[::-1]), ("pagedown", wanted)):
             seen: list[str] = []
-            for _ in range(40):
+            while len(seen) < len(wanted):
                 rows = [line.strip(" ┃") for line in app.lines()]
                 page = [row for row in rows if row.startswith("prompt")]
                 seen += [row for row in (page[::-1] if key == "pageup" else page) if row not in seen]

@@ -99,7 +99,7 @@ async def test_correcting_estimates_moves_nothing_visible(seed: int) -> None:
     chance = random.Random(seed)
     host = Host()
     async with host.run_test(size=(60, 12)) as pilot:
-        for turn in range(15):
+        for turn in range(7):
             host.happen(prompt(f"prompt {turn}"))
             host.happen(
                 ev.TextChunk("agent", paragraphs(turn * 100, chance.randint(1, 8), chance.randint(1, 40)))
