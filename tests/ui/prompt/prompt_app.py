@@ -120,7 +120,10 @@ class PromptApp(App[None]):
 async def type_text(pilot: Pilot[None], text: str) -> None:
     """Type a text, and handle each key before the next one."""
     for char in text:
-        await pilot.press({"\n": "ctrl+j", " ": "space"}.get(char, char))
+        pilot.app.post_message(Key("ctrl+j" if char == "\n" else _character_to_key(char), char))
+        await (
+            pilot._wait_for_screen()
+        )  # `press` would also wait for an idle processor, up to a second per key
     await pilot.pause()
 
 

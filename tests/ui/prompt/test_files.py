@@ -213,16 +213,6 @@ async def test_escape_closes_the_menu_until_another_mention_is_typed(project: Pa
         await sees(app, "❯ src/app.py")
 
 
-async def test_enter_sends_a_fully_typed_name(project: Path) -> None:
-    app = FilesApp(project)
-    async with app.run_test() as pilot:
-        await type_text(pilot, "@README.md")
-        await sees(app, "❯ README.md")
-        await pilot.press("enter")
-        await pilot.pause()
-        assert app.sent().attachments == [FileMention("@README.md", "README.md")]
-
-
 async def test_a_key_during_the_search_completes_its_first_match(project: Path) -> None:
     names = [f"some/folder/file_{number}.py" for number in range(50_000)]
     app = FilesApp(project, listed_files(*names, "src/app.py"))

@@ -8,7 +8,7 @@ from textual.events import Paste
 
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.workspace.files.file_listing import ListedFiles
-from tests.support.looks import look
+from tests.support.looks import look, two_looks
 from tests.support.waiting import until
 from tests.ui.prompt.prompt_app import PromptApp, type_text
 
@@ -92,12 +92,12 @@ def test_an_empty_prompt(snap_compare: Snap, theme: str, size: tuple[int, int]) 
     assert _look(snap_compare, theme, size, _empty)
 
 
-@look
+@two_looks
 def test_a_prompt_with_pastes(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _pastes)
 
 
-@look
+@two_looks
 def test_the_menu_of_commands(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _menu)
 
@@ -107,26 +107,26 @@ def test_the_menu_of_files(snap_compare: Snap, theme: str, size: tuple[int, int]
     assert _look(snap_compare, theme, size, _files)
 
 
-@look
+@two_looks
 def test_a_command_for_the_shell(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _shell)
 
 
-@look
+@two_looks
 def test_the_hint_of_a_command(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _hint)
 
 
-@look
+@two_looks
 def test_the_search_in_the_history(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _search)
 
 
-@look
+@two_looks
 def test_the_queue(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _queue)
 
 
-@look
+@two_looks
 def test_the_help(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _help)

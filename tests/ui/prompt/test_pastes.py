@@ -36,13 +36,6 @@ async def paste(pilot: Pilot[None], text: str) -> None:
     await pilot.pause()
 
 
-async def test_a_small_paste_is_inserted_as_text() -> None:
-    app = PromptApp()
-    async with app.run_test() as pilot:
-        await paste(pilot, "two\nlines")
-        assert app.editor.text == "two\nlines"
-
-
 async def test_large_pastes_become_numbered_tokens_and_are_sent_in_full() -> None:
     app = PromptApp()
     async with app.run_test() as pilot:

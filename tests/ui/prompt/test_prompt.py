@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from acp_tui.ui.prompt import Prompt
 from tests.support.waiting import until
 from tests.ui.prompt.prompt_app import PromptApp, type_text
+
+if TYPE_CHECKING:
+    import pytest
 
 
 async def test_enter_sends_the_text_and_clears_the_prompt() -> None:
@@ -23,13 +26,12 @@ async def test_enter_sends_the_text_and_clears_the_prompt() -> None:
         assert app.history.texts == ["fix the bug"]
 
 
-@pytest.mark.parametrize("key", ["ctrl+j", "alt+enter", "shift+enter"])
-async def test_these_keys_insert_a_line_break(key: str) -> None:
+async def test_these_keys_insert_a_line_break() -> None:
     app = PromptApp()
     async with app.run_test() as pilot:
-        await pilot.press("a", key, "b")
+        await pilot.press("a", "ctrl+j", "b", "alt+enter", "c", "shift+enter", "d")
         await pilot.pause()
-        assert app.prompt.text == "a\nb"
+        assert app.prompt.text == "a\nb\nc\nd"
         assert not app.messages_of(Prompt.Submitted)
 
 

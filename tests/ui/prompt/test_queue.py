@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual.events import Key
+
 from acp_tui.ui.widgets.queue_strip import QueueStrip
 from tests.ui.prompt.prompt_app import PromptApp, type_text
 
@@ -93,6 +95,7 @@ async def test_a_long_queue_scrolls() -> None:
         await pilot.pause()
         assert app.queue.size.height == 5
         assert "❯30 prompt 30" in lines(app)[-1]
-        await pilot.press(*["up"] * 29)
+        for _ in range(29):
+            app.post_message(Key("up", None))
         await pilot.pause()
         assert "❯1 prompt 1 " in lines(app)[0]

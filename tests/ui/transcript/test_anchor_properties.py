@@ -123,7 +123,7 @@ def test_the_top_line_stays_in_place(entries: list[tuple[str, int]], steps: list
                     assert view.following
                     assert view.scroll_offset.y == max(0, view.entry_layout.total - view.size.height)
             assert_whole(app)
-            await pilot.pause()
+            await pilot.pause(0)
 
     run(check, build(entries))
 

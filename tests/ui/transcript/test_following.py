@@ -72,7 +72,7 @@ async def test_scrolling_over_undrawn_entries_counts_no_new_lines() -> None:
     async with shown(talk) as (app, pilot):
         while app.view.scroll_offset.y > 0:
             app.view.scroll_lines(-app.view.size.height)
-            await pilot.pause()
+            await pilot.pause(0)
             assert app.view.unseen == 0
 
 

@@ -110,7 +110,7 @@ async def test_correcting_estimates_moves_nothing_visible(seed: int) -> None:
             before = host.rows()
             step = min(host.view.scroll_offset.y, chance.randint(1, 7))
             host.view.scroll_lines(-step)
-            await pilot.pause()
+            await pilot.pause(0)
             assert host.rows()[step:] == before[: len(before) - step]
 
 

@@ -18,16 +18,12 @@ CALL = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Run it", "st
 THOUGHT = {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Well"}}
 
 
-async def test_only_the_headline_of_a_running_call_is_redrawn_and_a_running_thought_shows_its_time(
+async def test_only_the_headline_of_a_running_call_is_redrawn(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = time.time()
     monkeypatch.setattr(SessionScreen, "now", lambda _: moment)
     async with open_ui() as one:
-        await one.send(["update", THOUGHT], ["wait_for_cancel"])
-        await one.sees("thinking for")
-        await one.press("escape")
-        await one.until(lambda: not one.session.working)
         await one.send(["say", "before"], ["update", CALL], ["wait_for_cancel"])
         await one.sees("before", "Run it")
         view = one.transcript
@@ -42,6 +38,12 @@ async def test_only_the_headline_of_a_running_call_is_redrawn_and_a_running_thou
         await one.press("escape")
         await one.until(lambda: not one.session.working)
         assert not view.ticking
+
+
+async def test_a_running_thought_shows_its_time(open_ui: Open) -> None:
+    async with open_ui() as one:
+        await one.send(["update", THOUGHT], ["wait_for_cancel"])
+        await one.sees("thinking for")
 
 
 async def test_clicking_the_phase_follows_the_end(open_ui: Open) -> None:
