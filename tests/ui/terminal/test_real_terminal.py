@@ -32,7 +32,9 @@ def test_the_program_starts_answers_what_was_typed_meanwhile_and_quits(tmp_path:
         assert terminal.left_behind() == []
 
 
-def test_keys_arriving_together_keep_their_order_and_pasted_text_never_acts_as_keys(tmp_path: Path) -> None:
+def test_keys_pasted_text_and_bytes_that_are_not_utf_8_become_text_in_their_order(
+    tmp_path: Path, home: Path
+) -> None:
     pasted = (
         "one \x1b[31mred\x1b[0m \x07\x11\x1bx\x1b]0;title\x07 and\rtwo\u202e"  # Ctrl+G, Ctrl+Q, Alt+X, Enter
     )
@@ -48,12 +50,18 @@ def test_keys_arriving_together_keep_their_order_and_pasted_text_never_acts_as_k
         terminal.wait_for("end")
         terminal.type("\r")
         terminal.wait_for("┃ one red x and", "┃ two end")
+        terminal.sees("idle")
+        terminal.type(b"caf\xe9 \xff\xfe and \xc3\xa9t\xc3\xa9\r")
+        terminal.wait_for("┃ caf\ufffd \ufffd\ufffd and été")
         assert terminal.quit() == 0
         assert "Resume this conversation with: acp-tui --resume " in terminal.raw.decode()
+        assert_sane(terminal)
+    log = home / "state" / "acp-tui.log"
+    assert not log.exists() or log.read_text(encoding="utf-8") == ""
 
 
 def test_an_unknown_agent_is_reported_in_one_sentence(tmp_path: Path) -> None:
-    with Terminal("no-such-agent", cwd=tmp_path) as terminal:
+    with PreloadedTerminal("no-such-agent", cwd=tmp_path) as terminal:
         assert terminal.ended() != 0
         assert "acp-tui: " in terminal.raw.decode()
         assert "no-such-agent" in terminal.raw.decode()

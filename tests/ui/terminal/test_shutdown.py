@@ -68,7 +68,7 @@ def flood(terminal: Terminal) -> None:
 def processes(terminal: Terminal) -> None:
     terminal.wait_for("Message scripted")
     terminal.type("go\r")
-    terminal.until(lambda: len(terminal.left_behind()) > 2)
+    terminal.until(lambda: len(terminal.left_behind()) > 6)  # acp-tui, watcher, agent, and what it started
 
 
 def question(terminal: Terminal) -> None:
@@ -280,15 +280,6 @@ def test_redirected_stderr_does_not_receive_the_screen(tmp_path: Path) -> None:
         terminal.wait_for("Demo agent")
         assert terminal.quit() == 0
         assert (tmp_path / "errors").read_bytes() == b""
-
-
-def test_input_that_is_not_utf_8_does_not_stop_the_input(tmp_path: Path, home: Path) -> None:
-    with PreloadedTerminal("--command", agent("script"), cwd=tmp_path) as terminal:
-        terminal.wait_for("idle")
-        terminal.type(b"caf\xe9 \xff\xfe and \xc3\xa9t\xc3\xa9\r")
-        terminal.wait_for("┃ caf\ufffd \ufffd\ufffd and été")
-        assert terminal.quit() == 0
-        assert_in_order(terminal, home)
 
 
 def test_a_failing_editor_is_reported(tmp_path: Path, home: Path) -> None:
