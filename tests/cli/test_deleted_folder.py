@@ -13,15 +13,17 @@ from tests.support.cli import PROGRAM, environment, script
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMANDS = [
+USE_THE_FOLDER = [
     ["exec", "--command", script(), "hello"],
     ["doctor", "--command", script()],
     ["config", "show"],
     ["config", "check"],
     ["agents"],
     ["mcp"],
-    ["mcp", "list"],
     ["permissions", "explain", "execute", "make"],
+]
+OTHERS = [
+    ["mcp", "list"],
     ["permissions", "list"],
     ["sessions"],
     ["run", "demo"],
@@ -43,14 +45,14 @@ def run_in_deleted_folder(folder: Path, *args: str) -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.parametrize("args", COMMANDS, ids=lambda args: " ".join(args)[:20])
+@pytest.mark.parametrize("args", OTHERS, ids=lambda args: " ".join(args)[:20])
 def test_a_deleted_working_directory_causes_no_traceback(tmp_path: Path, args: list[str]) -> None:
     done = run_in_deleted_folder(tmp_path / "gone", *args)
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) <= 1
 
 
-@pytest.mark.parametrize("args", COMMANDS[:6] + COMMANDS[7:8], ids=lambda args: " ".join(args)[:20])
+@pytest.mark.parametrize("args", USE_THE_FOLDER, ids=lambda args: " ".join(args)[:20])
 def test_commands_that_need_the_working_directory_report_that_it_is_gone(
     tmp_path: Path, args: list[str]
 ) -> None:
