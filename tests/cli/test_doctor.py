@@ -83,20 +83,15 @@ def test_the_text_report_has_sections_and_values(tmp_path: Path) -> None:
         assert words in done.out
 
 
-@pytest.mark.parametrize(
-    ("prompt", "expected"),
-    [
-        ([["update", {"sessionUpdate": "novelty"}]], {"unknown-update", "schema:session/update"}),
-        ([["say", "x"], ["ask", "vendor/thing", {}]], {"extension-without-underscore"}),
-        (
-            [["say", "x"], ["update", {"sessionUpdate": "agent_message_chunk", "content": "bare"}]],
-            {"bare-content", "schema:session/update"},
-        ),
-    ],
-)
-def test_violations_are_reported_by_name(tmp_path: Path, prompt: list[Any], expected: set[str]) -> None:
-    result = report(script(), "--prompt", json.dumps(prompt), cwd=tmp_path)
-    assert expected <= set(checks(result))
+def test_violations_are_reported_by_name(tmp_path: Path) -> None:
+    prompt = steps(
+        ["update", {"sessionUpdate": "novelty"}],
+        ["ask", "vendor/thing", {}],
+        ["update", {"sessionUpdate": "agent_message_chunk", "content": "bare"}],
+    )
+    found = set(checks(report(script(), "--prompt", prompt, cwd=tmp_path)))
+    assert {"unknown-update", "extension-without-underscore", "bare-content"} <= found
+    assert "schema:session/update" in found
 
 
 def test_noise_on_stdout_is_reported(tmp_path: Path) -> None:
@@ -131,6 +126,7 @@ def test_an_agent_that_fails_to_open_a_session_is_reported(tmp_path: Path, fault
 def test_a_missing_program_is_reported(tmp_path: Path) -> None:
     done = examine("no-such-program", cwd=tmp_path)
     assert done.code == 1
+    assert "Not started" in done.out.splitlines()
     assert "was not found in PATH" in " ".join(done.out.split())
     assert "Traceback" not in done.err
 
@@ -177,32 +173,6 @@ def test_schema_violations_are_described_without_pydantic_messages(tmp_path: Pat
     assert not [sentence for sentence in sentences if "Input should" in sentence or "Field" in sentence]
 
 
-def test_an_unavailable_mode_is_reported(tmp_path: Path) -> None:
-    modes = {"currentModeId": "b", "availableModes": [{"id": "a", "name": "A"}]}
-    assert "unknown-mode" in checks(report(script(session={"modes": modes}), cwd=tmp_path))
-
-
-def test_a_flood_of_thoughts_is_reported(tmp_path: Path) -> None:
-    thoughts = [
-        [
-            "update",
-            {
-                "sessionUpdate": "agent_thought_chunk",
-                "messageId": str(n),
-                "content": {"type": "text", "text": "x"},
-            },
-        ]
-        for n in range(300)
-    ]
-    result = report(script(), "--prompt", steps(*thoughts), cwd=tmp_path)
-    assert "many-thoughts" in checks(result)
-
-
-def test_a_missing_program_is_reported_as_not_started(tmp_path: Path) -> None:
-    done = examine("no-such-program", cwd=tmp_path)
-    assert "Not started" in done.out.splitlines()
-
-
 def test_a_call_rejected_by_policy_is_described(tmp_path: Path) -> None:
     call = {
         "toolCallId": "call",
@@ -227,8 +197,6 @@ def test_writing_through_the_client_is_not_acting_without_asking(tmp_path: Path)
     done = ["update", {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed"}]
     through_client = steps(["update", edit], write, done)
     assert "acts-without-asking" not in checks(report(script(), "--prompt", through_client, cwd=tmp_path))
-    by_itself = steps(["update", edit], done)
-    assert "acts-without-asking" in checks(report(script(), "--prompt", by_itself, cwd=tmp_path))
 
 
 def test_terminal_sign_in_is_declared(tmp_path: Path) -> None:
@@ -247,13 +215,14 @@ def test_progress_is_printed_while_waiting(tmp_path: Path) -> None:
     assert processes_with(mark) == []
 
 
-@pytest.mark.parametrize("value", [["completed"], {"a": 1}, nested(340), nested(340, lists=True)])
-def test_malformed_frames_do_not_prevent_the_report(tmp_path: Path, value: Any) -> None:
-    updates = [
-        {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "status": value},
-        {"sessionUpdate": "tool_call", "toolCallId": "u", "title": "T", "rawInput": value, "content": value},
+def test_malformed_frames_do_not_prevent_the_report(tmp_path: Path) -> None:
+    values = {"w": ["completed"], "x": {"a": 1}, "y": nested(340), "z": nested(340, lists=True)}
+    call = {"sessionUpdate": "tool_call", "title": "T"}
+    updates = [["update", {**call, "toolCallId": name, "status": value}] for name, value in values.items()]
+    updates += [
+        ["update", {**call, "toolCallId": name * 2, "rawInput": value, "content": value}]
+        for name, value in values.items()
     ]
-    offers = {"capabilities": {"x": value}}
-    done = examine(script(**offers), "--prompt", steps(*(["update", one] for one in updates)), cwd=tmp_path)
+    done = examine(script(capabilities=values), "--prompt", steps(*updates), cwd=tmp_path)
     assert "Traceback" not in done.err
     assert "Protocol violations" in done.out

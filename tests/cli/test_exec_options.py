@@ -35,7 +35,7 @@ OFFERS: dict[str, Any] = {
         "availableModels": [{"modelId": "one", "name": "One"}, {"modelId": "two", "name": "Two"}],
     },
 }
-RESUME = {"sessionCapabilities": {"resume": {}}}
+RESUME: dict[str, Any] = {"sessionCapabilities": {"resume": {}}}
 
 
 def project(path: Path, name: str = "project") -> Path:
