@@ -184,18 +184,20 @@ async def test_edits_elsewhere_are_shown_when_the_terminal_gets_the_focus_and_no
 ) -> None:
     async with open_ui() as ui:
         await change_both(ui, project)
-        (project / "a.txt").write_text(CHANGED.replace("five\n", "mine\n", 1))
+        mine = CHANGED.replace("five\n", "mine\n", 1)
+        (project / "a.txt").write_text(mine)
         (project / "b.txt").write_text("newer\n")
         ui.app.post_message(AppBlur())
         ui.app.post_message(AppFocus())
         await ui.sees("also edited by you", "+ mine")
         await ui.press("right_curly_bracket")  # its diff was prepared before the edit
         await ui.sees("+ newer")
-        (project / "b.txt").write_text("newest\n")
+        await ui.press("left_curly_bracket")
+        (project / "a.txt").write_text(mine.replace("line 6", "ours"))  # beside the hunk
         await ui.press("u")
-        await ui.until(lambda: any("b.txt has changed since it was shown" in one for one in ui.toasts()))
-        await ui.sees("also edited by you", "+ newest")
-        assert (project / "b.txt").read_text() == "newest\n"
+        await ui.until(lambda: any("a.txt has changed since it was shown" in one for one in ui.toasts()))
+        await ui.sees("+ ours")
+        assert (project / "a.txt").read_text() == mine.replace("line 6", "ours")
 
 
 async def test_names_and_contents_cannot_control_the_terminal(open_ui: Open, project: Path) -> None:
