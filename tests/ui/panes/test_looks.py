@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.ui.widgets.key_bar import KeyBar
-from tests.support.looks import look
+from tests.support.looks import SMALL, look, two_looks
 from tests.ui.panes.sample_screen import sample_app
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ async def open_panes(pilot: Pilot[Any], *keys: str) -> None:
 
 
 @look
-@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("tab", ["plan", "files"])
 def test_each_pane(tab: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[Any]) -> None:
         await open_panes(pilot, TABS[tab])
@@ -35,15 +35,23 @@ def test_each_pane(tab: str, theme: str, size: tuple[int, int], snap_compare: An
     assert snap_compare(sample_app(theme), terminal_size=size, run_before=act)
 
 
-@look
-def test_files_on_the_full_screen(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+@two_looks
+@pytest.mark.parametrize("tab", ["terminals", "session"])
+def test_other_panes(tab: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[Any]) -> None:
-        await open_panes(pilot, "2", "z")
+        await open_panes(pilot, TABS[tab])
 
     assert snap_compare(sample_app(theme), terminal_size=size, run_before=act)
 
 
-@look
+def test_files_on_the_full_screen(snap_compare: Any) -> None:
+    async def act(pilot: Pilot[Any]) -> None:
+        await open_panes(pilot, "2", "z")
+
+    assert snap_compare(sample_app("dark"), terminal_size=SMALL, run_before=act)
+
+
+@two_looks
 def test_the_output_of_a_terminal(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[Any]) -> None:
         await open_panes(pilot, "3", "down", "enter")

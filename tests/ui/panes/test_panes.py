@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from acp_tui.entry_labels import STATUS_ICONS
 from acp_tui.session.change import Change
 from acp_tui.session.state import PlanItem, ToolCall
@@ -19,6 +17,7 @@ from acp_tui.ui.widgets.key_bar import KeyBar
 from tests.ui.panes.sample_screen import CWD, KnownChanges, panes_of, sample_app
 
 if TYPE_CHECKING:
+    import pytest
     from textual.pilot import Pilot
 
     from acp_tui.ui.app import AcpTui
@@ -57,16 +56,11 @@ async def test_the_footer_names_what_arrow_keys_do() -> None:
         assert "↑↓ choose" in app.screen.query_one(KeyBar).render_line(0).text
 
 
-async def test_panes_are_not_created_before_first_use() -> None:
+async def test_panes_are_created_on_first_use_beside_the_transcript_with_the_focus() -> None:
     app = sample_app("dark")
     async with app.run_test(size=WIDE) as pilot:
         await pilot.pause()
         assert not app.screen.query("Panes")
-
-
-async def test_panes_open_beside_the_transcript_with_the_focus() -> None:
-    app = sample_app("dark")
-    async with app.run_test(size=WIDE) as pilot:
         await press(pilot, "ctrl+b")
         page = app.screen.query_one(Transcript)
         assert panes_of(app).current.has_focus
@@ -112,20 +106,21 @@ async def test_zoomed_panes_cover_everything_but_status_line_and_footer() -> Non
         assert not panes_of(app).zoomed
 
 
-@pytest.mark.parametrize("lines", [40, 10, 3])
-async def test_the_transcript_keeps_its_first_line_when_panes_open_and_close(lines: int) -> None:
+async def test_the_transcript_keeps_its_first_line_when_panes_open_and_close() -> None:
     app = sample_app("dark")
     async with app.run_test(size=WIDE) as pilot:
         await pilot.pause()
         page = app.screen.query_one(Transcript)
-        page.action_scroll_home()
-        page.scroll_lines(lines)
-        await pilot.pause()
-        first = top_line(app)
-        await press(pilot, "ctrl+b")
-        assert top_line(app) == first
-        await press(pilot, "ctrl+b")
-        assert top_line(app) == first
+        for lines in (40, 10, 3):
+            page.action_scroll_home()
+            page.scroll_lines(lines)
+            await pilot.pause()
+            first = top_line(app)
+            await press(pilot, "ctrl+b")
+            assert top_line(app) == first
+            await press(pilot, "ctrl+b")
+            assert top_line(app) == first
+            app.screen.query_one(Transcript).focus()
 
 
 async def test_keys_switch_between_panes_and_wrap_around() -> None:
@@ -307,20 +302,18 @@ async def test_diff_and_revert_are_offered_only_where_possible() -> None:
             assert (pane.check_action("diff", ()), pane.check_action("revert", ())) == (diff, revert)
 
 
-@pytest.mark.parametrize(
-    ("tab", "footer"),
-    [
-        ("1", "z zoom  Esc back"),
-        ("2", "Enter open  v diff  u revert  y accept  f follow  z zoom  Esc back"),
-        ("3", "Enter open  k stop  z zoom  Esc back"),
-        ("4", "Enter open  z zoom  Esc back"),
-    ],
-)
-async def test_the_footer_names_the_keys_of_each_pane(tab: str, footer: str) -> None:
+async def test_the_footer_names_the_keys_of_each_pane() -> None:
     app = sample_app("dark")
     async with app.run_test(size=WIDE) as pilot:
-        await press(pilot, "f8", tab)
-        assert app.screen.query_one(KeyBar).render_line(0).text.strip().startswith(footer)
+        await press(pilot, "f8")
+        for tab, footer in (
+            ("2", "Enter open  v diff  u revert  y accept  f follow  z zoom  Esc back"),
+            ("3", "Enter open  k stop  z zoom  Esc back"),
+            ("4", "Enter open  z zoom  Esc back"),
+            ("1", "z zoom  Esc back"),
+        ):
+            await press(pilot, tab)
+            assert app.screen.query_one(KeyBar).render_line(0).text.strip().startswith(footer)
 
 
 async def test_panes_follow_the_theme() -> None:

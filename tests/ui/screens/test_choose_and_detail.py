@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-import pytest
 from textual.widgets import Input
 
 from acp_tui.session.state import Choice, Diff
@@ -49,27 +48,38 @@ def choosing(
     return lambda palette: ChooseScreen("Mode", choices, palette, current=current)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(
-    ("keys", "answer"),
-    [
-        (["enter"], "plan"),
-        (["up", "enter"], "ask"),
-        (["down", "enter"], "https://example.org/auto"),
-        (["up", "up", "enter"], "m39"),
-        (["pageup", "enter"], "ask"),
-        (["pagedown", "enter"], "m6"),
-        (["escape"], None),
-        (["ctrl+c"], None),
-        ([*"model", "1", "7", "enter"], "m17"),
-        ([*"risky", "enter"], "https://example.org/auto"),
-        ([*"aut", "backspace", "backspace", "backspace", "enter"], "plan"),
-    ],
-)
-async def test_keys_move_and_choose(keys: list[str], answer: str | None) -> None:
+async def test_keys_move_and_choose() -> None:
     async with showing(choosing()) as (app, pilot):
-        await pilot.press(*keys)
+        for keys, answer in (
+            (["enter"], "plan"),
+            (["up", "enter"], "ask"),
+            (["down", "enter"], "https://example.org/auto"),
+            (["up", "up", "enter"], "m39"),
+            (["pageup", "enter"], "ask"),
+            (["pagedown", "enter"], "m6"),
+            (["escape"], None),
+            (["ctrl+c"], None),
+        ):
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert app.answers.pop() == answer
+            assert not app.answers
+            app.on_mount()  # asks again
+            await pilot.pause()
+
+
+async def test_typing_filters_and_an_empty_filter_shows_the_current_row() -> None:
+    async with showing(choosing()) as (app, pilot):
+        for text, answer in (("model17", "m17"), ("risky", "https://example.org/auto")):
+            app.screen.query_one(Input).value = text
+            await pilot.press("enter")
+            await pilot.pause()
+            assert app.answers.pop() == answer
+            app.on_mount()  # asks again
+            await pilot.pause()
+        await pilot.press("a", "u", "backspace", "backspace", "enter")
         await pilot.pause()
-        assert app.answers == [answer]
+        assert app.answers == ["plan"]
 
 
 async def test_a_short_list_has_neither_filter_nor_count() -> None:
@@ -83,8 +93,11 @@ async def test_a_short_list_has_neither_filter_nor_count() -> None:
         assert app.answers == ["no"]
 
 
-async def test_a_click_chooses_a_row() -> None:
+async def test_the_current_row_is_marked_and_a_click_chooses_another() -> None:
     async with showing(choosing()) as (app, pilot):
+        rows = app.screen.query_one(SelectList)
+        lines = [rows.render_line(y).text.rstrip() for y in range(4)]
+        assert lines == ["    Ask", "    Asks before anything", "❯ ● Plan mode", "    Auto  risky"]
         await pilot.click(SelectList, offset=(8, 3))
         await pilot.pause()
         assert app.answers == ["https://example.org/auto"]
@@ -92,18 +105,12 @@ async def test_a_click_chooses_a_row() -> None:
 
 async def test_enter_without_matches_chooses_nothing() -> None:
     async with showing(choosing()) as (app, pilot):
-        await pilot.press(*"zzz", "down", "pagedown", "enter")
+        app.screen.query_one(Input).value = "zzz"
+        await pilot.press("down", "pagedown", "enter")
         await pilot.pause()
         assert app.answers == []
         assert app.screen.query_one(Input).value == "zzz"
         assert app.screen.query_one(SelectList).render_line(0).text.strip() == "No matches"
-
-
-async def test_the_current_row_is_marked_and_descriptions_are_below() -> None:
-    async with showing(choosing()) as (app, _):
-        rows = app.screen.query_one(SelectList)
-        lines = [rows.render_line(y).text.rstrip() for y in range(4)]
-        assert lines == ["    Ask", "    Asks before anything", "❯ ● Plan mode", "    Auto  risky"]
 
 
 async def test_the_list_fits_on_the_screen() -> None:
@@ -133,52 +140,20 @@ def _top(app: Show) -> str:
     return app.screen.query_one(BodyScroller).render_line(0).text.strip()
 
 
-@pytest.mark.parametrize(
-    ("keys", "top"),
-    [
-        (["down", "j"], "line 2"),
-        (["down", "down", "up"], "line 1"),
-        (["pagedown"], "line 21"),
-        (["space", "space", "pageup"], "line 21"),
-        (["end"], "line 178"),
-        (["G", "g"], "line 0"),
-    ],
-)
-async def test_details_scroll(keys: list[str], top: str) -> None:
+async def test_details_scroll_and_show_the_position() -> None:
     async with showing(showing_text()) as (app, pilot):
-        await pilot.press(*keys)
-        await pilot.pause()
-        assert _top(app) == top
-
-
-async def test_details_show_the_position() -> None:
-    async with showing(showing_text()) as (app, pilot):
-        await pilot.press("end")
-        await pilot.pause()
+        for keys, top in (
+            (["down", "j"], "line 2"),
+            (["up"], "line 1"),
+            (["g", "space", "pagedown", "pageup"], "line 21"),
+            (["end"], "line 178"),
+            (["g"], "line 0"),
+            (["G"], "line 178"),
+        ):
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert _top(app) == top
         assert app.screen.query_one("#head").render_line(0).text.rstrip().endswith("179–200 of 200")
-
-
-@pytest.mark.parametrize("key", ["escape", "q"])
-async def test_details_close(key: str) -> None:
-    async with showing(showing_text()) as (app, pilot):
-        await pilot.press(key)
-        await pilot.pause()
-        assert app.answers == [None]
-
-
-async def test_y_copies_all_details() -> None:
-    async with showing(showing_text()) as (app, pilot):
-        await pilot.press("y")
-        assert app.clipboard == TEXT
-
-
-async def test_y_copies_only_the_selection_if_there_is_one() -> None:
-    async with showing(showing_text()) as (app, pilot):
-        await pilot.mouse_down(BodyScroller, offset=(1, 2))
-        await pilot.hover(BodyScroller, offset=(6, 3))
-        await pilot.mouse_up(BodyScroller, offset=(6, 3))
-        await pilot.press("y")
-        assert app.clipboard == "line 2\nline 3"
 
 
 async def test_long_lines_wrap_at_the_width() -> None:
@@ -204,16 +179,30 @@ async def test_details_can_show_bodies() -> None:
         assert "two" in text
 
 
-async def test_ctrl_c_copies_the_selection_then_closes() -> None:
+async def test_y_and_ctrl_c_copy_and_ctrl_c_without_a_selection_closes() -> None:
     async with showing(showing_text()) as (app, pilot):
-        page = app.screen.query_one(BodyScroller)
-        await pilot.mouse_down(page, offset=(1, 2))
-        await pilot.hover(page, offset=(7, 2))
-        await pilot.mouse_up(page, offset=(7, 2))
+        await pilot.press("y")
+        assert app.clipboard == TEXT
+        await pilot.mouse_down(BodyScroller, offset=(1, 2))
+        await pilot.hover(BodyScroller, offset=(6, 3))
+        await pilot.mouse_up(BodyScroller, offset=(6, 3))
+        await pilot.press("y")
+        assert app.clipboard == "line 2\nline 3"
+        app.copy_to_clipboard("")
         await pilot.press("ctrl+c")
         await pilot.pause()
-        assert app.clipboard == "line 2"
+        assert app.clipboard == "line 2\nline 3"
         assert app.answers == []
         await pilot.press("ctrl+c")
         await pilot.pause()
         assert app.answers == [None]
+
+
+async def test_q_and_escape_close_details() -> None:
+    async with showing(showing_text()) as (app, pilot):
+        await pilot.press("q")
+        app.on_mount()  # shows it again
+        await pilot.pause()
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.answers == [None, None]

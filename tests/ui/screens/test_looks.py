@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from textual.events import Paste
 
 from acp_tui.session.state import (
     Choice,
@@ -32,7 +33,7 @@ from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
 from acp_tui.ui.widgets.status.status_facts import StatusFacts
 from acp_tui.ui.widgets.status.status_line import StatusLine
-from tests.support.looks import SMALL, Show, every_look, look
+from tests.support.looks import LARGE, SMALL, Show, look, two_looks
 from tests.support.waiting import until
 from tests.ui.screens import questions
 
@@ -95,17 +96,22 @@ ASKED: dict[str, Callable[[], Question]] = {
 
 
 @look
-@pytest.mark.parametrize("asked", ["command", "edit", "guarded-write"])
+@pytest.mark.parametrize("asked", ["command", "edit"])
 def test_permission_in_every_look(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = permission_app(theme, ASKED[asked]())
     assert snap_compare(app, terminal_size=size, run_before=_quiet)
 
 
-@look
-@pytest.mark.parametrize("asked", ["dangerous", "many-options", "unclear", "guarded-command", "own-tool"])
+@two_looks
+@pytest.mark.parametrize("asked", ["dangerous", "many-options"])
 def test_permission(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = permission_app(theme, ASKED[asked]())
     assert snap_compare(app, terminal_size=size, run_before=_quiet)
+
+
+@pytest.mark.parametrize("asked", ["unclear", "guarded-write", "guarded-command", "own-tool"])
+def test_other_permissions(asked: str, snap_compare: Any) -> None:
+    assert snap_compare(permission_app("dark", ASKED[asked]()), terminal_size=SMALL, run_before=_quiet)
 
 
 RULES: dict[str, Callable[[], Question]] = {
@@ -115,14 +121,29 @@ RULES: dict[str, Callable[[], Question]] = {
 }
 
 
-@look
+@two_looks
 def test_parts_of_a_command(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = permission_app(theme, questions.composite())
     assert snap_compare(app, terminal_size=size, run_before=_quiet)
 
 
-@look
-@pytest.mark.parametrize("asked", RULES)
+@pytest.mark.parametrize(
+    ("asked", "theme", "size"),
+    [
+        ("composite", "dark", SMALL),
+        ("composite", "light", LARGE),
+        ("composite", "ansi", SMALL),
+        ("command", "dark", SMALL),
+        ("edit", "dark", SMALL),
+    ],
+    ids=[
+        "composite-dark-80x24",
+        "composite-light-120x40",
+        "composite-ansi-80x24",
+        "command-dark-80x24",
+        "edit-dark-80x24",
+    ],
+)
 def test_always_in_words(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[None]) -> None:
         await _quiet(pilot)
@@ -133,11 +154,13 @@ def test_always_in_words(asked: str, theme: str, size: tuple[int, int], snap_com
     assert snap_compare(app, terminal_size=size, run_before=act)
 
 
-@look
+@two_looks
 def test_reject_with_a_reason(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[None]) -> None:
         await _quiet(pilot)
-        await pilot.press("t", *"use uv run pytest")
+        await pilot.press("t")
+        assert pilot.app.focused is not None
+        pilot.app.focused.post_message(Paste("use uv run pytest"))
         await _quiet(pilot)
 
     app = permission_app(theme, ASKED["command"]())
@@ -177,16 +200,15 @@ def test_choose(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     assert snap_compare(app, terminal_size=size)
 
 
-@look
-def test_choose_filtered(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+def test_choose_filtered(snap_compare: Any) -> None:
     app = Show(
-        theme,
+        "dark",
         screen=lambda palette: ChooseScreen("Model", MODELS, palette, current="sonnet"),  # type: ignore[arg-type, return-value]
     )
-    assert snap_compare(app, terminal_size=size, press=["l", "1"])
+    assert snap_compare(app, terminal_size=SMALL, press=["l", "1"])
 
 
-@look
+@two_looks
 def test_confirm(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     question = (
         "/home/ada/notes.txt is outside the workspace: attach it all the same?"
@@ -322,8 +344,9 @@ LINES = [
 ]
 
 
-@every_look
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize(
+    ("width", "theme"), [(60, "dark"), (80, "dark"), (80, "ansi"), (120, "dark"), (120, "light")]
+)
 def test_status_line(width: int, theme: str, snap_compare: Any) -> None:
     def widgets(palette: Palette) -> list[StatusLine]:
         return [StatusLine(facts, palette, clock=lambda: 112.0) for facts in LINES]

@@ -43,7 +43,7 @@ def titles(screen: PaletteScreen) -> list[str]:
     return [choice.name for choice in screen._shown]
 
 
-async def test_commands_are_listed_with_their_keys_the_useful_ones_first(tmp_path: Path) -> None:
+async def test_commands_are_listed_with_their_keys_and_the_best_matches_first(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
         await one.press("ctrl+p")
         await one.sees("Commands", "New session", "Insert newline", "Ctrl+J Alt+Enter Shift+Enter")
@@ -62,17 +62,11 @@ async def test_commands_are_listed_with_their_keys_the_useful_ones_first(tmp_pat
         assert "Fold all entries" in shown  # although the transcript has no focus
         assert len(shown) < 80
         assert not {"Undo", "Select", "Scroll up"} & set(shown)  # moving and editing have their keys
-
-
-async def test_enter_runs_the_command(tmp_path: Path) -> None:
-    async with open_conversation_ui(tmp_path, "demo") as one:
-        await narrowed(one, "Show help")
-        await one.press("enter")
-        await one.until(lambda: isinstance(one.app.screen, HelpScreen))
-        await one.press("escape")
-        await narrowed(one, "Insert newline")
-        await one.press("escape")
-        assert one.app.screen is one.screen
+        for text, title in FIRST.items():
+            screen.query_one(Input).value = text
+            await one.until(partial(_begins_with, screen, title))
+        screen.query_one(Input).value = "17"
+        await one.sees("No matches")
 
 
 FIRST = {
@@ -92,36 +86,7 @@ FIRST = {
 """What is typed, and what is found first."""
 
 
-async def test_whole_words_and_word_beginnings_rank_first(tmp_path: Path) -> None:
-    async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
-        await one.press("ctrl+p")
-        await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
-        screen = one.app.screen
-        assert isinstance(screen, PaletteScreen)
-        for text, title in FIRST.items():
-            screen.query_one(Input).value = text
-            await one.until(partial(_begins_with, screen, title))
-
-
-async def test_a_filter_without_matches_says_so(tmp_path: Path) -> None:
-    async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
-        assert titles(await narrowed(one, "17")) == []
-        await one.sees("No matches")
-
-
-async def test_new_session_keeps_agent_and_folder(tmp_path: Path) -> None:
-    async with open_conversation_ui(tmp_path, "demo") as one:
-        before, folder = one.screen, one.made[0].conversation.folder.id
-        await narrowed(one, "New session")
-        await one.press("enter")
-        await one.until(lambda: isinstance(one.app.screen, ConversationScreen) and one.screen is not before)
-        await one.ready()
-        assert one.made[1].conversation.launch.name == "demo"
-        assert one.made[1].conversation.cwd == one.made[0].conversation.cwd
-        assert one.made[1].conversation.folder.id != folder
-
-
-async def test_the_policy_can_be_changed_and_is_shown_in_the_status_line(tmp_path: Path) -> None:
+async def test_modes_and_the_policy_are_changed_and_shown_in_the_status_line(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", size=(120, 40)) as one:
         assert "mode: Ask ▾ · policy: ask ▾" in one.status()
         await one.press("alt+p")
@@ -136,6 +101,12 @@ async def test_the_policy_can_be_changed_and_is_shown_in_the_status_line(tmp_pat
         await one.press("enter")
         await one.until(lambda: "policy: read-only" in one.status())
         assert one.made[0].conversation.options.policy == "read-only"
+        other = next(mode for mode in one.session.modes if mode.id != one.session.mode)
+        found = await narrowed(one, other.name)
+        at = next(n for n, title in enumerate(titles(found)) if title.endswith(f": {other.name}"))
+        found.query_one(SelectList).selected = at
+        await one.press("enter")
+        await one.until(lambda: one.session.mode == other.id)
 
 
 async def test_the_permission_rules_are_opened_from_the_palette_and_by_a_key(tmp_path: Path) -> None:
@@ -151,14 +122,28 @@ async def test_the_permission_rules_are_opened_from_the_palette_and_by_a_key(tmp
         await one.sees("policy: accept-edits", "`pytest …`")
 
 
-async def test_modes_can_be_chosen_by_name(tmp_path: Path) -> None:
+async def test_enter_runs_the_command_and_escape_leads_back(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo") as one:
-        other = next(mode for mode in one.session.modes if mode.id != one.session.mode)
-        screen = await narrowed(one, other.name)
-        at = next(n for n, title in enumerate(titles(screen)) if title.endswith(f": {other.name}"))
-        screen.query_one(SelectList).selected = at
+        before, folder = one.screen, one.made[0].conversation.folder.id
+        await narrowed(one, "Show help")
         await one.press("enter")
-        await one.until(lambda: one.session.mode == other.id)
+        await one.until(lambda: isinstance(one.app.screen, HelpScreen))
+        await one.press("escape")
+        await narrowed(one, "New tab: agent or session")
+        await one.press("enter")
+        await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
+        await one.sees("Esc back")
+        await one.press("escape")
+        await one.until(lambda: one.app.screen is before)
+        await one.send("still there")
+        await one.until(lambda: "still there" in one.prompts() and one.session.phase == "idle")
+        await narrowed(one, "New session")
+        await one.press("enter")
+        await one.until(lambda: isinstance(one.app.screen, ConversationScreen) and one.screen is not before)
+        await one.ready()
+        assert one.made[1].conversation.launch.name == "demo"
+        assert one.made[1].conversation.cwd == one.made[0].conversation.cwd
+        assert one.made[1].conversation.folder.id != folder
 
 
 def test_values_of_all_kinds_of_options_are_commands() -> None:
@@ -191,7 +176,13 @@ async def test_a_selected_theme_is_previewed(tmp_path: Path) -> None:
         await one.press("escape")
         assert one.app.theme_name == "light"
         assert one.screen.palette == one.app.palette
-        await narrowed(one, "Theme: ansi")
+        screen = await narrowed(one, "Theme")
+        rows = screen.query_one(SelectList)
+        rows.selected = titles(screen).index("Theme: nord")
+        await one.until(lambda: one.app.theme_name == "nord")
+        rows.selected = titles(screen).index("Change theme")
+        await one.until(lambda: one.app.theme_name == "light")
+        screen.query_one(Input).value = "Theme: ansi"
         await one.until(lambda: one.app.native_ansi_color)
         await one.press("enter")
         await one.until(lambda: any("To keep this theme" in toast for toast in one.toasts()))
@@ -199,20 +190,11 @@ async def test_a_selected_theme_is_previewed(tmp_path: Path) -> None:
         assert one.app.native_ansi_color
 
 
-async def test_selecting_another_command_ends_the_preview(tmp_path: Path) -> None:
-    async with open_conversation_ui(tmp_path, "demo") as one:
-        screen = await narrowed(one, "Theme")
-        rows = screen.query_one(SelectList)
-        rows.selected = titles(screen).index("Theme: nord")
-        await one.until(lambda: one.app.theme_name == "nord")
-        rows.selected = titles(screen).index("Change theme")
-        await one.until(lambda: one.app.theme_name == "auto")
-
-
 async def test_the_current_theme_is_selected_first(tmp_path: Path, home: Path) -> None:
     (home / "config" / "themes").mkdir(parents=True)
     (home / "config" / "themes" / "mine.toml").write_text("[colors]\nblue = 1\n")
-    async with open_conversation_ui(tmp_path, "demo", "--theme", "nord") as one:
+    async with open_conversation_ui(tmp_path, "--theme", "nord", wait=False) as one:
+        await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
         await narrowed(one, "Change theme")
         await one.press("enter")
         await one.until(
@@ -226,17 +208,3 @@ async def test_the_current_theme_is_selected_first(tmp_path: Path, home: Path) -
         assert not any("colors.blue" in toast for toast in one.toasts())  # it is only tried
         await one.press("enter")
         await one.until(lambda: any("mine.toml:2: colors.blue" in toast for toast in one.toasts()))
-
-
-async def test_escape_in_the_launcher_goes_back_to_the_conversation(tmp_path: Path) -> None:
-    async with open_conversation_ui(tmp_path, "demo") as one:
-        before = one.screen
-        await narrowed(one, "New tab: agent or session")
-        await one.press("enter")
-        await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
-        await one.sees("Esc back")
-        await one.press("escape")
-        await one.until(lambda: one.app.screen is before)
-        assert one.session.phase == "idle"
-        await one.send("still there")
-        await one.until(lambda: "still there" in one.prompts())

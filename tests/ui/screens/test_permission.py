@@ -47,6 +47,13 @@ class Dialog:
             self.question, palette, agent="Claude Code", cwd=CWD, clock=lambda: self.now, **self.more
         )
 
+    async def ask(self, question: Question | None = None) -> None:
+        """Ask again, or something else, in the same app after an answer."""
+        self.question = question or self.question
+        self.answers.clear()
+        self.app.on_mount()
+        await self.pilot.pause()
+
     @property
     def answers(self) -> list[object]:
         return self.app.answers
@@ -105,28 +112,23 @@ ALL = [YES, ALWAYS, NO, NEVER]
 # --------------------------------------------------------------------------- answering
 
 
-@pytest.mark.parametrize(
-    ("key", "option"),
-    [("a", YES), ("A", ALWAYS), ("r", NO), ("R", NEVER), ("1", YES), ("2", ALWAYS), ("3", NO), ("4", NEVER)],
-)
-async def test_one_key_answers_the_request(key: str, option: PermissionOption) -> None:
+async def test_one_key_answers_the_request() -> None:
+    letters = {"a": YES, "A": ALWAYS, "r": NO, "R": NEVER}
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
-        await dialog.press(key)
-        assert dialog.answers == [PermissionAnswer(option)]
+        for key, option in (letters | {"1": YES, "4": NEVER}).items():
+            await dialog.press(key)
+            assert dialog.answers == [PermissionAnswer(option)]
+            await dialog.ask()
 
 
-async def test_enter_answers_with_the_chosen_option() -> None:
-    async with shown(permission("Go", "execute", options=ALL)) as dialog:
-        await dialog.press("down", "down", "enter")
-        assert dialog.answers == [PermissionAnswer(NO)]
-
-
-async def test_arrows_wrap_around() -> None:
+async def test_arrows_wrap_around_and_enter_answers_with_the_chosen_option() -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.press("up")
         assert dialog.selected == 3
         await dialog.press("down")
         assert dialog.selected == 0
+        await dialog.press("down", "down", "enter")
+        assert dialog.answers == [PermissionAnswer(NO)]
 
 
 async def test_a_click_answers_the_request() -> None:
@@ -172,11 +174,11 @@ async def test_a_letter_selects_the_first_of_several_options() -> None:
         assert dialog.answers == [PermissionAnswer(user)]
 
 
-@pytest.mark.parametrize("key", ["A", "R", "9", "x"])
-async def test_keys_of_missing_options_do_nothing(key: str) -> None:
+async def test_keys_of_missing_options_do_nothing() -> None:
     async with shown(permission("Go", "execute", options=[YES, NO])) as dialog:
-        await dialog.press(key)
-        assert dialog.answers == []
+        for key in ("A", "R", "9", "x"):
+            await dialog.press(key)
+            assert dialog.answers == []
         await dialog.press("a")
         assert dialog.answers == [PermissionAnswer(YES)]
 
@@ -191,20 +193,14 @@ async def test_a_request_is_answered_once() -> None:
         assert dialog.answers == [PermissionAnswer(YES)]
 
 
-@pytest.mark.parametrize(
-    ("options", "chosen"),
-    [
-        ([ALWAYS, YES, NO], YES),  # as Gemini, Qwen and Auggie order them
-        ([ALWAYS, NEVER, NO], NO),
-        ([NO, ALWAYS, YES], YES),
-    ],
-)
-async def test_an_always_option_is_never_selected_first(
-    options: list[PermissionOption], chosen: PermissionOption
-) -> None:
-    async with shown(permission("Go", "execute", options=options)) as dialog:
+async def test_an_always_option_is_never_selected_first() -> None:
+    async with shown(permission("Go", "execute", options=[ALWAYS, YES, NO])) as dialog:  # as Gemini and Qwen
         await dialog.press("enter")
-        assert dialog.answers == [PermissionAnswer(chosen)]
+        assert dialog.answers == [PermissionAnswer(YES)]
+        for options, chosen in (([ALWAYS, NEVER, NO], NO), ([NO, ALWAYS, YES], YES)):
+            await dialog.ask(permission("Go", "execute", options=options))
+            await dialog.press("enter")
+            assert dialog.answers == [PermissionAnswer(chosen)]
 
 
 async def test_nothing_is_selected_if_there_are_only_always_options() -> None:
@@ -266,8 +262,10 @@ async def test_enter_does_nothing_if_a_dangerous_request_has_no_reject_option() 
         assert dialog.answers == [PermissionAnswer(ALWAYS)]
 
 
-async def test_enter_does_not_allow_a_dangerous_request() -> None:
+async def test_danger_is_marked_and_enter_does_not_allow_it() -> None:
     async with shown(questions.dangerous()) as dialog:
+        assert " DANGEROUS " in dialog.text()
+        assert dialog.screen.query_one("#dialog").has_class("dangerous")
         await dialog.press("enter")
         assert dialog.answers == [PermissionAnswer(NO)]
 
@@ -275,29 +273,21 @@ async def test_enter_does_not_allow_a_dangerous_request() -> None:
 # --------------------------------------------------------------------------- typing cannot answer
 
 
-@pytest.mark.parametrize("key", ["a", "A", "1", "enter", "escape", "ctrl+c", "r", "down"])
-async def test_keys_are_ignored_right_after_the_dialog_opens(key: str) -> None:
+async def test_keys_are_ignored_from_the_opening_until_a_pause_in_typing() -> None:
     async with shown(permission("Go", "execute")) as dialog:
-        dialog.now += PAUSE_SECONDS - 0.001
-        await dialog.type(key)
-        assert dialog.answers == []
-        assert dialog.selected == 0
-
-
-async def test_continuous_typing_never_answers() -> None:
-    async with shown(permission("Go", "execute")) as dialog:
-        for key in "a real prompt, r1 and A".replace(" ", "_"):
-            dialog.now += PAUSE_SECONDS / 2
-            await dialog.type("comma" if key == "," else key)
-        assert dialog.answers == []
+        for key in ("a", "A", "1", "enter", "escape", "ctrl+c", "r", "down"):
+            dialog.now += PAUSE_SECONDS - 0.001
+            await dialog.type(key)
+            assert dialog.answers == []
+            assert dialog.selected == 0
         await dialog.press("a")
         assert dialog.answers == [PermissionAnswer(YES)]
 
 
-@pytest.mark.parametrize("word", ["car", "via", "ia1"])
-async def test_later_letters_of_a_word_do_not_answer(word: str) -> None:
+async def test_later_letters_of_a_word_do_not_answer() -> None:
     async with shown(permission("Go", "execute")) as dialog:
-        await dialog.press(*word)
+        for word in ("car", "via", "i1"):
+            await dialog.press(*word)
         await dialog.type("enter")
         assert dialog.answers == []
 
@@ -400,12 +390,6 @@ async def test_empty_raw_input_is_shown_only_on_a_key() -> None:
         assert "raw input\n" not in dialog.text()
         await dialog.press("i")
         assert "sent no raw input" in dialog.text()
-
-
-async def test_danger_is_marked() -> None:
-    async with shown(questions.dangerous()) as dialog:
-        assert " DANGEROUS " in dialog.text()
-        assert dialog.screen.query_one("#dialog").has_class("dangerous")
 
 
 async def test_every_file_and_every_diff_is_shown() -> None:
@@ -552,23 +536,18 @@ async def test_a_click_on_a_choice_changes_the_rule() -> None:
         ]
 
 
-@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-async def test_escape_goes_back_from_the_sentence_to_the_options(key: str) -> None:
+async def test_in_the_sentence_only_escape_leads_back_to_the_options_and_their_keys() -> None:
     async with shown(pytest_command(YES, ALWAYS, NO)) as dialog:
         await dialog.press("A")
-        await dialog.press(key)
+        for key in ("a", "r", "1", "v"):
+            await dialog.press(key)
+            assert "Always allow [" in dialog.editor_text()
+        await dialog.press("escape")
+        await dialog.press("A")
+        await dialog.press("ctrl+c")
         assert dialog.answers == []
         await dialog.press("a")
         assert dialog.answers == [PermissionAnswer(YES)]
-
-
-@pytest.mark.parametrize("key", ["a", "r", "1", "v"])
-async def test_the_keys_of_the_options_do_nothing_in_the_sentence(key: str) -> None:
-    async with shown(pytest_command(YES, ALWAYS, NO)) as dialog:
-        await dialog.press("A")
-        await dialog.press(key)
-        assert dialog.answers == []
-        assert "Always allow [" in dialog.editor_text()
 
 
 async def test_enter_pressed_twice_does_not_confirm_an_unread_rule() -> None:
@@ -613,21 +592,15 @@ async def test_always_for_a_composite_command_saves_a_rule_for_each_new_part() -
 # --------------------------------------------------------------------------- reject with a reason
 
 
-async def test_a_reason_can_be_written_for_a_rejection() -> None:
-    async with shown(permission("Go", "execute", options=ALL)) as dialog:
-        await dialog.press("t")
-        await dialog.press(*"use ur")
-        await dialog.press("backspace", "v", "enter")
-        assert dialog.answers == [PermissionAnswer(NO, reason="use uv")]
-
-
-async def test_escape_closes_the_line_for_the_reason() -> None:
+async def test_a_reason_is_written_for_a_rejection_unless_escape_closes_the_line() -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.press("t")
         await dialog.press("escape")
         assert dialog.answers == []
-        await dialog.press("a")
-        assert dialog.answers == [PermissionAnswer(YES)]
+        await dialog.press("t")
+        await dialog.press("u", "v", "x")
+        await dialog.press("backspace", "enter")
+        assert dialog.answers == [PermissionAnswer(NO, reason="uv")]
 
 
 async def test_the_selected_one_of_several_rejections_gets_the_reason() -> None:
