@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.console import browser
+from acp_tui.session.state import AgentMessage
 from acp_tui.ui.terminal import open_externally
 from tests.support.conversation_ui import agent
 from tests.support.terminal import MODES_ON, PreloadedTerminal
@@ -16,6 +17,7 @@ from tests.support.terminal import MODES_ON, PreloadedTerminal
 if TYPE_CHECKING:
     from tests.support.conversation_ui import ConversationUi, Open
 
+RESOURCE = "https://example.com/resource"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
@@ -42,6 +44,7 @@ async def on_the_answer(ui: ConversationUi, *steps: Any) -> None:
     await ui.send(*steps)
     await ui.ready()
     await ui.press("alt+up")
+    ui.transcript.cursor = [entry.id for entry in ui.session.entries if isinstance(entry, AgentMessage)][-1]
 
 
 async def test_an_image_is_saved_in_a_private_file(
@@ -62,21 +65,19 @@ async def test_an_image_is_saved_in_a_private_file(
     assert visited == []
 
 
-async def test_invalid_image_data_is_reported(open_ui: Open) -> None:
+async def test_links_of_any_form_are_opened_in_the_browser(open_ui: Open, visited: list[str]) -> None:
+    other = "and [another](javascript:alert(1))"
     async with open_ui() as ui:
-        await on_the_answer(ui, content(type="image", data="%%%", mimeType="image/png"))
-        await ui.press("o")
-        await ui.until(lambda: ui.toasts() == ["The agent sent invalid base64."])
-
-
-@pytest.mark.parametrize(
-    "text", ["see [it](https://example.com/page)", "https://example.com/page", "<https://example.com/page>."]
-)
-async def test_a_link_is_opened_in_the_browser(open_ui: Open, visited: list[str], text: str) -> None:
-    async with open_ui() as ui:
-        await on_the_answer(ui, ["say", f"{text} and [another](javascript:alert(1))"])
-        await ui.press("o")
-        await ui.until(lambda: visited == ["https://example.com/page"])
+        for address, answer in (
+            ("https://example.com/words", ["say", f"see [it](https://example.com/words) {other}"]),
+            ("https://example.com/bare", ["say", f"https://example.com/bare {other}"]),
+            ("https://example.com/angle", ["say", f"<https://example.com/angle>. {other}"]),
+            ("https://example.com/resource", content(type="resource_link", name="A", uri=RESOURCE)),
+        ):
+            await on_the_answer(ui, answer)
+            await ui.press("o")
+            await ui.until(lambda: visited[-1:] == [address])  # noqa: B023
+    assert len(visited) == 4
 
 
 async def test_the_user_chooses_one_of_several_links(open_ui: Open, visited: list[str]) -> None:
@@ -88,20 +89,17 @@ async def test_the_user_chooses_one_of_several_links(open_ui: Open, visited: lis
         await ui.until(lambda: visited == ["https://b.example"])
 
 
-async def test_a_resource_link_is_opened_in_the_browser(open_ui: Open, visited: list[str]) -> None:
-    async with open_ui() as ui:
-        link = content(type="resource_link", uri="https://example.com/page", name="A page")
-        await on_the_answer(ui, link)
-        await ui.press("o")
-        await ui.until(lambda: visited == ["https://example.com/page"])
-
-
-async def test_an_entry_without_links_is_reported(open_ui: Open, visited: list[str]) -> None:
+async def test_an_entry_with_nothing_to_open_or_an_invalid_image_is_reported(
+    open_ui: Open, visited: list[str]
+) -> None:
     async with open_ui() as ui:
         await on_the_answer(ui, ["say", "just words, and javascript:alert(1)"])
         await ui.press("o")
         await ui.until(lambda: ui.toasts() == ["There is nothing to open here."])
-        assert visited == []
+        await on_the_answer(ui, content(type="image", data="%%%", mimeType="image/png"))
+        await ui.press("o")
+        await ui.until(lambda: ui.toasts()[1:] == ["The agent sent invalid base64."])
+    assert visited == []
 
 
 def test_a_link_to_a_file_opens_in_the_editor(tmp_path: Path) -> None:

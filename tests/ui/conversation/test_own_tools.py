@@ -43,7 +43,7 @@ async def test_nothing_covers_a_prompt_that_is_being_written(open_ui: Open, tmp_
     async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
         go = tmp_path / "project" / "go"
         await ui.send(["wait_for_file", str(go)], ["call_tool", "show_file", {"path": "a.txt"}])
-        await ui.press(*"draft")
+        await ui.paste("draft")
         go.touch()
         await ui.until(ui.said)
         assert ui.said() == ["Added to the transcript, but not opened, because the user is busy.\n"]
@@ -51,34 +51,19 @@ async def test_nothing_covers_a_prompt_that_is_being_written(open_ui: Open, tmp_
         assert ui.toasts() == ["scripted wants to show you a file. See the transcript."]
 
 
-async def test_a_diff_is_drawn_in_the_view_and_in_the_transcript(open_ui: Open) -> None:
+async def test_a_diff_and_a_notification_are_shown_and_become_entries(open_ui: Open) -> None:
     async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
-        await ui.send(["call_tool", "show_diff", {"path": "a.py", "old": "x = 1\n", "new": "x = 2\n"}])
+        await ui.send(
+            ["call_tool", "show_diff", {"path": "a.py", "old": "x = 1\n", "new": "x = 2\n"}],
+            ["call_tool", "notify", {"message": "All [b]tests[/b] pass."}],
+        )
         await ui.sees("Tool of acp-tui", "- x = 1", "+ x = 2")
         await ui.press("escape")
-        await ui.sees("acp-tui › show_diff: a.py", "+ x = 2")
-
-
-async def test_a_notification_is_a_toast_and_an_entry(open_ui: Open) -> None:
-    async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
-        await ui.send(["call_tool", "notify", {"message": "All [b]tests[/b] pass."}])
-        await ui.sees("acp-tui › notify: All [b]tests[/b] pass.")
+        await ui.sees("acp-tui › show_diff: a.py", "+ x = 2", "acp-tui › notify: All [b]tests[/b] pass.")
         assert ui.toasts() == ["scripted: All [b]tests[/b] pass."]
 
 
-async def test_a_browser_that_runs_in_the_terminal_is_not_used(
-    open_ui: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BROWSER", "/usr/bin/w3m")
-    async with open_ui("script", INSIDE_ACP) as ui:
-        await ui.send(["call_tool", "open_url", {"url": "https://example.org"}])
-        await ui.asked()
-        await ui.press("a")
-        await ui.until(ui.said)
-        assert ui.said() == ["✘ The page could not be opened: no browser was found.\n"]
-
-
-async def test_the_question_about_a_page_shows_the_whole_address(
+async def test_a_page_is_opened_after_a_question_that_shows_its_address_but_not_in_the_terminal(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
@@ -87,15 +72,21 @@ async def test_the_question_about_a_page_shows_the_whole_address(
         opened.append(url)
         return True
 
-    monkeypatch.setattr(browser, "open_page", open_page)
+    monkeypatch.setenv("BROWSER", "/usr/bin/w3m")
+    page = ["call_tool", "open_url", {"url": "https://example.org/path?query=1"}]
     async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
-        await ui.send(["call_tool", "open_url", {"url": "https://example.org/path?query=1"}])
+        await ui.send(page, page)
+        await ui.asked()
+        await ui.press("a")
+        await ui.until(ui.said)
+        assert ui.said() == ["✘ The page could not be opened: no browser was found.\n"]
+        monkeypatch.setattr(browser, "open_page", open_page)
         await ui.asked()
         assert "host         example.org" in ui.text()
         assert "address      https://example.org/path?query=1" in ui.text()
         assert opened == []
         await ui.press("a")
-        await ui.until(ui.said)
+        await ui.ready()
         assert opened == ["https://example.org/path?query=1"]
 
 
@@ -103,7 +94,8 @@ async def test_the_question_shows_the_selected_text(open_ui: Open, tmp_path: Pat
     async with open_ui("script", INSIDE_ACP) as ui:
         go = tmp_path / "project" / "go"
         await ui.send(["wait_for_file", str(go)], ["call_tool", "read_selection", {}])
-        await ui.press(*"select", "space", *"me", "ctrl+shift+left")
+        await ui.paste("select me")
+        await ui.press("ctrl+shift+left")
         go.touch()
         await ui.asked()
         assert "│ me  " in ui.text()
@@ -131,7 +123,8 @@ async def test_a_question_is_a_form_whose_answer_goes_to_the_agent(open_ui: Open
         await ui.send(["call_tool", "ask_user", {"question": "Which [b]name?"}])
         await ui.sees("Question", "Which [b]name?", "Answer", "Enter review")
         assert "waiting for your answer" in ui.status()
-        await ui.press(*"Ada", "ctrl+s")
+        await ui.paste("Ada")
+        await ui.press("ctrl+s")
         await ui.sees("Send this to scripted?", "Ada")
         await ui.press("enter")
         await ui.until(ui.said)
@@ -139,23 +132,17 @@ async def test_a_question_is_a_form_whose_answer_goes_to_the_agent(open_ui: Open
         assert "Ada" not in str([entry for entry in ui.session.entries if isinstance(entry, OwnToolCall)])
 
 
-@pytest.mark.parametrize(
-    ("key", "said"),
-    [("escape", "The user closed the question.\n"), ("f8", "The user declined to answer.\n")],
-)
-async def test_a_question_can_be_declined_or_closed(key: str, said: str, open_ui: Open) -> None:
+async def test_a_question_can_be_closed_and_declined_and_closes_when_the_turn_is_stopped(
+    open_ui: Open,
+) -> None:
+    questions = [["call_tool", "ask_user", {"question": f"Which {n}?", "schema": COLOURS}] for n in range(3)]
     async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
-        await ui.send(["call_tool", "ask_user", {"question": "Which?", "schema": COLOURS}])
-        await ui.sees("Which?", "red")
-        await ui.press(key)
-        await ui.until(ui.said)
-        assert ui.said() == [said]
-
-
-async def test_a_form_closes_when_the_turn_is_stopped(open_ui: Open) -> None:
-    async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
-        await ui.send(["call_tool", "ask_user", {"question": "Which?"}], ["wait_for_cancel"])
-        await ui.sees("Enter review")
+        await ui.send(*questions, ["wait_for_cancel"])
+        for number, key in enumerate(("escape", "f8")):
+            await ui.sees(f"Which {number}?", "red")
+            await ui.press(key)
+        await ui.sees("Which 2?", "Enter review")
+        assert "".join(ui.said()) == "The user closed the question.\nThe user declined to answer.\n"
         await ui.screen.runner.conversation.cancel()  # type: ignore[union-attr]
         await ui.until(lambda: "Enter review" not in ui.text())
         await ui.ready()
@@ -165,7 +152,9 @@ async def test_the_reason_of_a_rejection_is_the_result_of_the_call(open_ui: Open
     async with open_ui("script", INSIDE_ACP) as ui:
         await ui.send(["call_tool", "notify", {"message": "Done."}])
         await ui.asked()
-        await ui.press("t", *"later", "enter")
+        await ui.press("t")
+        await ui.paste("later")
+        await ui.press("enter")
         await ui.until(ui.said)
         await ui.ready()
         assert ui.said() == ["✘ The user rejected the call: later\n"]
