@@ -62,7 +62,7 @@ async def test_without_git_announced_files_are_listed(open_ui: Open, tmp_path: P
         await ui.press("f8", "2")
         await ui.send(["write_file", str(tmp_path / "project" / "unannounced"), "x"])
         await ui.sees("No files reported yet.")
-        await ui.sees("reports are listed: git is not installed.")
+        assert any("reports are listed: git is not installed." in notice for notice in ui.notices())
         announced = {**edit, "status": "completed", "content": [diff]}
         await ui.send(["write_file", str(path), "two"], ["update", announced])
         await ui.sees("M file.txt", "+1 −1")
