@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.support.conversation_ui import agent, open_conversation_ui
 from tests.ui.tabs.test_several_conversations import open_second
 from tests.workspace.projects import git, repository
@@ -48,7 +46,7 @@ async def discard(ui: ConversationUi) -> None:
     await ui.press("down", "enter")
 
 
-async def test_staying_in_one_tab_withdraws_what_was_decided_in_the_others(tmp_path: Path) -> None:
+async def test_a_decision_counts_only_once_all_tabs_were_decided_about(tmp_path: Path) -> None:
     project = repository(tmp_path / "shop", {"a.txt": "a\n"})
     async with two_changed_worktrees(project) as ui:
         await ui.press("ctrl+q")
@@ -57,58 +55,40 @@ async def test_staying_in_one_tab_withdraws_what_was_decided_in_the_others(tmp_p
         await asked(ui, SECOND)
         await ui.press("escape")
         await ui.until(lambda: QUESTION not in ui.text())
+        await ui.press("ctrl+q")
+        await asked(ui, FIRST)  # staying in one tab withdrew what was decided in the other
+        await discard(ui)
+        await asked(ui, SECOND)
         ui.app.shut_down(15)  # as the terminal does when its window is closed
         await ui.until(lambda: ui.app._exit)
     assert git(project, "worktree", "list").count("\n") == 3
 
 
-async def test_a_decision_does_not_count_if_the_app_ends_before_the_last_one(tmp_path: Path) -> None:
+async def test_a_question_is_asked_once_and_shown_again(tmp_path: Path) -> None:
     project = repository(tmp_path / "shop", {"a.txt": "a\n"})
     async with two_changed_worktrees(project) as ui:
-        await ui.press("ctrl+q")
-        await asked(ui, FIRST)
-        await discard(ui)
-        await asked(ui, SECOND)
-        ui.app.shut_down(15)
-        await ui.until(lambda: ui.app._exit)
-    assert git(project, "worktree", "list").count("\n") == 3
-
-
-@pytest.mark.parametrize("key", ["ctrl+q", "alt+w"])
-async def test_the_same_key_again_does_not_ask_twice(tmp_path: Path, key: str) -> None:
-    project = repository(tmp_path / "shop", {"a.txt": "a\n"})
-    async with two_changed_worktrees(project) as ui:
-        await ui.press(key)
-        await asked(ui, FIRST)
-        await ui.press(key)
-        await asked(ui, FIRST)
-        await ui.press("escape")
-        await ui.until(lambda: QUESTION not in ui.text())
-        assert len(ui.app.tabs) == 2
-
-
-async def test_quitting_again_shows_the_tab_that_is_asking(tmp_path: Path) -> None:
-    project = repository(tmp_path / "shop", {"a.txt": "a\n"})
-    async with two_changed_worktrees(project) as ui:
-        await ui.press("ctrl+q")
-        await asked(ui, FIRST)
-        await ui.press("alt+2", "ctrl+q")
-        await asked(ui, FIRST)
-
-
-async def test_the_question_is_shown_if_the_tab_is_closed_in_the_overview(tmp_path: Path) -> None:
-    project = repository(tmp_path / "shop", {"a.txt": "a\n"})
-    async with two_changed_worktrees(project) as ui:
+        for key in ("ctrl+q", "alt+w"):
+            await ui.press(key)
+            await asked(ui, FIRST)
+            await ui.press(key)
+            await asked(ui, FIRST)
+            await ui.press("escape")
+            await ui.until(lambda: QUESTION not in ui.text())
+            assert len(ui.app.tabs) == 2
         await ui.press("alt+o")
         await ui.sees("Overview", "2 open")
         await ui.press("down", "delete")
         await asked(ui, SECOND)
 
 
-async def test_quitting_asks_anew_after_the_asking_tab_was_closed(tmp_path: Path) -> None:
+async def test_quitting_again_shows_the_tab_that_is_asking_or_asks_anew_if_it_was_closed(
+    tmp_path: Path,
+) -> None:
     project = repository(tmp_path / "shop", {"a.txt": "a\n"})
     async with two_changed_worktrees(project) as ui:
         await ui.press("ctrl+q")
+        await asked(ui, FIRST)
+        await ui.press("alt+2", "ctrl+q")
         await asked(ui, FIRST)
         first = next(iter(ui.app.tabs))
         await ui.app.tabs.remove(first)

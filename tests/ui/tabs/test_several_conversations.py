@@ -25,10 +25,6 @@ async def open_second(ui: ConversationUi) -> ConversationScreen:
     return second
 
 
-async def go_back(ui: ConversationUi) -> None:
-    await ui.press("alt+1")
-
-
 async def test_a_question_waits_until_its_conversation_is_in_front(open_ui: Open) -> None:
     async with open_ui() as ui:
         first = ui.screen
@@ -37,42 +33,16 @@ async def test_a_question_waits_until_its_conversation_is_in_front(open_ui: Open
         await ui.until(first.is_asking)
         assert ui.app.screen is second
         assert not second.is_asking()
-        await go_back(ui)
-        await ui.asked()
-        await ui.press("a")
-        await ui.until(lambda: first.session.phase == "idle")
-
-
-async def test_a_click_on_the_number_of_asking_tabs_opens_the_question(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        first = ui.screen
-        await open_second(ui)
-        first.runner.prompts.submit('[["permission", {"title": "Run the tests"}]]')
         await ui.until(lambda: "? 1 tab asks" in ui.status())
         await ui.pilot.click(StatusLine, offset=(ui.status().index("1 tab asks"), 0))
         await ui.asked()
         assert ui.screen is first
-
-
-async def test_a_click_on_a_tab_shows_it(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        first = ui.screen
-        await open_second(ui)
+        await ui.press("a")
+        await ui.until(lambda: first.session.phase == "idle")
+        await ui.press("alt+2")
+        await ui.until(lambda: ui.screen is second)
         await ui.pilot.click(TabStrip, offset=(3, 0))
         await ui.until(lambda: ui.screen is first)
-
-
-async def test_a_dialog_withdrawn_in_the_background_closes_on_return(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        first = ui.screen
-        await ui.send(ASK)
-        await ui.asked()
-        second = await open_second(ui)
-        first.runner.stop_turn()
-        await ui.until(lambda: not first.is_asking())
-        assert ui.app.screen is second
-        await go_back(ui)
-        await ui.until(lambda: ui.app.screen is first)
 
 
 async def test_each_conversation_asks_its_own_question(open_ui: Open) -> None:
@@ -86,9 +56,15 @@ async def test_each_conversation_asks_its_own_question(open_ui: Open) -> None:
         await ui.press("a")
         await ui.until(lambda: second.session.phase == "idle")
         assert first.is_asking()
-        await go_back(ui)
+        await ui.press("alt+1")
         assert isinstance(ui.app.screen, PermissionScreen)
         assert ui.app.screen is not dialog
+        await ui.press("alt+2")
+        first.runner.stop_turn()
+        await ui.until(lambda: not first.is_asking())
+        assert ui.app.screen is second
+        await ui.press("alt+1")  # closes the withdrawn dialog
+        await ui.until(lambda: ui.app.screen is first)
 
 
 async def test_a_dialog_opens_over_its_own_conversation(open_ui: Open) -> None:
@@ -98,7 +74,7 @@ async def test_a_dialog_opens_over_its_own_conversation(open_ui: Open) -> None:
         answer = ui.app.run_worker(first._dialogs.confirm("Attach it?", yes="Yes", no="No"))
         await ui.pilot.pause()
         assert ui.app.screen is second
-        await go_back(ui)
+        await ui.press("alt+1")
         await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
         await ui.press("down", "enter")
         assert await answer.wait() is True

@@ -72,7 +72,7 @@ TABS = [
 
 
 @look
-@pytest.mark.parametrize(("count", "current"), [(3, 2), (5, 0), (20, 12)])
+@pytest.mark.parametrize(("count", "current"), [(5, 0), (20, 12)])
 def test_looks_of_the_row_of_tabs(
     snap_compare: Any, theme: str, size: tuple[int, int], count: int, current: int
 ) -> None:

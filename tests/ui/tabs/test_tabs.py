@@ -50,7 +50,7 @@ async def test_the_launcher_opens_a_conversation_in_a_new_tab(open_ui: Open) -> 
         assert ui.screen is first
 
 
-async def test_a_tab_is_marked_until_its_end_was_seen(open_ui: Open) -> None:
+async def test_a_tab_is_marked_until_its_end_was_seen_or_if_its_agent_is_dead(open_ui: Open) -> None:
     async with open_ui() as ui:
         first = ui.screen
         second = await open_second(ui)
@@ -63,19 +63,14 @@ async def test_a_tab_is_marked_until_its_end_was_seen(open_ui: Open) -> None:
         await ui.until(lambda: strip(ui) == " 1 scripted  2 scripted")
         assert len(first.transcript.entry_layout) == len(first.session.entries) > drawn
         assert second.transcript.following
-
-
-async def test_a_dead_agent_is_marked_and_the_others_go_on(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        first = ui.screen
-        await open_second(ui)
+        await ui.press("alt+2")
         first.runner.prompts.submit('[["exit", 3]]')
         await ui.until(lambda: "1 ✘ scripted" in strip(ui))
-        await ui.send("hello")
+        await ui.send("hello")  # the others go on
         await ui.until(lambda: ui.said() == ["hello"])
 
 
-async def test_closing_a_tab_ends_its_agent_and_removes_its_screen(open_ui: Open) -> None:
+async def test_closing_a_tab_ends_its_agent_and_after_the_last_tab_comes_the_launcher(open_ui: Open) -> None:
     async with open_ui() as ui:
         first = ui.screen
         second = await open_second(ui)
@@ -83,6 +78,11 @@ async def test_closing_a_tab_ends_its_agent_and_removes_its_screen(open_ui: Open
         await ui.until(lambda: second.session.phase == "dead" and not second.is_attached)
         assert ui.screen is first
         assert strip(ui) == ""
+        await ui.press("alt+w")
+        await ui.until(lambda: isinstance(ui.app.screen, LauncherScreen))
+        await ui.until(lambda: ui.made[0].conversation.session.phase == "dead")
+        await ui.press("escape")
+        await ui.until(lambda: ui.app._exit)
 
 
 async def test_the_memory_of_a_closed_tab_is_freed(open_ui: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,15 +112,6 @@ async def test_closing_a_working_tab_asks_first(open_ui: Open) -> None:
         await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
         await ui.press("down", "enter")
         await ui.until(lambda: len(ui.app.tabs) == 1)
-
-
-async def test_after_the_last_tab_comes_the_launcher(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        await ui.press("alt+w")
-        await ui.until(lambda: isinstance(ui.app.screen, LauncherScreen))
-        await ui.until(lambda: ui.made[0].conversation.session.phase == "dead")
-        await ui.press("escape")
-        await ui.until(lambda: ui.app._exit)
 
 
 async def closed_with(open_ui: Open, **capabilities: Any) -> list[str]:
@@ -163,7 +154,7 @@ async def test_a_name_is_shown_and_saved(open_ui: Open) -> None:
         await ui.until(lambda: strip(ui) == " 1 scripted  2 scripted")
 
 
-async def test_a_tab_that_cannot_be_laid_out_closes_and_the_others_go_on(
+async def test_a_tab_that_cannot_be_laid_out_or_started_closes_and_the_others_go_on(
     open_ui: Open, unexpected_errors: list[BaseException]
 ) -> None:
     async with open_ui() as ui:
@@ -172,6 +163,10 @@ async def test_a_tab_that_cannot_be_laid_out_closes_and_the_others_go_on(
         ui.app._handle_exception(layout_error(second))
         await until(lambda: len(ui.app.tabs) == 1)
         assert isinstance(unexpected_errors.pop(), ZeroDivisionError)
+        third = cast("ConversationScreen", ui.app._make_first_screen(ui.app.palette))
+        await ui.app.tabs.open_tab(third)
+        third.post_message(third.Failed(third, UserError("No such agent.")))
+        await ui.until(lambda: len(ui.app.tabs) == 1 and "No such agent." in ui.toasts())
         await ui.send("hello")
         await ui.until(lambda: ui.said() == ["hello"])
         assert ui.screen is first
@@ -188,17 +183,6 @@ def layout_error(screen: Screen[Any]) -> ZeroDivisionError:
     except ZeroDivisionError as error:
         return error
     raise AssertionError
-
-
-async def test_an_agent_that_does_not_start_closes_only_its_tab(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        first = ui.screen
-        second = cast("ConversationScreen", ui.app._make_first_screen(ui.app.palette))
-        await ui.app.tabs.open_tab(second)
-        second.post_message(second.Failed(second, UserError("No such agent.")))
-        await ui.until(lambda: len(ui.app.tabs) == 1)
-        await ui.until(lambda: "No such agent." in ui.toasts())
-        assert ui.screen is first
 
 
 async def test_the_overview_shows_all_tabs_and_goes_to_one(open_ui: Open) -> None:

@@ -30,25 +30,17 @@ def prompts(screen: ConversationScreen) -> list[str]:
     return [entry.text for entry in screen.session.entries if isinstance(entry, UserMessage)]
 
 
-async def test_a_prompt_goes_to_the_tab_that_was_in_front_when_it_was_typed(open_ui: Open) -> None:
+async def test_text_goes_to_the_tab_that_was_in_front_when_it_was_typed_or_pasted(open_ui: Open) -> None:
     async with open_ui() as ui:
         first = ui.screen
         second = await open_second(ui)
         second.prompt.focus()
-        burst(ui, *"two", "alt+1", *"one", "enter", "alt+2", *"more", "alt+1", *"x", "alt+2")
-        await ui.until(lambda: second.prompt.text == "twomore" and first.prompt.text == "x")
-        await ui.until(lambda: ui.app.screen is second and prompts(first) == ["one"])
-        assert prompts(second) == []
-
-
-async def test_a_paste_goes_to_the_tab_that_was_in_front(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        first = ui.screen
-        second = await open_second(ui)
-        burst(ui, "z", "alt+1")
+        burst(ui, *"two", "alt+1", *"one", "enter", "alt+2", *"more", "alt+1", *"x")
         ui.app.post_message(Paste("pasted"))
         burst(ui, "alt+2", "y")
-        await ui.until(lambda: first.prompt.text == "pasted" and second.prompt.text == "zy")
+        await ui.until(lambda: second.prompt.text == "twomorey" and first.prompt.text == "xpasted")
+        await ui.until(lambda: ui.app.screen is second and prompts(first) == ["one"])
+        assert prompts(second) == []
 
 
 async def test_text_after_the_key_for_a_new_tab_goes_to_the_filter(open_ui: Open) -> None:
@@ -60,7 +52,9 @@ async def test_text_after_the_key_for_a_new_tab_goes_to_the_filter(open_ui: Open
         assert first.prompt.text == "draft"
 
 
-async def test_a_key_for_one_question_does_not_answer_another(open_ui: Open) -> None:
+async def test_a_key_for_one_question_does_not_answer_another(
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with open_ui() as ui:
         first = ui.screen
         second = await open_second(ui)
@@ -73,18 +67,9 @@ async def test_a_key_for_one_question_does_not_answer_another(open_ui: Open) -> 
         burst(ui, "a", "alt+1")
         await ui.until(lambda: second.session.phase == "idle")
         assert first.is_asking()
-
-
-async def test_a_letter_after_the_key_for_the_waiting_tab_does_not_answer(
-    open_ui: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with open_ui() as ui:
-        first = ui.screen
-        await open_second(ui)
-        first.runner.prompts.submit('[["permission", {"title": "Run the tests"}]]')
-        await ui.until(first.is_asking)
+        await ui.press("alt+2")
         monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 3600.0)
-        burst(ui, "alt+a", "a")
+        burst(ui, "alt+a", "a")  # to the waiting tab
         await ui.until(lambda: isinstance(ui.app.screen, PermissionScreen))
         await ui.press("a")
         assert first.is_asking()
