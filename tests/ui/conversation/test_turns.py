@@ -31,14 +31,19 @@ async def working(ui: ConversationUi) -> None:
 # --------------------------------------------------------------------------- sending
 
 
-async def test_a_prompt_is_sent_and_answered(open_ui: Open) -> None:
-    async with open_ui() as ui:
+async def test_a_prompt_is_sent_answered_and_can_be_edited_again(open_ui: Open) -> None:
+    async with open_ui(wait=False) as ui:
+        assert "❯ Message " in ui.text()
+        await ui.sees("Message scripted")
+        assert ui.status().startswith(" scripted · project")
         await ui.press(*"hello", "enter")
         await ui.sees("┃ hello", "   hello")
         await ui.ready()
         assert ui.prompts() == ui.said() == ["hello"]
         assert ui.prompt.text == ""
         assert "idle" in ui.status()
+        await ui.press("alt+up", "alt+up", "e")
+        await ui.until(lambda: ui.prompt.text == "hello")
 
 
 async def test_an_answer_is_shown_on_a_machine_that_stalls(
@@ -51,47 +56,29 @@ async def test_an_answer_is_shown_on_a_machine_that_stalls(
         await ui.sees("   hello")
 
 
-async def test_ctrl_j_and_alt_enter_insert_newlines(open_ui: Open) -> None:
+async def test_prompts_before_the_session_is_ready_are_sent_in_order(open_ui: Open) -> None:
+    async with open_ui(options=("of the command line",), wait=False) as ui:
+        await ui.press("2", "enter", "3", "enter")
+        await ui.until(lambda: ui.said() == ["of the command line", "2", "3"])
+        await ui.ready()
+        assert ui.strip() == ""
+        await ui.press("up", "up", "up")  # all of them are in the history
+        assert ui.prompt.text == "of the command line"
+
+
+async def test_prompts_are_recalled_and_written_in_several_lines(open_ui: Open) -> None:
     async with open_ui() as ui:
-        await ui.press(*"one", "ctrl+j", *"two", "alt+enter", *"three", "enter")
-        await ui.until(lambda: ui.prompts() == ["one\ntwo\nthree"])
-
-
-async def test_the_prompt_of_the_command_line_is_sent_when_the_session_is_ready(
-    open_ui: Open,
-) -> None:
-    async with open_ui(options=("hello there",)) as ui:
-        await ui.until(lambda: ui.said() == ["hello there"])
-        await ui.press("up")  # as any other, it is in the history
-        assert ui.prompt.text == "hello there"
-
-
-async def test_prompts_typed_before_the_session_is_ready_are_sent_in_order(open_ui: Open) -> None:
-    async with open_ui(options=("first",), wait=False) as ui:
-        await ui.press(*"second", "enter", *"third", "enter")
-        await ui.until(lambda: ui.said() == ["first", "second", "third"])
-
-
-async def test_the_placeholder_and_the_status_line_show_the_reported_name(open_ui: Open) -> None:
-    async with open_ui(wait=False) as ui:
-        assert "❯ Message " in ui.text()
-        await ui.sees("Message scripted")
-        assert ui.status().startswith(" scripted · project")
-
-
-async def test_up_and_ctrl_r_recall_earlier_prompts(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        await ui.send("fix the bug")
-        await ui.send("write a test")
-        await ui.until(lambda: ui.said() == ["fix the bug", "write a test"])
+        await ui.send("fix")
+        await ui.send("test")
+        await ui.until(lambda: ui.said() == ["fix", "test"])
         await ui.press("up")
-        assert ui.prompt.text == "write a test"
-        await ui.press("up")
-        assert ui.prompt.text == "fix the bug"
-        await ui.press("down", "down")
+        assert ui.prompt.text == "test"
+        await ui.press("up", "down", "down")
         assert ui.prompt.text == ""
-        await ui.press("ctrl+r", *"bug", "enter")
-        await ui.until(lambda: ui.prompt.text == "fix the bug")
+        await ui.press("ctrl+r", "f", "enter")
+        await ui.until(lambda: ui.prompt.text == "fix")
+        await ui.press("ctrl+j", "2", "alt+enter", "3", "enter")
+        await ui.until(lambda: ui.prompts()[-1] == "fix\n2\n3")
 
 
 async def test_agent_commands_are_offered_and_sent(open_ui: Open) -> None:
@@ -109,40 +96,17 @@ async def test_agent_commands_are_offered_and_sent(open_ui: Open) -> None:
 # --------------------------------------------------------------------------- the queue
 
 
-async def test_queued_prompts_are_sent_one_by_one(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        gate = '[["permission", {"title": "go on?"}]]'
-        await ui.send(gate)
-        await ui.asked()
-        ui.screen.runner.prompts.submit("second")
-        ui.screen.runner.prompts.submit("third")
-        await ui.until(lambda: ui.queue == ["second", "third"])
-        await ui.press("a")
-        await ui.until(lambda: ui.prompts() == [gate, "second", "third"])
-        await ui.ready()
-        assert ui.said()[1:] == ["second", "third"]
-        assert ui.strip() == ""
-
-
-async def test_up_takes_the_last_queued_prompt_back_for_editing(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        await working(ui)
-        await ui.send("second")
-        await ui.send("third")
-        await ui.until(lambda: "2 queued" in ui.strip())
-        await ui.press("up")
-        await ui.until(lambda: ui.prompt.text == "third")
-        assert ui.queue == ["second"]
-        await ui.press("!", "enter")
-        await ui.until(lambda: ui.queue == ["second", "third!"])
-
-
-async def test_keys_edit_remove_and_send_queued_prompts(open_ui: Open) -> None:
+async def test_queued_prompts_are_edited_removed_and_sent(open_ui: Open) -> None:
     async with open_ui() as ui:
         await working(ui)
         for text in ("one", "two", "three"):
             await ui.send(text)
-        await ui.until(lambda: ui.queue == ["one", "two", "three"])
+        await ui.until(lambda: ui.queue == ["one", "two", "three"] and "3 queued" in ui.strip())
+        await ui.press("up")
+        await ui.until(lambda: ui.prompt.text == "three")
+        assert ui.queue == ["one", "two"]
+        await ui.press("!", "enter")
+        await ui.until(lambda: ui.queue == ["one", "two", "three!"])
         await ui.press("tab", "tab", "delete")
         await ui.until(lambda: ui.queue == ["one", "two"])
         await ui.press("e")
@@ -253,17 +217,6 @@ async def test_a_stopped_turn_pauses_the_queue_until_enter_in_an_empty_prompt(op
 # --------------------------------------------------------------------------- stopping
 
 
-@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-async def test_escape_stops_the_turn(open_ui: Open, key: str) -> None:
-    async with open_ui() as ui:
-        await working(ui)
-        assert "working" in ui.status()
-        assert "Esc stop" in ui.text()
-        await ui.press(key)
-        await ui.sees("⊘ stopped")
-        await ui.ready()
-
-
 async def test_an_agent_that_does_not_stop_can_be_restarted(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(["say", "deaf"], ["ignore_client"])
@@ -279,11 +232,13 @@ async def test_an_agent_that_does_not_stop_can_be_restarted(open_ui: Open) -> No
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-async def test_escape_closes_the_innermost_thing_first(open_ui: Open, tmp_path: Path, key: str) -> None:
+async def test_escape_closes_the_innermost_thing_and_then_stops_the_turn(
+    open_ui: Open, tmp_path: Path, key: str
+) -> None:
     (tmp_path / "project" / "login.py").touch()
     async with open_ui() as ui:
         await working(ui)
-        await ui.press("ctrl+f", *"work")
+        await ui.press("ctrl+f", "w", "o")
         await ui.sees("Search", "2 found")
         await ui.press(key)
         await ui.until(lambda: "Search" not in ui.text())
@@ -302,18 +257,14 @@ async def test_escape_closes_the_innermost_thing_first(open_ui: Open, tmp_path: 
         await ui.press(key)
         await ui.until(lambda: ui.app.screen is ui.screen)
         assert not ui.session.cancelling
+        assert "working" in ui.status()
+        assert "Esc stop" in ui.text()
         await ui.press(key)
-        await ui.until(lambda: not ui.session.working)
+        await ui.sees("⊘ stopped")
+        await ui.ready()
 
 
-async def test_escape_with_nothing_to_close_goes_back_to_the_prompt(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        ui.transcript.focus()
-        await ui.press("escape")
-        assert not isinstance(ui.screen.focused, Transcript)
-
-
-async def test_ctrl_c_copies_the_selection(open_ui: Open) -> None:
+async def test_the_mouse_and_escape_in_the_transcript(open_ui: Open) -> None:
     async with open_ui() as ui:
         await working(ui)
         row = next(y for y, line in enumerate(ui.lines()) if line.startswith("   working"))
@@ -324,6 +275,15 @@ async def test_ctrl_c_copies_the_selection(open_ui: Open) -> None:
         await ui.press("ctrl+c")
         assert ui.app.clipboard == "working"
         assert not ui.session.cancelling
+        ui.screen.runner.stop_turn()
+        await ui.ready()
+        ui.prompt.focus()
+        await ui.pilot.click(ui.transcript, offset=(6, 1))
+        await ui.press("x", "y")
+        assert ui.prompt.text == "xy"
+        ui.transcript.focus()
+        await ui.press("escape")
+        assert not isinstance(ui.screen.focused, Transcript)
 
 
 async def test_ctrl_c_twice_quits_when_idle(open_ui: Open) -> None:
@@ -335,14 +295,6 @@ async def test_ctrl_c_twice_quits_when_idle(open_ui: Open) -> None:
         assert ui.app._exit
 
 
-async def test_ctrl_q_quits_over_a_dialog(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        await ui.send(["permission", {"title": "may I?"}])
-        await ui.asked()
-        await ui.press("ctrl+q", "ctrl+q")
-        assert ui.app._exit
-
-
 # --------------------------------------------------------------------------- other ends
 
 
@@ -350,22 +302,8 @@ def ends(ui: ConversationUi) -> list[TurnEnd]:
     return [entry for entry in ui.session.entries if isinstance(entry, TurnEnd)]
 
 
-@pytest.mark.parametrize(
-    ("reason", "words"),
-    [
-        ("max_tokens", "token limit"),
-        ("max_turn_requests", "limit of model requests"),
-        ("exhausted", "ended: exhausted"),
-    ],
-)
-async def test_a_stop_reason_is_explained(open_ui: Open, reason: str, words: str) -> None:
-    async with open_ui() as ui:
-        await ui.send(["say", "part"], ["stop", reason])
-        await ui.sees(words)
-
-
 async def test_a_refused_prompt_is_dimmed_and_can_be_edited_and_sent_again(open_ui: Open) -> None:
-    refused = '[["say", "no"], ["stop", "refusal"]]'
+    refused, ignored = '[["say", "no"], ["stop", "refusal"]]', '[["stop", "end_turn"]]'
     async with open_ui() as ui:
         await ui.send(refused)
         await ui.sees("The agent refused", "F6 edit and send again")
@@ -376,28 +314,34 @@ async def test_a_refused_prompt_is_dimmed_and_can_be_edited_and_sent_again(open_
         await ui.press("enter")
         await ui.until(lambda: ui.said()[-1] == "something better")
         assert not ui.session.entries[-1].withdrawn
+        await ui.send(ignored)
+        await ui.sees("The agent returned nothing", "F6 send again")
+        await ui.press("f6")
+        await ui.until(lambda: ui.prompts()[-2:] == [ignored, ignored])
 
 
-async def test_an_earlier_prompt_can_be_edited_from_the_transcript(open_ui: Open) -> None:
+async def test_the_footer_shows_what_enter_and_escape_do(open_ui: Open) -> None:
     async with open_ui() as ui:
-        await ui.send("an old prompt")
-        await ui.until(lambda: ui.said())
-        await ui.ready()
-        await ui.press("alt+up", "alt+up", "e")
-        await ui.until(lambda: ui.prompt.text == "an old prompt")
+        footer = ui.screen.query_one(KeyBar)
 
+        def says() -> str:
+            return footer.render_line(0).text
 
-async def test_the_footer_shows_what_enter_does(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        await ui.sees("Enter send")
+        await ui.until(lambda: "Enter send" in says())
+        assert "Esc" not in says()
         await ui.press("!")
-        await ui.sees("Enter run")
+        await ui.until(lambda: "Enter run" in says())
         await ui.press("backspace")
-        await ui.sees("Enter send")
-        await ui.send(["wait_for_cancel"])
-        await ui.sees("Enter queue")
+        await ui.until(lambda: "Enter send" in says())
+        await ui.press("alt+up")
+        await ui.until(lambda: "Esc prompt" in says())
+        await working(ui)
+        await ui.until(lambda: "Enter queue" in says() and "Esc stop" in says())
+        await ui.press("ctrl+b")
+        await ui.until(lambda: "Esc back" in says())
+        ui.prompt.focus()
         await ui.press("escape")
-        await ui.sees("Enter send")
+        await ui.until(lambda: "Enter send" in says())
 
 
 async def test_toasts_do_not_cover_a_short_conversation(open_ui: Open) -> None:
@@ -411,47 +355,21 @@ async def test_toasts_do_not_cover_a_short_conversation(open_ui: Open) -> None:
         assert answer < toast < ui.screen.prompt.region.y
 
 
-async def test_a_failed_prompt_is_put_back_and_its_error_shown(open_ui: Open) -> None:
-    async with open_ui("faulty", "errors") as ui:
-        await ui.send("details")
-        await ui.sees("✘ it broke")
-        assert ui.prompt.text == "details"
-        await ui.press("enter")
-        await ui.until(lambda: len(ui.prompts()) == 2)
-        await ui.press("alt+up", "space")
-        await ui.sees('"details": "it broke"')
-
-
-async def test_a_failed_prompt_is_put_back_selected_and_replaced_by_typing(open_ui: Open) -> None:
-    async with open_ui("faulty", "errors") as ui:
-        await ui.send("details")
-        await ui.until(lambda: ui.prompt.text == "details")
-        await ui.press(*"next", "enter")
-        await ui.until(lambda: ui.prompts() == ["details", "next"])
-
-
-async def test_a_failed_prompt_does_not_replace_newer_text(open_ui: Open) -> None:
-    async with open_ui("faulty", "errors") as ui:
-        await ui.send("plain")
-        ui.prompt.load("written meanwhile")
-        await ui.sees("✘ it broke")
-        assert ui.prompt.text == "written meanwhile"
-
-
-async def test_f6_sends_a_failed_prompt_again_and_clears_the_input(open_ui: Open) -> None:
+async def test_a_failed_prompt_is_put_back_selected_and_its_error_shown(open_ui: Open) -> None:
     async with open_ui("faulty", "errors") as ui:
         await ui.send("plain")
         await ui.until(lambda: ui.prompt.text == "plain")
-        await ui.press("f6")
-        await ui.until(lambda: ui.prompts() == ["plain", "plain"])
-
-
-async def test_an_empty_answer_offers_to_send_again(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        await ui.send('[["stop", "end_turn"]]')
-        await ui.sees("The agent returned nothing", "F6 send again")
-        await ui.press("f6")
-        await ui.until(lambda: len(ui.prompts()) == 2)
+        await ui.press("f6")  # sends it again
+        await ui.until(lambda: ui.prompts() == ["plain", "plain"] and ui.prompt.text == "plain")
+        await ui.press(*"details", "enter")  # replaces the selection
+        await ui.until(lambda: ui.prompts()[2:] == ["details"] and ui.prompt.text == "details")
+        await ui.sees("✘ it broke")
+        await ui.press("alt+up", "space")
+        await ui.sees('"details": "it broke"')
+        await ui.send("plain")
+        ui.prompt.load("written meanwhile")
+        await ui.until(lambda: len(ui.prompts()) == 4 and ui.session.phase == "idle")
+        assert ui.prompt.text == "written meanwhile"
 
 
 # --------------------------------------------------------------------------- modes, models, options
@@ -468,21 +386,17 @@ SESSION = {
 }
 
 
-async def test_shift_tab_cycles_through_the_modes(open_ui: Open) -> None:
-    async with open_ui("script", offers(session=SESSION)) as ui:
-        assert "Ask ▾" in ui.status()
-        await ui.press("shift+tab")
+async def test_the_mode_is_set_by_option_key_and_mouse(open_ui: Open) -> None:
+    async with open_ui("script", offers(session=SESSION), options=("--mode", "code")) as ui:
         await ui.until(lambda: "Code ▾" in ui.status())
         await ui.press("shift+tab")
         await ui.until(lambda: "Ask ▾" in ui.status())
-
-
-async def test_clicking_mode_or_model_in_the_status_line_opens_a_menu(open_ui: Open) -> None:
-    async with open_ui("script", offers(session=SESSION)) as ui:
-        await ui.pilot.click(offset=(ui.status().index("Ask ▾"), 0))
+        await ui.press("shift+tab")
+        await ui.until(lambda: "Code ▾" in ui.status())
+        await ui.pilot.click(offset=(ui.status().index("Code ▾"), 0))
         await ui.sees("Mode", "Ask", "Code")
-        await ui.press("down", "enter")
-        await ui.until(lambda: ui.session.mode == "code")
+        await ui.press("up", "enter")
+        await ui.until(lambda: ui.session.mode == "ask")
         await ui.pilot.click(offset=(ui.status().index("Small ▾"), 0))
         await ui.sees("Big")
         await ui.press("down", "enter")
@@ -514,11 +428,6 @@ async def test_an_option_that_cannot_be_set_keeps_its_value_and_says_why(open_ui
         await ui.sees("The setting is locked", "[ ] off")
 
 
-async def test_the_mode_of_the_command_line_is_set(open_ui: Open) -> None:
-    async with open_ui("script", offers(session=SESSION), options=("--mode", "code")) as ui:
-        await ui.until(lambda: "Code ▾" in ui.status())
-
-
 async def test_an_unknown_mode_is_reported_and_the_conversation_goes_on(open_ui: Open) -> None:
     options = ("--mode", "fly", "--set", "colour=red", "--set", "model=big", "hello")
     async with open_ui("script", offers(session=SESSION), options=options) as ui:
@@ -526,37 +435,3 @@ async def test_an_unknown_mode_is_reported_and_the_conversation_goes_on(open_ui:
         assert any('no mode "fly"' in toast for toast in ui.toasts())
         assert any('no option "colour"' in toast for toast in ui.toasts())
         assert ui.session.model == "big", "the other wishes are fulfilled"
-
-
-async def test_help_shows_the_keys_and_closes(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        await ui.press("f1")
-        await ui.sees("Prompt", "Ctrl+J")
-        await ui.press("escape")
-        await ui.until(lambda: ui.app.screen is ui.screen)
-
-
-async def test_the_footer_shows_what_escape_does(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        footer = ui.screen.query_one(KeyBar)
-
-        def says() -> str:
-            return footer.render_line(0).text
-
-        await ui.until(lambda: "Enter send" in says())
-        assert "Esc" not in says()
-        await ui.press("alt+up")
-        await ui.until(lambda: "Esc prompt" in says())
-        await working(ui)
-        await ui.until(lambda: "Esc stop" in says())
-        await ui.press("ctrl+b")
-        await ui.until(lambda: "Esc back" in says())
-
-
-async def test_typing_after_a_click_into_the_transcript_goes_to_the_prompt(open_ui: Open) -> None:
-    async with open_ui() as ui:
-        await ui.send("hello")
-        await ui.ready()
-        await ui.pilot.click(ui.transcript, offset=(6, 1))
-        await ui.press(*"xyz")
-        assert ui.prompt.text == "xyz"
