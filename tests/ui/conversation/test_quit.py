@@ -17,9 +17,3 @@ async def test_ctrl_q_during_a_turn_quits_only_when_repeated_even_over_a_dialog(
         assert one.app.is_running
         await one.press("ctrl+q")
         await one.until(lambda: one.app._exit)
-
-
-async def test_ctrl_q_quits_at_once_when_idle(open_ui: Open) -> None:
-    async with open_ui() as one:
-        await one.press("ctrl+q")
-        await one.until(lambda: one.app._exit)

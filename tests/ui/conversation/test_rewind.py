@@ -48,19 +48,17 @@ async def choose(ui: ConversationUi, part: str) -> None:
     await ui.press(*PARTS[part], "enter")
 
 
+async def rewind(ui: ConversationUi, *keys: str) -> None:
+    """Choose to restore files, and press keys in the preview."""
+    await open_list(ui)
+    await choose(ui, "files")
+    await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
+    await ui.press(*keys)
+
+
 async def confirm(ui: ConversationUi) -> None:
     await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
     await ui.press("down", "enter")
-
-
-async def test_esc_twice_lists_the_prompts_with_what_their_turns_changed(
-    open_ui: Open, project: Path
-) -> None:
-    async with open_ui() as ui:
-        await run_turn(ui, project / "a.txt", "one\n")
-        await run_turn(ui, project / "b.txt", "two\n")
-        await open_list(ui)
-        await ui.sees("Rewind to before which prompt?", "changed 1 file +1 −1", "+1 −0")
 
 
 async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(
@@ -70,6 +68,7 @@ async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(
         await run_turn(ui, project / "a.txt", "one\n")
         await run_turn(ui, project / "b.txt", "two\n")
         await open_list(ui)
+        await ui.sees("Rewind to before which prompt?", "changed 1 file +1 −1", "+1 −0")
         await ui.press("down")
         await choose(ui, "files")
         await ui.sees("a.txt: restore", "b.txt: delete (new since)")
@@ -77,59 +76,37 @@ async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(
         await ui.sees("Files restored as they were before prompt 1: 2 files.")
         assert (project / "a.txt").read_text() == "original\n"
         assert not (project / "b.txt").exists()
-        await ui.press("ctrl+p", *"undo rewind", "enter")
+        await ui.press("ctrl+p", *"undo rew", "enter")
         await ui.sees("The last rewind was undone: 2 files.")
         assert (project / "a.txt").read_text() == "one\n"
         assert (project / "b.txt").read_text() == "two\n"
 
 
-async def test_cancelling_the_preview_changes_nothing(open_ui: Open, project: Path) -> None:
-    async with open_ui() as ui:
-        await run_turn(ui, project / "a.txt", "one\n")
-        await open_list(ui)
-        await choose(ui, "files")
-        await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
-        await ui.press("enter")
-        await ui.until(lambda: ui.app.screen is ui.screen)
-        assert (project / "a.txt").read_text() == "one\n"
-
-
-@pytest.mark.parametrize(
-    ("keys", "kept", "message"),
-    [
-        (("enter",), "mine\n", "No file was restored."),
-        (("escape",), "mine\n", "No file was restored."),
-        (("down", "enter"), "original\n", "Files restored as they were before prompt 1"),
-    ],
-)
-async def test_edits_between_turns_are_overwritten_only_if_the_user_agrees(
-    open_ui: Open, project: Path, keys: tuple[str, ...], kept: str, message: str
-) -> None:
-    async with open_ui() as ui:
-        await run_turn(ui, project / "a.txt", "one\n")
-        (project / "a.txt").write_text("mine\n")
-        await open_list(ui)
-        await choose(ui, "files")
-        await confirm(ui)
-        await ui.sees("Overwrite a.txt?", "It was also edited between turns, not by the agent.")
-        await ui.press(*keys)
-        await ui.sees(message)
-        assert (project / "a.txt").read_text() == kept
-
-
-async def test_esc_twice_does_nothing_before_the_first_prompt_or_with_a_text(
-    open_ui: Open, project: Path
-) -> None:
+async def test_files_are_overwritten_only_if_the_user_agrees(open_ui: Open, project: Path) -> None:
     async with open_ui() as ui:
         await ui.press("escape", "escape")
-        assert ui.app.screen is ui.screen
+        assert ui.app.screen is ui.screen  # there is no prompt yet
         await run_turn(ui, project / "a.txt", "one\n")
-        await ui.press(*"draft", "escape", "escape")
-        assert ui.app.screen is ui.screen
+        (project / "a.txt").write_text("mine\n")
+        await rewind(ui, "enter")  # closes the preview
+        await ui.until(lambda: ui.app.screen is ui.screen)
+        for keys, message in [
+            (("enter",), "No file was restored."),
+            (("escape",), "No file was restored."),
+            (("down", "enter"), "Files restored as they were before prompt 1"),
+        ]:
+            assert (project / "a.txt").read_text() == "mine\n"
+            await rewind(ui, "down", "enter")
+            await ui.sees("Overwrite a.txt?", "It was also edited between turns, not by the agent.")
+            await ui.press(*keys)
+            await ui.sees(message)
+            await ui.until(lambda: ui.app.screen is ui.screen)
+        assert (project / "a.txt").read_text() == "original\n"
+        await ui.press("x", "escape", "escape")
+        assert ui.app.screen is ui.screen  # the prompt contains a text
 
 
-@pytest.mark.parametrize("part", ["conversation", "both"])
-@pytest.mark.parametrize("embeds", [False, True], ids=["as text", "as a resource"])
+@pytest.mark.parametrize(("part", "embeds"), [("conversation", False), ("both", True)])
 async def test_a_new_session_gets_the_conversation_before_the_prompt_as_text(
     open_ui: Open, project: Path, part: str, embeds: bool
 ) -> None:
@@ -156,6 +133,6 @@ async def test_a_new_session_gets_the_conversation_before_the_prompt_as_text(
         assert "remember the word xylophone" in attached
         assert "write_file" not in attached
         if part == "both":
-            await ui.press("ctrl+p", *"undo rewind", "enter")
+            await ui.press("ctrl+p", *"undo rew", "enter")
             await ui.sees("The last rewind was undone: 1 file.")
             assert (project / "a.txt").read_text() == "one\n"

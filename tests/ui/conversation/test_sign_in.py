@@ -39,24 +39,26 @@ def sent(ui: ConversationUi, method: str) -> list[dict[str, Any]]:
     return [frame["params"] for frame in frames if frame.get("method") == method]
 
 
-async def test_a_failed_sign_in_says_why_and_offers_the_methods_again(open_ui: Open) -> None:
-    async with opened(open_ui, "fails", "login") as ui:
+async def test_methods_that_do_not_sign_in_say_why_and_all_are_offered_again(open_ui: Open) -> None:
+    async with opened(open_ui, "fails", "empty", "login") as ui:
         await ui.sees(LIST, "scripted: Authentication required", "By fails")
         await ui.press("enter")
         await ui.sees(LIST, "No network")
         await ui.press("down", "enter")
-        await ui.ready()
-        assert len(sent(ui, "session/new")) == 2
-
-
-async def test_an_answer_without_effect_is_told_and_the_methods_are_offered_again(open_ui: Open) -> None:
-    async with opened(open_ui, "empty", "login") as ui:
-        await ui.sees(LIST)
-        await ui.press("enter")
         await ui.sees(LIST, 'You signed in with "By empty", but', "still requires")
         assert len(sent(ui, "session/new")) == 2
-        await ui.press("down", "enter")
+        await ui.press("down", "down", "enter")
         await ui.ready()
+        assert len(sent(ui, "session/new")) == 3
+
+
+async def test_an_unknown_kind_of_method_is_explained_and_never_sent(open_ui: Open) -> None:
+    face = {"id": "face", "name": "Your face", "type": "_face", "description": "Look into the camera"}
+    async with opened(open_ui, face) as ui:
+        await ui.sees("Your face", "Look into the camera", "unknown type _face")
+        await ui.press("enter")
+        await ui.until(lambda: any("unknown type _face" in toast for toast in ui.toasts()))
+        assert sent(ui, "authenticate") == []
 
 
 async def test_a_refused_prompt_waits_in_the_queue_and_is_sent_once_after_the_sign_in(open_ui: Open) -> None:
@@ -126,18 +128,6 @@ async def test_what_the_agent_says_is_shown_and_its_address_opened_after_consent
         assert len(sent(ui, "$/cancel_request")) == 1
 
 
-async def test_an_agent_may_ask_with_a_form_while_it_signs_in(open_ui: Open) -> None:
-    async with opened(open_ui, "asks") as ui:
-        await ui.sees(LIST)
-        await ui.press("enter")
-        await ui.until(lambda: "Enter the code" in ui.text() and "keys work once" not in ui.text())
-        await ui.press("7", "enter")
-        await ui.until(lambda: "Send this to" in ui.text() and "keys work once" not in ui.text())
-        await ui.press("enter")
-        await ui.ready()
-        assert ui.app.screen is ui.screen
-
-
 async def test_what_is_refused_during_a_sign_in_waits_for_it(open_ui: Open) -> None:
     async with opened(open_ui, "asks", more=("--open",)) as ui:
         await ui.ready()
@@ -169,15 +159,6 @@ async def test_the_progress_of_a_conversation_in_the_background_is_closed_when_i
         await ui.until(lambda: not screen.runner.sign_in.waiting)
         await ui.app.switch_mode(mode)
         await ui.until(lambda: ui.app.screen is screen)
-
-
-async def test_an_unknown_kind_of_method_is_explained_and_never_sent(open_ui: Open) -> None:
-    face = {"id": "face", "name": "Your face", "type": "_face", "description": "Look into the camera"}
-    async with opened(open_ui, face) as ui:
-        await ui.sees("Your face", "Look into the camera", "unknown type _face")
-        await ui.press("enter")
-        await ui.until(lambda: any("unknown type _face" in toast for toast in ui.toasts()))
-        assert sent(ui, "authenticate") == []
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from acp_tui.cli import main
 from acp_tui.config.paths import paths
 from acp_tui.store.folder_trust import FolderTrust
 from tests.support.conversation_ui import agent
-from tests.support.terminal import MODES_OFF, PreloadedTerminal, Terminal
+from tests.support.terminal import DOWN, MODES_OFF, PreloadedTerminal, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,7 +112,7 @@ def test_using_the_root_directory_as_workspace_must_be_confirmed(
 def test_an_agent_chosen_by_the_project_is_confirmed_once_per_folder(project: Path, helper: Path) -> None:
     with PreloadedTerminal(cwd=project) as terminal:
         terminal.sees("Trust this folder?", "Helper", "Enter choose")
-        terminal.type("\x1b[B\r")
+        terminal.type(f"{DOWN}\r")
         terminal.wait_for("idle")
         assert terminal.quit() == 0
     with PreloadedTerminal(cwd=project) as again:
@@ -135,7 +135,7 @@ def test_another_agent_in_a_trusted_folder_is_confirmed_again(project: Path, hel
     store.allow_agent(project, "other")
     with PreloadedTerminal(cwd=project) as terminal:
         terminal.sees("Start Helper?", "Always start Helper in this folder", "Enter choose")
-        terminal.type("\x1b[B\r")
+        terminal.type(f"{DOWN}\r")
         terminal.wait_for("idle")
         assert terminal.quit() == 0
     assert store.folder(project).agent == "helper"
@@ -149,42 +149,30 @@ def test_a_folder_that_is_never_trusted_does_not_choose_the_agent(project: Path,
 
 
 def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project: Path, home: Path) -> None:
-    define(project, first={"command": "/bin/sh", "args": ["-c", "first"]}, second={"command": "/bin/sh"})
+    first, second, third = ({"command": "/bin/sh", "args": ["-c", name]} for name in ("one", "two", "three"))
+    define(project, first=first, second=second, third=third)
     with PreloadedTerminal("--command", agent("script"), cwd=project) as terminal:
         terminal.sees("Trust this folder?", "first, second", "Enter choose")
-        terminal.type("\x1b[B\r")
-        terminal.sees('the MCP server "first"?', "-c first", "1 of 2", "Enter choose")
-        terminal.type("\x1b[B\r")
-        terminal.sees('the MCP server "second"?', "2 of 2", "Enter choose")
+        terminal.type(f"{DOWN}\r")
+        terminal.sees('the MCP server "first"?', "-c one", "1 of 3", "Enter choose")
+        terminal.type(f"{DOWN}\r")
+        terminal.sees('the MCP server "second"?', "2 of 3", "Enter choose")
         terminal.type("\r")
+        terminal.sees('the MCP server "third"?', "3 of 3", "Enter choose")
+        define(project, first=first, second=second, third=first)  # while the question is open
+        terminal.type(f"{DOWN}\r")
         terminal.wait_for("idle")
         assert terminal.quit() == 0
-    assert sent_servers(home) == [["first"]]
+    assert sent_servers(home) == [["first", "third"]]
+    assert sent_servers(home, "args") == [[["-c", "one"], ["-c", "three"]]]  # what was shown
     with PreloadedTerminal("--command", agent("script"), cwd=project) as again:
         again.sees('the MCP server "second"?', "Enter choose")
-        again.type("\x1b[B\x1b[B\r")
+        again.type(f"{DOWN}{DOWN}\r")
+        again.sees('"third"?', "-c one", "its definition has changed since you answered", "Enter choose")
+        again.type("\r")
         again.wait_for("because of your approval for this folder: the MCP server first.", "idle")
         assert again.quit() == 0
-    assert sent_servers(home) == [["first"], ["first"]]
-
-
-def test_a_changed_definition_is_asked_about_again(project: Path, home: Path) -> None:
-    define(project, tool={"command": "/bin/sh", "args": ["-c", "old"]})
-    with PreloadedTerminal("--command", agent("script"), cwd=project) as terminal:
-        terminal.sees("Trust this folder?", "Enter choose")
-        terminal.type("\x1b[B\r")
-        terminal.sees('the MCP server "tool"?', "Enter choose")
-        define(project, tool={"command": "/bin/sh", "args": ["-c", "new"]})  # while the question is open
-        terminal.type("\x1b[B\r")
-        terminal.wait_for("idle")
-        assert terminal.quit() == 0
-    assert sent_servers(home, "args") == [[["-c", "old"]]]  # what was shown
-    with PreloadedTerminal("--command", agent("script"), cwd=project) as again:
-        again.sees("-c new", "its definition has changed since you answered", "Enter choose")
-        again.type("\r")
-        again.wait_for("idle")
-        assert again.quit() == 0
-    assert sent_servers(home) == [["tool"], []]
+    assert sent_servers(home)[1:] == [["first"]]
 
 
 def test_nothing_of_a_folder_is_used_that_is_not_trusted(project: Path, home: Path) -> None:
