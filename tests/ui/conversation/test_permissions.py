@@ -100,6 +100,16 @@ async def test_simultaneous_requests_are_shown_one_at_a_time(open_ui: Open) -> N
         assert ui.said() == ['{"ask-1": "yes"}{"ask-2": "no"}{"ask-3": "yes"}']
 
 
+async def test_no_dialog_stays_of_a_request_that_is_withdrawn_at_once(open_ui: Open) -> None:
+    async with open_ui("asks_at_once", "1", "withdraw") as ui:
+        await ui.send("go")
+        await ui.until(lambda: any(isinstance(entry, Permission) for entry in ui.session.entries))
+        await ui.ready()
+        assert ui.dialog is None
+        assert ui.app.screen is ui.screen
+        assert "waiting for your answer" not in ui.status()
+
+
 async def test_a_request_withdrawn_by_the_agent_closes_its_dialog_or_its_line(
     open_ui: Open, tmp_path: Path
 ) -> None:
