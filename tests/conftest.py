@@ -29,8 +29,8 @@ _directory_numbers = itertools.count()
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Use two workers per core: most tests wait for processes and timers."""
-    return 2 * (os.cpu_count() or 1)
+    """Use more than two workers per core: most tests wait for processes and timers."""
+    return 2 * (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture

@@ -108,14 +108,14 @@ class ConversationUi:
     async def until(self, condition: Callable[[], Any]) -> None:
         """Wait until the condition is true and the screen is up to date."""
         await until(condition, describe=self.text)
-        await self.pilot.pause()
+        await self.pilot.pause(0)
 
     async def sees(self, *texts: str) -> None:
         await self.until(lambda: all(text in self.text() for text in texts))
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
-        await self.pilot.pause()
+        await self.pilot.pause(0)
 
     async def paste(self, text: str) -> None:
         """Paste a text, which is faster than typing it."""
