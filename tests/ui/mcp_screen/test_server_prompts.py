@@ -41,7 +41,7 @@ async def use(ui: ConversationUi, *messages: tuple[str, dict[str, Any]]) -> str:
 async def test_a_prompt_becomes_text_with_attachments(open_ui: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     embedded = {"uri": "test://notes", "mimeType": "text/plain", "text": "Remember."}
     async with open_ui() as ui:
-        await ui.ready()
+        await ui.until(lambda: not ui.prompt.takes_images)  # known one frame after the agent is ready
         text = await use(
             ui,
             ("user", {"type": "text", "text": "Look\x1b[31m at"}),
