@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from textual import events
     from textual.screen import Screen
+    from textual.timer import Timer
 
     from acp_tui.ui.widgets.bar import Hint
 
@@ -30,6 +31,7 @@ class TypingGuard:
         self._clock = clock
         self._last = clock()
         self._armed = False
+        self._timer: Timer | None = None
 
     def restart(self) -> None:
         """Ignore keys until the next pause in typing, because the dialog shows something new."""
@@ -58,10 +60,14 @@ class TypingGuard:
 
     def update_hints(self) -> None:
         """Show the hints for the keys that work now. If keys are ignored now, repeat this after the pause."""
-        for line in self._dialog.query(KeyHints):  # none before the dialog is composed
+        lines = self._dialog.query(KeyHints)  # none before the dialog is composed
+        for line in lines:
             line.set_hints(self.hints())
-            if not self.accepts_keys:
-                self._dialog.set_timer(max(0.05, self._seconds_left), self.update_hints)
+        if self._timer is not None:  # otherwise every ignored key would add one
+            self._timer.stop()
+            self._timer = None
+        if lines and not self.accepts_keys:
+            self._timer = self._dialog.set_timer(max(0.05, self._seconds_left), self.update_hints)
 
     @property
     def accepts_keys(self) -> bool:
