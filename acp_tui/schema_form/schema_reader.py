@@ -31,7 +31,7 @@ _UNUSUAL = {
     ),
     **dict.fromkeys(("patternProperties", "propertyNames"), "lets you choose the names of the fields"),
 }
-"""What a schema does with a keyword that a form cannot show."""
+"""For each keyword that a form cannot show, how the error message continues after "its schema"."""
 _SCALARS: dict[str, FieldKind] = {"string": "text", "integer": "integer", "number": "number"}
 """Kinds of fields by the `type` in the schema."""
 

@@ -93,7 +93,7 @@ def read_value(field: Field, entry: Entry, search: PatternSearch) -> Any:
 
 
 def _scalar(kind: FieldKind, text: str, field: Field, search: PatternSearch) -> Any:
-    """Return a text or number within the field's limits."""
+    """Parse the text as a value of this kind. Raises `EntryError` if the field does not accept it."""
     if kind == "text":
         _raise_problem(text_problem(text, field.limits, search))
         return text

@@ -21,7 +21,7 @@ POSITION_BITS = 24
 
 _TABLES = """
 CREATE TABLE sessions (
-    number INTEGER PRIMARY KEY,  -- seconds since the epoch of the last activity: newer sessions sort last
+    number INTEGER PRIMARY KEY,  -- time of the last activity, made unique: newer sessions sort last
     folder TEXT NOT NULL UNIQUE,
     log_size INTEGER NOT NULL,
     log_time INTEGER NOT NULL,

@@ -133,7 +133,7 @@ class BaselineTracker:
             return FileVersions(revert_obstacle="Not a text file.")
 
     async def text_of(self, state: FileState) -> str | None:
-        """Return the text of a copied file; None if there was no file, no copy, or it is not text."""
+        """Return the text that a file had in this state; None if it was absent, not copied, or not text."""
         try:
             content = await self._baseline.content(state)
             return content.decode() if content is not None else None

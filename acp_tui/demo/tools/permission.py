@@ -32,7 +32,7 @@ def standard_options(kind: ToolKind) -> list[PermissionOption]:
 async def request_permission(turn: Turn, call: ToolCallUpdate) -> str | None:
     """Ask for permission if the mode requires it.
 
-    Returns None if the call is allowed, otherwise the reason.
+    Returns None if the call is allowed, otherwise why it is not.
     """
     mode = turn.stored.settings.mode
     if mode == "plan":

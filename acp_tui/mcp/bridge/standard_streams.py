@@ -40,5 +40,5 @@ def _is_unusable_device(descriptor: int) -> bool:
 
 
 def _wrong_streams() -> UserError:
-    message = "This command is started by an agent, with pipes for stdin and stdout."
+    message = "This command is meant to be started by an agent: stdin and stdout must be pipes."
     return UserError(message, exit_code=2)

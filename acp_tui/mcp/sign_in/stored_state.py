@@ -37,7 +37,9 @@ class SignInState:
         end = local_time(self.expires_at)
         if not self.has_expired():
             return f"signed in until {end}" + (", then renewed" if self.renewable else "")
-        return f"signed in, renewed at the next use (expired {end})" if self.renewable else f"expired {end}"
+        if not self.renewable:
+            return f"expired {end}"
+        return f"signed in (the token expired {end}; it is renewed at the next use)"
 
     def as_json(self) -> dict[str, object]:
         """Return the fields for `--json`. Times are in ISO 8601, in the user's time zone."""

@@ -44,7 +44,7 @@ class UnaskedActions:
         self._open_calls = [call for call in self._open_calls if not call.done]
 
     def _check(self, key: str, entries: list[Entry]) -> None:
-        """Check the new entries of the agent or of a subagent."""
+        """Note the tool calls and requests in new entries. `key` is the subagent, or empty for the agent."""
         for entry in entries[self._checked_counts.get(key, 0) :]:
             if isinstance(entry, ToolCall):
                 self._open_calls.append(entry)

@@ -777,7 +777,7 @@ TABLE: tuple[Key, ...] = (
         "interrupt",
         "stop",
         "conversation",
-        "Copy the selection, else same as Esc; twice when idle: quit",
+        "Copy the selection, else do the same as Esc; pressed twice while nothing runs, quit",
     ),
     Key("turn.again", "f6", "send_again", "send again", "conversation", "Send the last prompt again", 2),
     Key("mode.next", "shift+tab", "next_mode", "mode", "conversation", "Switch to the agent's next mode", 9),

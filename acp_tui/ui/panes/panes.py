@@ -62,7 +62,7 @@ class Panes(Vertical):
         return self._panes[self._current]
 
     def pane(self, kind: type[Kind]) -> Kind:
-        """Return the pane that is an instance of this class."""
+        """Return the pane of class `kind`."""
         return next(pane for pane in self._panes if isinstance(pane, kind))
 
     def apply_changes(self, changes: Sequence[Change]) -> None:

@@ -140,7 +140,7 @@ def _title_is_redundant(question: Question) -> bool:
 
 
 def _shown_facts(question: Question) -> set[str]:
-    """Return the values of the question's own facts, as they are shown."""
+    """Return the values in `question.facts` as the dialog shows them."""
     return {reveal_line(value) for _, value in question.facts}
 
 

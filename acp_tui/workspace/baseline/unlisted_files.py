@@ -65,7 +65,7 @@ def find_control_files(
     skipped_names: AbstractSet[bytes] = frozenset({GIT_DIRECTORY}),
     skipped_paths: AbstractSet[bytes] = frozenset(),
 ) -> ControlFilesFound:
-    """Find the files of the work tree that git reads by itself. Blocks.
+    """Find the `.gitattributes` files of a work tree, and special files that git would read. Blocks.
 
     Searches `folder`, everything below it, and the folders between it and `top`. `skipped_names` are names of
     folders to skip; `skipped_paths` are paths of folders, relative to `top` and with a slash at the end.

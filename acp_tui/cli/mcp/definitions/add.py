@@ -34,7 +34,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the action's arguments to the parser."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
-    parser.usage = "acp-tui mcp add [options] NAME [ARG…] [-- COMMAND ARG…]"
+    parser.usage = (
+        "acp-tui mcp add [options] [WELL-KNOWN-SERVER [ARG…]]\n"
+        "       acp-tui mcp add [options] NAME -- COMMAND [ARG…]\n"
+        "       acp-tui mcp add [options] NAME --url URL"
+    )
     parser.add_argument(
         "words", nargs="*", metavar="NAME [ARG…]", help="name of a well-known server, or a name for your own"
     )

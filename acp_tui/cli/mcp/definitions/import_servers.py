@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the action's arguments to the parser."""
     names = ", ".join(client.name for client in clients())
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = f"Without names, the servers that were found are listed. Programs: {names}."
+    parser.epilog = f"Without NAME, the servers that were found are listed. Programs for --from: {names}."
     parser.add_argument("words", nargs="*", metavar="NAME", help="the servers to import")
     parser.add_argument("--all", action="store_true", help="import all servers that can be imported")
     parser.add_argument(

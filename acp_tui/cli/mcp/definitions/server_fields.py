@@ -72,7 +72,7 @@ def option_fields(server: Server) -> Iterator[Field]:
 
 
 def _sign_in_text(settings: SignInSettings) -> str:
-    """Return all settings of a server's sign-in, with their values, because the user agrees to them too."""
+    """Return the sign-in settings of a server, which are part of the definition that the user agrees to."""
     parts = [settings.grant.replace("_", " ")]
     given = asdict(settings) | {"grant": None, "client_secret": MASK if settings.client_secret else None}
     parts += [f"{name} {value}" for name, value in given.items() if value]

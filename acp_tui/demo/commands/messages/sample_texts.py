@@ -86,7 +86,7 @@ HOSTILE = {
     "change the colours": "\x1b[31;47mred on white",
     "set the window title": "\x1b]0;the title was changed\x07",
     "write to the clipboard": "\x1b]52;c;aGFybWxlc3M=\x07",
-    "switch to the other screen": "\x1b[?1049h",
+    "switch to the alternate screen": "\x1b[?1049h",
     "a link that lies": "\x1b]8;;https://example.com/evil\x1b\\https://example.com/good\x1b]8;;\x1b\\",
     "C1 control sequence": "\x9b2J",
     "overwrite the line": "harmless\rharmful!",
