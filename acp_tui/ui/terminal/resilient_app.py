@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+from textual.css.query import NoMatches
 
 from acp_tui.ui.terminal import error_containment
 from acp_tui.ui.terminal.modes import TerminalModes
@@ -58,6 +59,8 @@ class ResilientApp(App[int]):
         broken = error_containment.broken_screen(error)
         # Textual 8.2.8: has no public property for "is exiting", and `is_running` is still true then.
         is_open = self.has_drawn and self._running and not self._exit
+        if self.has_drawn and not is_open and isinstance(error, NoMatches):
+            return  # widgets are removed before the workers that look for them are cancelled
         if not is_open or self._error_limit.exceeded() or (broken is not None and self.is_essential(broken)):
             super()._handle_exception(error)
             return

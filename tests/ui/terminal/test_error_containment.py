@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from acp_tui.ui.permission.dialog import PermissionScreen
@@ -54,6 +55,23 @@ async def test_a_dialog_that_fails_to_compose_is_closed_and_allows_nothing(
         assert one.dialog is None
         assert any("a mistake" in toast and "acp-tui.log" in toast for toast in one.toasts())
     unexpected_errors.clear()
+
+
+async def test_a_worker_that_misses_a_removed_widget_does_not_spoil_the_end(open_ui: Open) -> None:
+    async with open_ui() as one:
+        app, started = one.app, []
+
+        async def look() -> None:
+            try:
+                started.append(True)
+                await asyncio.Event().wait()
+            finally:
+                app.screen.query_one("#removed")
+
+        app.run_worker(look())
+        await one.until(lambda: started)
+        app.exit(7)
+    assert (app.failure, app.return_value) == (None, 7)
 
 
 def test_too_many_errors_exceed_the_limit() -> None:
