@@ -108,7 +108,7 @@ class ConversationUi:
     async def until(self, condition: Callable[[], Any]) -> None:
         """Wait until the condition is true and the screen is up to date."""
         await until(condition, describe=self.text)
-        await self.pilot.pause(0)
+        await self.pilot.pause()
 
     async def sees(self, *texts: str) -> None:
         await self.until(lambda: all(text in self.text() for text in texts))

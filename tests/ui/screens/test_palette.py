@@ -88,7 +88,7 @@ FIRST = {
 
 async def test_modes_and_the_policy_are_changed_and_shown_in_the_status_line(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", size=(120, 40)) as one:
-        assert "mode: Ask ▾ · policy: ask ▾" in one.status()
+        await one.until(lambda: "mode: Ask ▾ · policy: ask ▾" in one.status())
         await one.press("alt+p")
         await one.sees("Policy: what is allowed without asking", "accept-edits")
         screen = one.app.screen
