@@ -91,7 +91,7 @@ class McpConnection:
 
     @property
     def client(self) -> Client:
-        """The SDK's client."""
+        """The SDK's client. Exists only while the server is connected."""
         assert self._client is not None
         return self._client
 

@@ -75,7 +75,7 @@ class PromptArgumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class PromptInfo:
-    """A prompt."""
+    """A prompt that the server offers."""
 
     name: str
     title: str
@@ -85,7 +85,7 @@ class PromptInfo:
 
 @dataclass(frozen=True, slots=True)
 class ResourceInfo:
-    """A resource."""
+    """A resource that the server offers."""
 
     uri: str
     name: str

@@ -1,7 +1,7 @@
 """`acp-tui` in a process forked from one that has imported it: a run costs a third.
 
-Only the start of the interpreter and the imports are left out. Tests of streams, signals and endings start
-the installed program.
+Only the start of the interpreter, its end and the imports are left out. Tests of these, of streams and of
+job control start the installed program.
 """
 
 from __future__ import annotations
