@@ -217,7 +217,7 @@ class PipedProcess:
     async def end(self, *, grace_seconds: float = EXIT_GRACE_SECONDS) -> None:
         """End the program and all processes it started: close stdin, then SIGTERM, then SIGKILL.
 
-        If the call is cancelled, the processes are killed at once. It still waits until the watcher has exited.
+        If the call is cancelled, the processes are killed at once, and it waits only for their watcher.
         """
         try:
             await self._end(grace_seconds)

@@ -210,6 +210,16 @@ async def test_the_app_shows_the_questions_of_a_server(
         assert [method for method, _ in agent.requests] == ["elicitation/create"] * len(capabilities)
 
 
+async def test_a_server_may_ask_ten_times_before_its_result(tmp_path: Path) -> None:
+    async with bridged(stdio_server("--protocol", "2026-07-28"), tmp_path) as agent:
+        await agent.start(elicitation={})
+        agent.answer = {"action": "decline"}
+        assert json.loads(await agent.text("ask", times=10)) == agent.answer
+        assert len(agent.requests) == 10
+        with pytest.raises(RpcError, match="script asked for input 10 times, but sent no result"):
+            await agent.call("ask", times=11)
+
+
 async def test_log_messages_are_kept(agent: FakeAgent) -> None:
     await agent.start()
     await agent.text("log", text="a line")

@@ -147,9 +147,14 @@ class SdkUpstream:
         agent_is_modern = isinstance(params, dict) and _VERSION_KEY in (params.get("_meta") or {})
         if agent_is_modern or not isinstance(params, dict):
             return result  # a modern agent handles questions in results itself
-        for _ in range(MAX_ROUNDS):
-            if not isinstance(result, dict) or result.get("resultType") != "input_required":
-                return result
+        rounds = 0
+        while isinstance(result, dict) and result.get("resultType") == "input_required":
+            if rounds == MAX_ROUNDS:
+                name = self._connection.server.name
+                raise RpcError(
+                    SERVER_ERROR, f"{name} asked for input {MAX_ROUNDS} times, but sent no result."
+                )
+            rounds += 1
             answers = {
                 key: await self._downstream.request(question["method"], question.get("params"))
                 for key, question in (result.get("inputRequests") or {}).items()
@@ -158,8 +163,7 @@ class SdkUpstream:
             if (state := result.get("requestState")) is not None:
                 again["requestState"] = state
             result = await self._send(method, again)
-        name = self._connection.server.name
-        raise RpcError(SERVER_ERROR, f"{name} asked for input {MAX_ROUNDS} times, but sent no result.")
+        return result
 
     async def _send(self, method: str, params: Any) -> Any:
         session = self._connection.client.session

@@ -1,14 +1,20 @@
-"""Shows problems with the settings as toasts, and suppresses duplicate toasts."""
+"""Toasts: their order, no duplicates, and problems with the settings as toasts."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
 
+from textual.layouts.vertical import VerticalLayout
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual.app import App
+    from textual.geometry import Size
+    from textual.layout import ArrangeResult
+    from textual.screen import Screen
+    from textual.widget import Widget
 
 MAX_SHOWN = 2
 """The maximum number of problems shown in full."""
@@ -22,6 +28,23 @@ def notify_problems(app: App[Any], problems: Sequence[object]) -> None:
     if rest := len(problems[MAX_SHOWN:]):
         lines.append(f"{rest} more problem{'' if rest == 1 else 's'}; run `acp-tui config check`.")
     app.notify("\n".join(lines), severity="warning", timeout=10, markup=False)
+
+
+class NewestFirst(VerticalLayout):
+    """Places the newest toast at the top. Without it, a new toast can be below the edge of the toast area."""
+
+    def arrange(
+        self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
+    ) -> ArrangeResult:
+        """Place the children from the last to the first."""
+        return super().arrange(parent, children[::-1], size, greedy)
+
+
+def show_newest_first(screen: Screen[Any]) -> None:
+    """Order the toasts of a screen so that a new one is always visible."""
+    for toasts in screen.query("ToastRack"):
+        if not isinstance(toasts.styles.layout, NewestFirst):
+            toasts.styles.set_rule("layout", NewestFirst())  # the property accepts Textual's layouts only
 
 
 class VisibleToasts:

@@ -43,9 +43,11 @@ class RequestError(Exception):
 class InputRequired(Exception):  # noqa: N818  (the protocol's name)
     """Answers a request of 2026-07-28 with a question for the client, which then repeats the request."""
 
-    def __init__(self, method: str, params: dict[str, Any]) -> None:
+    def __init__(self, method: str, params: dict[str, Any], state: str | None = None) -> None:
         super().__init__(method)
-        self.result = {"inputRequests": {"answer": {"method": method, "params": params}}}
+        self.result: dict[str, Any] = {"inputRequests": {"answer": {"method": method, "params": params}}}
+        if state is not None:
+            self.result["requestState"] = state
 
 
 class Call:
@@ -309,8 +311,11 @@ class StdioServer:
             {"cwd": str(Path.cwd()), "env": {name: os.environ.get(name) for name in names or []}}
         )
 
-    def _tool_ask(self, call: Call) -> str:
+    def _tool_ask(self, call: Call, times: int = 1) -> str:
         params = {"mode": "form", "message": "Who are you?", "requestedSchema": DEFINITIONS["form"]}
+        asked = int(call.params.get("requestState", 0))
+        if call.modern and asked < times:
+            raise InputRequired("elicitation/create", params, state=str(asked + 1))
         return json.dumps(call.ask("elicitation/create", params))
 
     def _tool_open(self, call: Call) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -39,9 +41,22 @@ async def test_toasts_cover_neither_the_prompt_nor_the_last_lines(open_ui: Open)
         await ui.ready()
         for number in range(12):
             ui.screen.notify(f"Something happened, and this tells number {number} of it.")
-        await ui.sees("number 0")
+        await ui.sees("number 11")
         await ui.press(*"hello")
         assert ui.prompt.text == "hello"
         covered = [line for line in ui.lines() if "▌" in line]
         assert ui.lines().index(covered[0]) > 0  # the status line
         assert ui.lines().index(covered[-1]) <= 12
+
+
+@pytest.mark.parametrize("lines", [1, 20])
+async def test_a_new_toast_is_visible_beside_long_ones(open_ui: Open, lines: int) -> None:
+    async with open_ui(size=(80, 24)) as ui:
+        await ui.send(["repeat", lines, "a line of the conversation\n\n"])
+        await ui.ready()
+        for number in range(6):
+            ui.screen.notify(f"This tells number {number}, and goes on to tell more. " * 4)
+        await ui.sees("number 5")
+        ui.screen.notify("The newest one.")
+        await ui.sees("The newest one.")
+        assert not any("number 0" in line for line in ui.lines())
