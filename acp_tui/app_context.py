@@ -77,7 +77,7 @@ class AppContext:
         return context
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
-        """Return how to start an agent: by the command line `program`, else by name, else the default agent.
+        """Return how to start an agent: the command line `program`, or the one named `agent`, or the default.
 
         Raises `UserError` if neither argument is given and the settings name no default agent.
         """
@@ -163,9 +163,9 @@ class AppContext:
     ) -> Conversation:
         """Create a conversation.
 
-        The conversation is recorded in the folder of the `resumed` session; without one or with `fork`, in a
-        new folder. A fork's folder begins with a copy of the `resumed` session's log. Nothing is recorded if
-        `keep_log` is false or recording is off in the settings.
+        If a session is `resumed`, the conversation is recorded in the folder of that session, otherwise in a
+        new folder. With `fork`, it is recorded in a new folder that begins with a copy of the session's log.
+        Nothing is recorded if `keep_log` is false or recording is off in the settings.
         """
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
         folder = (
@@ -226,7 +226,7 @@ class AppContext:
     def export_stored(self, stored: StoredSession, cwd: Path, form: str, theme: str) -> Path:
         """Export a recorded session to a file and return its path.
 
-        `cwd` is the folder that the session worked in; its relative paths are resolved from there.
+        `cwd` is the folder in which the session worked. Relative paths in the session start there.
         """
         from acp_tui.export import export
         from acp_tui.export.metadata import SessionMetadata

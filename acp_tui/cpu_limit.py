@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PATTERN_SECONDS = 0.05
-"""The CPU time for one search with somebody else's pattern: short enough to search at every key press."""
+"""The CPU time limit of one search, in seconds: short enough for a search at every key press."""
 MAX_PATTERN_LENGTH = 2_000
 """The maximum length of a pattern from somebody else. Compiling a longer one may take noticeable time."""
 

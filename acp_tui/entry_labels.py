@@ -49,7 +49,7 @@ STATUS_ICONS = {
 }
 """Icons for the status of a tool call or of a step of a plan."""
 _VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "search": "Search"}
-"""By kind of call: the verb that is put before a title that consists only of a file name."""
+"""By kind of call: the verb to put before a title that is only a file name."""
 MIN_SECONDS = 0.1
 """Durations of up to this many seconds are not shown."""
 
@@ -81,7 +81,7 @@ def display_path(path: str) -> str:
 
 
 def relative_path(path: str | None, cwd: str) -> str:
-    """Return a path, relative to the session's directory `cwd` if it is below that, otherwise as it is."""
+    """Return the path relative to the session's directory `cwd`; unchanged if the path is not below it."""
     path = path or ""
     base = f"{cwd.rstrip('/')}/"
     return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path
@@ -232,9 +232,10 @@ def permission_verdict(entry: Permission) -> tuple[str, str, str]:
 
 
 def answered_by(entry: Permission, max_characters: int | None = None) -> str:
-    """Return who or what answered, after the name of the chosen option if that says more than yes or no.
+    """Return the name of the chosen option, followed by who or what answered.
 
-    `max_characters` limits the name of the option, which comes from the agent.
+    The name is left out if a rule or a policy has chosen an option that applies only once. `max_characters`
+    limits the name, which comes from the agent.
     """
     if entry.outcome == "cancelled" and entry.by == "you":
         return ""  # the end of the turn says so

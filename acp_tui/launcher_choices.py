@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
 
 MAX_SESSIONS = 50
-"""The maximum number of sessions from the current folder, and also from all other folders together."""
+"""The maximum number of sessions from the current folder. All other folders together have the same limit."""
 MAX_TITLE_CHARACTERS = 200
 """Longer titles are truncated: a title may be a whole prompt."""
 

@@ -1,4 +1,4 @@
-"""The names that the token types of Pygments have in themes."""
+"""The names that themes use for the token types of Pygments."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ TOKEN_NAMES = {
     "Operator.Word": "keyword",
     "Punctuation": "punctuation",
 }
-"""The name of each token type in themes. A type that is not listed has the name of its parent type."""
+"""The name that themes use for each token type. A type that is not listed has the name of its parent type."""

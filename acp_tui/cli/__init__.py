@@ -132,7 +132,7 @@ def _cwd_exists() -> bool:
 
 
 def _with_command(words: list[str]) -> list[str]:
-    """Return the words with the default command `run`, or the default `mcp` action `list`, added if omitted.
+    """Return the words with the default command `run`, or the default action `mcp list`, if none is given.
 
     `acp-tui claude-code` means `acp-tui run claude-code`, and `acp-tui mcp --agent codex` means
     `acp-tui mcp list --agent codex`. If there are no words, `run` is inserted only on a terminal; otherwise

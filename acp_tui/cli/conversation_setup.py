@@ -173,7 +173,8 @@ class ConversationSetup:
         given = [key for key, _ in self._args.set] + (["mode"] if self._args.mode else [])
         async for error in set_defaults(self.conversation, agent, given):
             where = str(agent.file) if agent.line is None else f"{agent.file}:{agent.line}"
-            self.conversation.note(Noticed("warning", f"Default not set: {error}", detail=where))
+            words = f"A default in the settings could not be applied: {error}"
+            self.conversation.note(Noticed("warning", words, detail=where))
 
     def _make_options(self, launch: Launch) -> Options:
         args, stored = self._args, self._stored

@@ -1,4 +1,4 @@
-"""Finds or creates the git worktree in which a conversation works, from the command line's arguments."""
+"""Finds or creates the git worktree of a conversation, as the command line's arguments request."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def wants_worktree(args: argparse.Namespace) -> bool:
-    """Return True if the command line asks for a new worktree. Some commands lack the options for that."""
+    """Return True if the command line asks for a new worktree, False for commands without such options."""
     return bool(getattr(args, "worktree", False) or getattr(args, "worktree_name", None))
 
 
 def conversation_worktree(
     args: argparse.Namespace, context: AppContext, agent: str, stored: StoredSession | None
 ) -> tuple[Worktree | None, list[str]]:
-    """Return the worktree of a conversation, if it has one, and sentences for the user about it.
+    """Return the worktree in which a conversation works, or None, and what to tell the user about it.
 
     A resumed session returns to its worktree. Blocks. Raises `UserError`.
     """
@@ -60,7 +60,7 @@ def _is_in(folder: Path | None, worktree: Worktree) -> bool:
 
 
 def _restored(saved: Worktree) -> tuple[Worktree, list[str]]:
-    """Return the saved worktree, created again if it was removed, and sentences for the user about that."""
+    """Return the saved worktree. If it was removed, create it again and also return a note for the user."""
     if saved.path.is_dir():
         if not saved.folder.is_dir():
             raise UserError(f"The folder of this session is gone from its worktree: {saved.folder}.")

@@ -68,7 +68,7 @@ class HeadlessRun:
         """The last lines of the agent's stderr before a failure, safe to display."""
         self.stopped_by: int | None = None  # the signal that ended the run
         self.printing = False
-        """True while output is being written. A write blocks while nobody reads the output."""
+        """True while output is being written, so that a signal can interrupt a write that blocks."""
         self._interruptions = 0
         self._work: asyncio.Task[None] | None = None
         self._cancelling: asyncio.Task[None] | None = None
@@ -208,6 +208,6 @@ class HeadlessRun:
             self._work.cancel()
 
     async def _cancel(self) -> None:
-        """Ask the agent to stop the turn. An error is ignored, because then the turn itself fails."""
+        """Ask the agent to stop the turn. Errors are ignored, because they make the turn fail as well."""
         with suppress(UserError):
             await self.conversation.cancel()

@@ -63,7 +63,7 @@ def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") 
 
 
 def add_unattended_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that replace interaction: sign-in and timeout."""
+    """Add `--sign-in` and `--timeout`, for runs that the user does not watch."""
     parser.add_argument(
         "--sign-in", metavar="METHOD", help="sign in with this method if the agent requires it"
     )
@@ -129,8 +129,8 @@ def assignment(text: str) -> tuple[str, str]:
 def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> tuple[str | None, str | None]:
     """Split the positional arguments into the agent and the prompt.
 
-    With `--command`, which sets `program`, none of the arguments is an agent. If `needed` is true, raises
-    `UserError` if there is neither an agent nor `--command`.
+    With `--command`, which sets `program`, none of the arguments is an agent. Raises `UserError` if there
+    are several prompts, or if `needed` is true and there is neither an agent nor `--command`.
     """
     words = list(words)
     agent = words.pop(0) if words and program is None else None

@@ -32,7 +32,7 @@ TRUST_TEXT = (
 )
 ONE_BY_ONE = " Each MCP server is shown to you before it is used."
 NOT_TRUSTED = "you have not trusted this folder"
-NOT_AGREED = "you have not agreed to it"
+NOT_APPROVED = "you have not approved it"
 REFUSED = "you refused it"
 _GAP = re.compile(r"\s{20}")  # what follows it could be overlooked
 
@@ -118,7 +118,7 @@ class ProjectTrust:
         return list(usable.values())
 
     def _read_by_agent(self, server: Server) -> str | None:
-        """Return why the agent is not given a server whose file it reads itself; None for other servers."""
+        """Return a clause that says so if the agent itself reads the file of this server; otherwise None."""
         if (agent := self._launch) is None:
             return None
         names = (name for name in agent.project_mcp if server.file == self._cwd / name)
@@ -147,7 +147,7 @@ class ProjectTrust:
         return list(dict.fromkeys(server.name for server in enabled))
 
     def use_saved_answers(self) -> list[Server]:
-        """Use the servers that the user agreed to. Return the servers about which no answer is saved."""
+        """Use the servers that the user has approved. Return the servers for which no answer is saved."""
         unanswered: list[Server] = []
         for server in self._candidates:
             consent = self._consent(server)
@@ -176,7 +176,7 @@ class ProjectTrust:
         unanswered = self.use_saved_answers()
         for number, server in enumerate(unanswered, 1):
             if self._skips_rest:
-                self._withhold(server, NOT_AGREED)
+                self._withhold(server, NOT_APPROVED)
             else:
                 yield self._server_question(server, (number, len(unanswered)))
 
@@ -219,7 +219,7 @@ class ProjectTrust:
 
     def _server_question(self, server: Server, position: tuple[int, int]) -> StartQuestion:
         answers = [
-            StartAnswer("Not in this session", partial(self._withhold, server, NOT_AGREED)),
+            StartAnswer("Not in this session", partial(self._withhold, server, NOT_APPROVED)),
             StartAnswer(
                 "Use it in this folder, until its definition changes",
                 partial(self._agree, server),
@@ -262,7 +262,7 @@ class ProjectTrust:
             yield "contains a long run of blanks; check the text after it"
 
     def _own_files(self, server: Server) -> list[str]:
-        """Return the files in the folder that the command of a server names."""
+        """Return which files of the folder are named in the command of a server."""
         names: list[str] = []
         for word in [server.program, *server.args] if server.program else []:
             path = self._cwd / word.rpartition("=")[2].replace("${workspaceFolder}", str(self._cwd))
@@ -300,7 +300,7 @@ class ProjectTrust:
 
     def _skip_rest(self, server: Server) -> None:
         self._skips_rest = True
-        self._withhold(server, NOT_AGREED)
+        self._withhold(server, NOT_APPROVED)
 
     def _withhold(self, server: Server, reason: str) -> None:
         self.withheld.append(UnsentServer(server, reason, intended=True))

@@ -1,4 +1,4 @@
-"""Finds, reads and prints recorded sessions for the commands."""
+"""Finds, reads and prints recorded sessions, for commands such as `replay` and `export`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def find_recording(reference: str) -> Path:
 
 
 def read_records(path: Path) -> tuple[list[Record], list[str]]:
-    """Return the records of a recording, and a sentence for each problem in it. Raises `UserError`."""
+    """Return the records of a recording, and a sentence about the lines that cannot be read, if any.
+
+    Raises `UserError` if the file cannot be read or is not a recording.
+    """
     damaged: list[int] = []
     try:
         records = list(read_recording(path, damaged.append))
@@ -44,7 +47,7 @@ def read_records(path: Path) -> tuple[list[Record], list[str]]:
     if not records:
         raise UserError(f"{path} is not a session recording.")
     more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
-    return records, [f"Line {damaged[0]}{more} of {path} could not be read and was skipped."]
+    return records, [f"Line {damaged[0]}{more} of {path} could not be read: skipped."]
 
 
 def print_recording(path: Path, *, thoughts: bool = False) -> None:

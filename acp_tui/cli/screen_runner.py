@@ -41,8 +41,9 @@ def require_terminal(instead: str) -> None:
         raise UserError("Windows is supported through WSL only: run acp-tui there.", exit_code=USAGE)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError(f"stdin and stdout must be a terminal; {instead}.", exit_code=USAGE)
-    if os.environ.get("TERM", "") in ("", "dumb"):
-        raise UserError(f"This terminal is not supported (TERM=dumb); {instead}.", exit_code=USAGE)
+    if (kind := os.environ.get("TERM", "")) in ("", "dumb"):
+        why = f"TERM={kind}" if kind else "TERM is not set"
+        raise UserError(f"This terminal is not supported ({why}); {instead}.", exit_code=USAGE)
 
 
 class ScreenFailedError(UserError):
@@ -82,7 +83,7 @@ async def _run_async(app: AcpTui, upkeep: AbstractAsyncContextManager[None]) -> 
 
 
 class _LogFileSetup(logging.Handler):
-    """Sets up the log file on the first message, so that early messages do not reach the terminal."""
+    """Sets up the log file when the first message is logged, which the terminal would otherwise show."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Set up the log file and log the record again."""

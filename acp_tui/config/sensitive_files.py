@@ -100,12 +100,12 @@ _RUNNING: dict[str, tuple[str, ...]] = {
             ".dir-locals.el",
         ),
     ),
-    "contains tasks and settings that an editor runs": (
+    "contains tasks or settings that can make an editor run programs": (
         *(".vscode/*.json", "*.code-workspace", ".idea/runconfigurations/*", ".idea/workspace.xml"),
         *(".devcontainer.json", ".devcontainer/*", ".zed/*.json", ".cursor/*.json", ".fleet/*.json"),
         *(".helix/*.toml", ".windsurf/*.json", ".kiro/settings/*", ".kiro/hooks/*", ".vs/*.json"),
     ),
-    "configures an agent, which may run programs named in it": (
+    "configures an agent and can name programs that the agent runs": (
         *(".mcp.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/*"),
         *(".claude/agents/*", ".claude/commands/*", ".claude/skills/*", ".claude/plugins/*"),
         *(".gemini/settings.json", ".gemini/extensions/*", ".gemini/commands/*", ".qwen/settings.json"),
@@ -146,7 +146,7 @@ _RUNNING: dict[str, tuple[str, ...]] = {
     ),
     "contains settings of acp-tui": (".acp-tui.toml",),
 }
-_GIT_REASON = "configures git, which may run programs named in it"
+_GIT_REASON = "configures git and can name programs that git runs"
 _GIT_DIRECTORY = (".git", ".git/*")
 # These files can make git treat the folder around them as a repository.
 _BARE_REPOSITORY = ("head", "commondir", "gitdir", "objects/info/alternates", "config.worktree")
@@ -252,7 +252,7 @@ def _is_ours(path: str) -> bool:
 
 
 def _is_in_worktree(path: str, data: Path) -> bool:
-    """Return True for the folder of a git worktree, `worktrees/REPOSITORY/NAME`, and everything in it."""
+    """Return True for conversations' git worktrees, `worktrees/REPOSITORY/NAME`, and all files in them."""
     return any(
         path.startswith(f"{directory}/") and path.removeprefix(f"{directory}/").count("/") >= 1
         for directory in _with_real_paths(worktrees_directory(data))

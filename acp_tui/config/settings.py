@@ -72,7 +72,7 @@ class OwnServer:
         return self.chosen.get(agent, configured)
 
     def toggle(self, agent: str) -> bool:
-        """Turn the server on or off for the agent, for this run only. Return True if it is on now."""
+        """Toggle the server for the agent, for this run only. Return True if the server is now on."""
         self.chosen[agent] = not self.is_for(agent)
         return self.chosen[agent]
 
@@ -87,7 +87,7 @@ class Origin:
     variable: str | None = None
 
     def __str__(self) -> str:
-        """Return `FILE:LINE`; for a value that is not from a file, the layer and any environment variable."""
+        """Return `FILE:LINE`, or for a value that is not from a file, its layer and environment variable."""
         if self.file is not None:
             return str(self.file) if self.line is None else f"{self.file}:{self.line}"
         return f"{self.layer} {self.variable}" if self.variable else self.layer
@@ -216,7 +216,7 @@ def _read_config(settings: Settings, config: toml_document.TomlDocument) -> None
 
 
 def _read_mcp_file(settings: Settings, document: toml_document.TomlDocument) -> None:
-    """Add the servers of `mcp.toml`, before those of `config.toml`, which win if names are equal."""
+    """Add the servers of `mcp.toml`. Servers of the same name in `config.toml` take precedence over them."""
     for name in document.data:
         if name not in ("mcp_servers", "mcp_state"):
             document.report_unknown_key((name,), ("mcp_servers", "mcp_state"))

@@ -23,7 +23,7 @@ class FileTooLargeError(OSError):
 def read_small_file(file: Path) -> bytes | None:
     """Return the content of a regular file; None if there is no file, or if it is a pipe or a device.
 
-    Raises `FileTooLargeError` without reading the rest of the file, and `OSError` if it cannot be read.
+    Raises `FileTooLargeError` if the file has more than `MAX_BYTES`, and `OSError` if it cannot be read.
     """
     try:
         descriptor = os.open(file, _FLAGS)

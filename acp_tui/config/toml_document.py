@@ -60,7 +60,7 @@ class TomlDocument:
 
     @property
     def problems(self) -> list[Problem]:
-        """All problems of the file."""
+        """The problems of the file. Unknown keys after the first `MAX_UNKNOWN_KEYS` are only counted."""
         more = self._unknown_keys - MAX_UNKNOWN_KEYS
         if more <= 0:
             return self._problems

@@ -93,7 +93,7 @@ panes = one_of("none", "plan", "files", "terminals", "session")
 
 
 def terminal_progress(value: Any) -> str:
-    """Validate whether to show progress in the terminal's tab: `auto`, `on` or `off`, or a boolean."""
+    """Validate the setting `terminal_progress`: `auto`, `on` or `off`, or a boolean for `on` or `off`."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return one_of("auto", "on", "off")(value)

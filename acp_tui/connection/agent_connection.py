@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class AgentConnection(RpcConnection):
-    """The calls to one agent: `await AgentConnection.start(…)`, then `initialize`, then any other call."""
+    """A connection to one agent. Call `start`, then `initialize`, and only then the other methods."""
 
     # ----------------------------------------------------------------- opening
 

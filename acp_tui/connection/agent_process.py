@@ -34,7 +34,7 @@ class AgentProcess(PipedProcess):
     async def spawn(
         cls, launch: Launch, cwd: str, *, on_stderr: Callable[[bytes], None] | None = None
     ) -> Self:
-        """Start the agent in `cwd` and return when its program runs. Raises `CannotStart`.
+        """Start the agent in `cwd` and return once its program is running. Raises `CannotStart`.
 
         `on_stderr` is called with each unmodified block that the agent writes to stderr.
         """

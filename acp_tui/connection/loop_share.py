@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 MAX_LOOP_SECONDS = 0.0015
-"""How long the messages of all agents together may be processed before other tasks get a turn.
+"""How long, in one pass of the event loop, messages of agents may be processed before other tasks get a turn.
 
-It takes several passes of the loop to show the effect of a key press.
+It is short because the effect of a key press is shown only after several passes.
 """
 
 

@@ -50,7 +50,7 @@ def build_params(model: type[BaseModel], **fields: Any) -> dict[str, Any]:
 
 
 def add_newer_capabilities(built: dict[str, Any], given: Mapping[str, Any]) -> None:
-    """Add the given `NEWER_CAPABILITIES` to the `clientCapabilities` that a model has built."""
+    """Add the given `NEWER_CAPABILITIES` to the `clientCapabilities` that an SDK model has built."""
     for *parents, name in NEWER_CAPABILITIES:
         source: Any = given
         for parent in parents:
@@ -65,7 +65,7 @@ def add_newer_capabilities(built: dict[str, Any], given: Mapping[str, Any]) -> N
 def mcp_servers(
     servers: Sequence[Mapping[str, Any]], agent: Agent | None, title: str
 ) -> list[dict[str, Any]]:
-    """Return the MCP servers in the protocol's form.
+    """Return the MCP servers as ACP objects.
 
     Raises `NotSupported` for a transport that the agent did not advertise.
     """

@@ -38,7 +38,7 @@ CANCELLED_RESULTS: dict[str, dict[str, Any]] = {
 }
 """The answers to cancelled requests, by method. The answer for other methods is -32800 (cancelled)."""
 ANSWER_WRITE_SECONDS = 2.0
-"""The longest wait until the agent has been sent its answers. It may have stopped reading."""
+"""The longest wait for answers to be written to the agent, which may have stopped reading."""
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class PendingRequests:
         self._open: dict[int | str, AgentRequest] = {}
 
     def register(self, request_id: int | str) -> bool:
-        """Add a request. Return False if a request with this id is pending: an id gets only one answer."""
+        """Add a request. Return False, and ignore the request, if one with this id is pending."""
         if request_id in self._open:
             return False
         request = AgentRequest(request_id)

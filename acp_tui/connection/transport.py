@@ -99,7 +99,7 @@ class WireTransport:
             self._lines.append(self._splitter.rest())
 
     def _receive_line(self, line: bytes) -> None:
-        """Observe one line, then dispatch it. This is the hot path."""
+        """Pass one line to `observe`, then dispatch it. This is the hot path."""
         if not line or line.isspace():
             return
         text = line.decode("utf-8", "replace")
@@ -153,7 +153,10 @@ class WireTransport:
         self._for_sdk.append(answer)
 
     def _receive_from_batch(self, item: Any) -> None:
-        """Make our request fail if an item of a JSON-RPC batch answers it: ACP does not support batches."""
+        """If an item of a JSON-RPC batch answers a request of ours, make that request fail.
+
+        ACP does not support batches.
+        """
         if isinstance(item, dict) and "method" not in item:
             self._receive_answer(
                 {
@@ -165,7 +168,7 @@ class WireTransport:
     # ----------------------------------------------------------------- sending
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Observe and write one message, then wait while the pipe is full."""
+        """Pass a message to `observe` and write it, then wait while the pipe is full."""
         try:
             self.post(message)
         finally:
@@ -174,7 +177,10 @@ class WireTransport:
         await self._process.drain()
 
     def post(self, message: dict[str, Any]) -> None:
-        """Observe and write one message without waiting. Raises `ConnectionError` if stdin is closed."""
+        """Pass a message to `observe` and write it, without waiting.
+
+        Raises `ConnectionError` if stdin is closed.
+        """
         error = message.get("error")
         if error is not None and error.get("data", ...) is None:
             del error["data"]

@@ -1,4 +1,4 @@
-"""Lines on stdout that stand out."""
+"""Prints lines that stand out: in red, if the terminal shows colours."""
 
 from __future__ import annotations
 

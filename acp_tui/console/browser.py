@@ -18,7 +18,7 @@ _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME")
 
 
 def has_browser() -> bool:
-    """Return whether there is a browser with a window of its own."""
+    """Return whether there is a browser that does not run in the terminal."""
     return bool(_command(""))
 
 

@@ -1,4 +1,4 @@
-"""One conversation: joins the agent, the state, the workspace and the rules. It needs no screen."""
+"""One conversation: connects the agent, the session, the workspace and the rules. Needs no screen."""
 
 from acp_tui.connection.errors import SignInNeeded
 from acp_tui.controller.agent_options import set_defaults, set_mode, set_option

@@ -108,7 +108,7 @@ async def start_for_sessions(launch: Launch, cwd: Path, timeout: float) -> Async
 
 
 async def _refuse(*_: Any) -> Any:
-    """Refuse a request of the agent: there is no session that it could belong to."""
+    """Refuse any request from the agent, because no session is open."""
     raise Refusal(METHOD_NOT_FOUND, "There is no session.")
 
 
@@ -127,7 +127,7 @@ def _listed_session(item: Any) -> ListedSession | None:
 
 
 def _seconds(moment: Any) -> float:
-    """Return an ISO 8601 time in seconds since the epoch; some agents omit the time zone."""
+    """Return an ISO 8601 time in seconds since the epoch; 0 if it is not valid. The default zone is UTC."""
     if not isinstance(moment, str):
         return 0.0
     try:

@@ -40,7 +40,7 @@ class AgentSupervisor:
         self._clock = clock
         self._agent: AgentConnection | None = None
         self.is_end_expected = False
-        """True once the conversation is being closed, so that the agent's exit is not a failure."""
+        """True once the conversation is being closed. The agent's exit is then not a failure."""
 
     @property
     def was_started(self) -> bool:

@@ -176,7 +176,7 @@ class Conversation:
 
     @property
     def session(self) -> Session:
-        """The live state, for reading only."""
+        """The session's live state, which callers must not change."""
         return self._recorder.session
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What the user chose for a conversation before it starts. `agent_options` has the options of agents."""
+"""What the user chose for a conversation before it starts. See `agent_options` for an agent's options."""
 
 from __future__ import annotations
 

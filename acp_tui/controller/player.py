@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LONGEST_PAUSE = 2.0
 """The longest pause between two records, in seconds. Longer ones are shortened."""
 INSTANT = float("inf")
-"""The speed without pauses."""
+"""The speed at which records are played without pauses."""
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, INSTANT)
 BATCH = 500
 """The maximum number of records that `advance` plays per call, so that the screen is drawn in between."""

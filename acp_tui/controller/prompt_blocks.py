@@ -1,8 +1,8 @@
 """Builds the content blocks of a prompt from its text and attachments.
 
-Files are read when the prompt is sent. If the agent supports it, a text file becomes an embedded resource,
-and an image becomes an image block. Folders and all other files become links. If an attachment fails, the
-prompt is not sent, and the user is told why.
+Files are read when the prompt is sent. A text file becomes an embedded resource, and an image becomes an
+image block, if the agent supports such blocks. Folders and all other files become links. If an attachment
+fails, the prompt is not sent, and the user is told why.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Confirm = Callable[[str], Awaitable[bool]]
     """Asks the user a yes-or-no question."""
     ReadResource = Callable[[str, str], Awaitable[list[Block]]]
-    """Reads a resource of the MCP server with this name; returns blocks of type `resource`."""
+    """Called with the name of an MCP server and a resource's URI; returns blocks of type `resource`."""
 
 TEXT_LIMIT = 1_000_000
 """The maximum size of an attached text, in bytes."""
@@ -61,7 +61,7 @@ class PromptBlockBuilder:
         self._read_resource = read_resource
 
     async def blocks(self, text: str, attachments: Iterable[Attachment], confirm: Confirm) -> list[Block]:
-        """Return a block for the text and one for each attachment. Raises `UserError` if one fails."""
+        """Return the blocks of a text and its attachments. Raises `UserError` if an attachment fails."""
         blocks: list[Block] = [{"type": "text", "text": text}]
         for attachment in dict.fromkeys(attachments):
             match attachment:
@@ -83,7 +83,7 @@ class PromptBlockBuilder:
         return adapt_blocks(blocks, self._agent())
 
     async def _resource(self, attachment: ServerResource) -> list[Block]:
-        """Return the contents of a resource: pictures as images if the agent supports them."""
+        """Return the blocks of a resource. Pictures become image blocks if the agent supports them."""
         try:
             contents = await self._read_resource(attachment.server, attachment.uri)
         except UserError as error:
@@ -100,7 +100,7 @@ class PromptBlockBuilder:
         if mime and mime.startswith("image/") and accepts(self._agent(), "image"):
             return {"type": "image", "data": blob, "mimeType": mime}
         if not accepts(self._agent(), "embeddedContext"):
-            raise UserError(f"{attachment.token} cannot be attached: the agent accepts no such files.")
+            raise UserError(f"{attachment.token} cannot be attached: the agent does not accept binary files.")
         return block
 
     async def _file(self, mention: FileMention, confirm: Confirm) -> Block:
@@ -188,7 +188,7 @@ async def _ask(token: str, real: Path, inside: bool, why: str | None, confirm: C
 
     Raises `UserError` if the user declines. `why` says why the file is sensitive; None if it is not.
     """
-    reasons = [] if inside else ["is outside the working folder"]
+    reasons = [] if inside else ["is outside the workspace"]
     reasons += [why] if why else []
     if reasons and not await confirm(f"Attach {visible_line(str(real))}? It {' and '.join(reasons)}."):
         raise UserError(f"Nothing was sent: you chose not to attach {token}.")
@@ -232,7 +232,10 @@ def _address(path: str) -> str:
 
 
 def _text_type(path: str) -> str:
-    """Return the MIME type for a text file's name; plain text for names like `.ts`, which suggest a video."""
+    """Return the MIME type for the name of a text file.
+
+    Names that suggest another type get plain text: `mimetypes` takes `.ts` for a video.
+    """
     guess = mimetypes.guess_type(path)[0] or ""
     return guess if guess.startswith("text/") or guess in _TEXTS else "text/plain"
 

@@ -88,7 +88,7 @@ class PromptQueue:
                 await self._steer(prompt)
 
     def next(self) -> None:
-        """Resume the queue and send its first prompt."""
+        """Resume the queue, and send its first prompt unless another prompt is running."""
         session = self._conversation.session
         if session.queue_paused:
             self._conversation.note(QueuePaused(False))

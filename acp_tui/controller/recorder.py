@@ -50,7 +50,7 @@ class Recorder:
 
     @property
     def session(self) -> Session:
-        """The state, for reading only."""
+        """The session's state, which callers must not change."""
         return self._fold.session
 
     def listen(self, listener: Listener) -> None:
@@ -86,9 +86,9 @@ class Recorder:
         self.note(TerminalExited(terminal_id, exit_code, signal))
 
     def _continue(self, past: Iterable[Record]) -> None:
-        """Apply the records of an earlier run, and record the end of what was open when acp-tui was killed.
+        """Apply the records of an earlier run, and record that what was still running then has ended.
 
-        The queue is paused, because prompts from another day must not be sent unasked.
+        The queue is paused, because prompts of an earlier run must not be sent before the user resumes it.
         """
         at = 0.0
         for record in past:

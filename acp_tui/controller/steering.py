@@ -1,4 +1,4 @@
-"""Steering: offers a queued prompt to an agent that takes messages into its running turn."""
+"""Steering: offers a queued prompt to an agent that accepts messages during a turn."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Steering:
 
     @property
     def supported(self) -> bool:
-        """Whether the agent advertises that it takes messages into a turn."""
+        """Whether the agent advertises that it accepts messages during a turn."""
         agent = self._conversation.session.agent
         return agent is not None and agent.can_steer
 

@@ -123,7 +123,7 @@ class DemoAgent:
         return auth_methods(self._capabilities) if self._sign_in.required else []
 
     async def authenticate(self, method_id: str, **_meta: Any) -> AuthenticateResponse:
-        """Sign in. The client itself runs the sign-in on a terminal and never requests it here."""
+        """Sign in with the method `AGENT_METHOD_ID`. The client itself runs the other method."""
         if method_id != AGENT_METHOD_ID:
             raise RequestError.invalid_params({"details": f'"{method_id}" is not a method for authenticate'})
         page = "https://example.com/acp-tui-demo/device"

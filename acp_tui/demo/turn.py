@@ -57,7 +57,7 @@ _SPLITTERS: dict[Chunking, Callable[[str], list[str]]] = {
 """Functions that split a text into the chunks in which it is sent."""
 
 NO_RUNNING_TURN = {"outcome": "promptRequired", "reason": "noRunningTurn"}
-"""The answer to a steering message when no turn is running: the client must send it as a prompt."""
+"""The answer to a steering message when no turn is running: the client must send the message as a prompt."""
 
 
 class EndTurn(Exception):  # noqa: N818 - not an error
@@ -192,7 +192,7 @@ class Turn:
     # ------------------------------------------------------------------ pace
 
     async def pause(self, steps: float = 1) -> None:
-        """Pause for some steps; the pace setting determines their length. A cancel can arrive meanwhile."""
+        """Pause. The pace setting determines the length of a step. The turn can be cancelled meanwhile."""
         await self.wait(steps * self.stored.settings.delay)
 
     async def wait(self, seconds: float) -> None:

@@ -1,8 +1,8 @@
 """The transport below the SDK: JSON lines on standard input and output.
 
-Most agents do not need this and call `acp.run_agent`. The demo needs some things that the SDK does not
-offer: it passes on methods that the SDK's router does not know, knows the id of the request that a handler
-answers, sends updates right after a response, and sends frames that are invalid on purpose.
+Most agents do not need this and call `acp.run_agent`. The demo has to do some things that the SDK does not
+offer: handle methods that the SDK's router does not know, know the id of the request that a handler answers,
+send updates right after a response, and send frames that are invalid on purpose.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ class Wire:
     def call_after_response(self, callback: Callable[[], object]) -> None:
         """Call `callback` once the current request has been answered.
 
-        For example, after `session/new` the client knows the session id only from the response.
+        For example, the first updates of a new session must follow the response to `session/new`, from which
+        the client learns the session's id.
         """
         self._after_response[_request.get()] = callback
 

@@ -17,7 +17,7 @@ CONTEXT_LINES = 3
 MIN_HIDDEN_LINES = 3
 """The minimum number of hidden lines between two hunks. If fewer would be hidden, they are shown."""
 CACHE_SIZE = 32
-"""The number of differences to cache, because a diff is drawn again when the width or the theme changes."""
+"""The number of differences to cache. A diff is drawn again whenever the width or the theme changes."""
 
 
 class Difference:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Diff
 
 _MAX_COMPARISONS = 4_000_000
-"""Limit for the number of old lines times that of new lines: beyond it, `difflib` could take seconds."""
+"""The maximum product of the numbers of old and new lines. Beyond it, `difflib` could take seconds."""
 _NO_END = "\n\\ No newline at end of file"
 
 

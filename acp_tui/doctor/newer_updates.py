@@ -68,4 +68,4 @@ NOTIFICATIONS: dict[str, type[BaseModel]] = {
     "compaction_update": CompactionNotification,
     "compaction_summary_chunk": CompactionChunkNotification,
 }
-"""The model of a whole `session/update`, by the kind of its update."""
+"""The model of a `session/update` notification, by the kind of update that it contains."""

@@ -32,7 +32,7 @@ class SchemaViolation:
 
 @cache
 def _models() -> tuple[dict[str, type[BaseModel]], dict[str, type[BaseModel]]]:
-    """Return the models of the agent's parameters and of its results, each by method."""
+    """Return the models of what an agent sends, by method: one dict for parameters, one for results."""
     from acp import schema
 
     calls: dict[str, type[BaseModel]] = {
@@ -107,7 +107,7 @@ def _update_kind(params: Any) -> str | None:
 
 
 def _newer_model(kind: str | None) -> type[BaseModel] | None:
-    """Return the model of an update of a kind that is in the schema, but not in the SDK; None for others."""
+    """Return the model for a kind of update that the schema has but the SDK lacks; None for other kinds."""
     from acp_tui.doctor.newer_updates import NOTIFICATIONS
 
     return NOTIFICATIONS.get(kind) if kind is not None else None
@@ -167,7 +167,7 @@ _SENTENCE_ENDS = {
     "greater_than_equal": "is too small",
     "less_than_equal": "is too large",
 }
-"""The end of the sentence about a wrong value, by pydantic's error type. Other types get a generic one."""
+"""The end of the sentence about a wrong value, by pydantic's error type. Other types get a generic ending."""
 
 
 def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:

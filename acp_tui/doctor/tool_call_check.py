@@ -80,12 +80,12 @@ class ToolCallCheck:
         if any(count > 1 for count in kinds.values()):
             self._report("permission-kind-twice", "a permission request has several options of one kind")
         if not any(kind.startswith("reject") for kind in kinds):
-            self._report("permission-no-reject", "a permission request has no option to reject")
+            self._report("permission-no-reject", "a permission request has no reject option")
         if len({str(option.get("optionId")) for option in options}) < len(options):
             self._report("permission-same-id", "options of a permission request share an id")
 
     def mark_served(self) -> None:
-        """Record that the client itself carries out the open calls, so that the agent need not ask first."""
+        """Record that the client itself carries out the open calls. They need no permission request."""
         for call in self._calls.values():
             call.served = call.served or call.status not in FINAL_STATUSES
 
@@ -130,7 +130,7 @@ class ToolCallCheck:
 
 
 def check_path(report: Report, what: str, path: Any) -> None:
-    """Report a path if it is relative. `what` says in the sentence what the path belongs to."""
+    """Report a path if it is relative. `what` is what has the path, such as "a diff"."""
     if isinstance(path, str) and path and not path.startswith("/"):
         report("relative-path", f"{what} has a relative path; the protocol requires absolute ones", path)
 

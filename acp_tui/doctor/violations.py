@@ -53,7 +53,7 @@ def find_violations(records: Iterable[Record]) -> list[Violation]:
         try:
             check(record)
         except Exception:
-            _log.exception("A check failed on a message of the agent")
+            _log.exception("Could not check a message from the agent")
             add("check-failed", "acp-tui could not check a message; see its log", str(record.frame)[:200])
 
     for record in records:

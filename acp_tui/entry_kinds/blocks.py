@@ -44,7 +44,7 @@ class Code(NamedTuple):
 
 
 class FileDiff(NamedTuple):
-    """The changes of one file."""
+    """The changes to one file."""
 
     diff: Diff
     label: str

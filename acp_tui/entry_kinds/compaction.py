@@ -1,4 +1,4 @@
-"""The entry kind for compactions of the agent's context: one line, and the summary that replaces it."""
+"""The entry kind for compactions of the agent's context: one line, and the summary of the old context."""
 
 from __future__ import annotations
 

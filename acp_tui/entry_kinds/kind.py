@@ -18,7 +18,7 @@ Spacing = Literal["paragraph", "compact", "tight", "remark"]
 """When a blank line separates an entry from its neighbours in the transcript.
 
 `paragraph`: always. `compact`: only while the entry or that neighbour is unfolded. `tight`: only while that
-neighbour is unfolded. `remark`: never above the entry, because it comments on the entry there.
+neighbour is unfolded. `remark`: never above the entry, because a remark comments on the entry above it.
 """
 
 
@@ -60,7 +60,7 @@ class EntryKind:
     is_markdown: bool = False
     """Whether the searched texts are Markdown, whose marks (such as `**`) a search ignores."""
     progress: Callable[[Any], str | None] = _none
-    """The line that `acp-tui exec` prints when an entry is added, if any."""
+    """The line that `acp-tui exec` prints when an entry is added. None or empty to print nothing."""
     progress_updates: bool = False
     """Whether `exec` prints the `progress` line again when an update of the entry changes that line."""
 
@@ -70,13 +70,13 @@ class EntryKind:
     """Whether the entry is folded until the user unfolds it."""
 
     code: Callable[[Any], list[str] | None] = _none
-    """The code that a key copies, if any."""
+    """The code that the user can copy from the entry. None if the entry has no code."""
     location: Callable[[Any], tuple[str, int | None] | None] = _none
-    """The file and line that a key opens in the editor, if any."""
+    """The file and line that the user can open in an editor. None if the entry has no file."""
     media: Callable[[Any], Content | None] = _none
-    """The image, audio or file that a key opens, if any."""
+    """The image, audio or file that the user can open. None if the entry has none."""
     transcript: Callable[[Any], str | None] = _none
-    """The key in `Session.subagents` of the subagent whose transcript a key opens, if any."""
+    """The subagent whose transcript the user can open, by its key in `Session.subagents`, or None."""
     opens_transcript: bool = False
     """Whether the key that folds other entries opens the subagent's transcript here instead."""
     landmark: Literal["prompt", "tool"] | None = None

@@ -70,7 +70,7 @@ def notice_blocks(notice: Notice, _context: TextContext) -> Iterable[Block]:
 
 
 def notice_progress(notice: Notice) -> str:
-    """Return the notice as `acp-tui exec` prints it; an empty text if its source is not printed."""
+    """Return the text that `acp-tui exec` prints; empty for a notice whose source is not printed."""
     if notice.source not in PRINTED_SOURCES:
         return ""
     return notice.text if notice.detail is None else f"{notice.text}: {notice.detail}"

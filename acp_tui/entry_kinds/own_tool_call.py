@@ -50,7 +50,7 @@ def blocks(entry: OwnToolCall, context: TextContext) -> Iterable[Block]:
 
 
 def code(entry: OwnToolCall) -> list[str] | None:
-    """Return the code that a key copies: the new texts of the call's diffs."""
+    """Return the code to copy: the new texts of the call's diffs."""
     return tool_call.code(entry.call)
 
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 ICON = "◈"
 LAST_ENTRIES = 5
-"""How many entries, from the end of a transcript, `last_line` looks at."""
+"""How many of a transcript's last entries `last_line` looks at."""
 LAST_LINE_CHARACTERS = 400
-"""How many characters, from the end of a message, `last_line` looks at."""
+"""How many of a message's last characters `last_line` looks at."""
 
 
 class SubagentState(NamedTuple):
@@ -77,7 +77,7 @@ def counts(entry: Subagent) -> str:
 
 
 def duration(entry: Subagent) -> str:
-    """Return how long a subagent last worked. Empty while it works, and if it took almost no time."""
+    """Return how long a subagent's last run took. Empty during a run, and if the run took almost no time."""
     ended = entry.call.ended_at if entry.call is not None and not entry.is_running else entry.ended_at
     seconds = (ended or 0.0) - entry.began_at
     return format_duration(seconds) if ended is not None and seconds > MIN_SECONDS else ""
@@ -107,7 +107,7 @@ def _last_line_of(message: Message) -> str:
 
 
 def own_transcript(entry: Subagent) -> str:
-    """Return the key of the subagent, whose transcript the entry opens."""
+    """Return the key of the subagent whose transcript the entry opens."""
     return entry.key
 
 
@@ -142,7 +142,7 @@ def plain_text(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterator[
 
 
 def search_text(kinds: Kinds, entry: Subagent, _session: Session) -> Iterator[str]:
-    """Yield the searchable texts of a subagent: its name, its description and those of its transcript."""
+    """Yield the searchable texts of a subagent: its name, its description and the texts in its transcript."""
     yield from (entry.name, entry.description)
     for item in entry.session.entries:
         yield kinds[type(item)].searched_text(item, entry.session)
@@ -197,5 +197,5 @@ def message_blocks(message: SessionMessage, _context: TextContext) -> Iterable[B
 
 
 def peer_transcript(message: SessionMessage) -> str | None:
-    """Return the key of the subagent at the other end of a message; None if the agent itself is there."""
+    """Return the key of the subagent at the other end of a message; None if that is the agent itself."""
     return message.peer_id if message.peer else None

@@ -1,4 +1,4 @@
-"""The entry kind for tool calls: folding, plain text, searched text, exports, and what keys copy or open."""
+"""The entry kind for tool calls: folding, plain text, searched text, exports, and content to copy or open."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _adds_text(item: Content, call: ToolCall) -> bool:
 
 
 def raw_values(call: ToolCall) -> Iterator[tuple[Literal["input", "output"], Any]]:
-    """Yield the raw input and output of a call, each with its name. They are shown for want of other content.
+    """Yield a call's raw input and output, each with its name, to show if the call has no other content.
 
     Empty values are left out, and so is an input that is a command, because commands are shown anyway.
     """
@@ -228,7 +228,7 @@ def location_label(location: Location, cwd: str) -> str:
 
 
 def code(call: ToolCall) -> list[str]:
-    """Return the code that a key copies: the new texts of the changed files, or else the call's command."""
+    """Return the code to copy: the new texts of the changed files, or else the call's command."""
     texts = [item.new for item in call.content if isinstance(item, Diff) and item.new]
     command = call.raw_input.get("command") if isinstance(call.raw_input, dict) else None
     return texts or ([command] if isinstance(command, str) else [])

@@ -110,7 +110,7 @@ def _declarations(style: Any, colours: dict[str, str]) -> str:
 
 
 def _colour(value: Any, colours: dict[str, str]) -> str:
-    """Return the `#rrggbb` of a colour or of its name in the theme.
+    """Return a colour as `#rrggbb`. `value` is in that form already, or is the name of one of `colours`.
 
     For anything else return an empty text, so that a theme cannot inject CSS.
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Session, UserMessage
 
 MAX_PROMPTS_CHARACTERS, MAX_PROMPT_CHARACTERS = 5_000, 1_000
-"""The maximum number of characters of all prompts together, and of each prompt."""
+"""The maximum numbers of characters: of all prompts together, and of each single prompt."""
 MAX_ANSWERS, MAX_ANSWER_CHARACTERS = 3, 2_000
 MAX_FILES = 40
 MAX_PLAN_ITEMS, MAX_PLAN_ITEM_CHARACTERS = 30, 200

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ConnectMode = Literal["legacy", "auto"]
 SLOW_SECONDS = 5.0
-"""An http server that takes longer than this to connect in `auto` mode probably ignores `server/discover`."""
+"""If connecting in `auto` mode takes longer, an http server probably ignores `server/discover`."""
 
 
 def connect_modes(server: ResolvedServer) -> list[ConnectMode]:

@@ -102,7 +102,7 @@ class McpConnection:
 
     @property
     def is_modern(self) -> bool:
-        """Whether the revision is 2026-07-28 or later. These have no `initialize` and no session."""
+        """Whether the revision is 2026-07-28 or later. Such revisions have no `initialize` and no session."""
         return self.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     @property
@@ -231,7 +231,7 @@ class McpConnection:
         raise failure or diagnosis.explain(self.server, error, process=self._process, http=self._http)
 
     async def _first_of(self, waits: set[asyncio.Task[Any]], timeout: float | None) -> set[asyncio.Task[Any]]:
-        """Wait until one of the tasks has finished, and return the finished tasks; no task after the timeout.
+        """Wait until one of the tasks has finished, and return the finished tasks; none after the timeout.
 
         The time that the user takes to sign in does not count.
         """
@@ -260,9 +260,9 @@ class McpConnection:
         return failure.cause in (FailureCause.HANDSHAKE, FailureCause.HTTP_STATUS)
 
     async def close(self) -> BaseException | None:
-        """Close the connection. Return the error that ended it earlier or now; None if there was no error.
+        """Close the connection, and end the server's process.
 
-        Also ends the server's process.
+        Returns the error that ended the connection before or during this call; None if there was no error.
         """
         self._stop.set()
         if not self._ready.is_set():

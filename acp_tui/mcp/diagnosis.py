@@ -46,7 +46,7 @@ _WRONG_RUNTIME = {
     ),
     "uv": re.compile(r"required (?:uv )?version .* does not match|uv.*required-version", re.IGNORECASE),
 }
-"""Patterns on stderr that mean that a program or its runtime has the wrong version, by program."""
+"""By program: a pattern for lines on stderr which report that the program has the wrong version."""
 
 
 def explain(
@@ -141,11 +141,11 @@ def _failure(server: ResolvedServer, cause: FailureCause, sentence: str) -> Serv
 
 
 def _of_process(process: StdioProcess, *, connecting: bool) -> tuple[FailureCause, str] | None:
-    """Return the cause and the clause for a failure of the process; None if it has not failed."""
+    """Return why the process failed, as a cause and as a clause for the message; None if it did not fail."""
     stderr = process.stderr_tail(20)
     if connecting and (runtime := _wrong_runtime(stderr)):
         line, program = runtime
-        clause = f"needs another version of {program}: {_quote(line)}; install that version"
+        clause = f"needs another version of {program}: {_quote(line)}; install a suitable version"
         return FailureCause.WRONG_RUNTIME, f"{clause}, or put it first in the PATH of the server's `env`"
     if process.exited:
         return FailureCause.EXITED, _exit_clause(process, stderr, connecting=connecting)
@@ -223,8 +223,8 @@ def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, 
         target = visible_line(http.redirect)
         if http.redirects_away:
             return FailureCause.REDIRECT, (
-                f"redirects to another origin, {target}, which acp-tui does not follow because it would send "
-                "your credentials there; if you trust it, use it as the `url`"
+                f"redirects to another origin, {target}; acp-tui does not follow the redirect, because that "
+                "would send your credentials there. If you trust the new address, use it as the `url`"
             )
         return FailureCause.REDIRECT, f"redirects to {target}; use it as the `url`"
     if http.status is None:

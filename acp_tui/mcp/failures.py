@@ -1,4 +1,4 @@
-"""Causes of server failures, and the exception that carries one. Does not import the SDK.
+"""Causes of server failures, and the exception that names the cause. Does not import the SDK.
 
 `diagnosis` determines the cause.
 """
@@ -46,5 +46,5 @@ class ServerFailure(UserError):  # noqa: N818  # named after what failed
 
     @property
     def needs_sign_in(self) -> bool:
-        """Whether signing in may help."""
+        """Whether the server requires credentials, so that signing in may help."""
         return self.cause is FailureCause.SIGN_IN_REQUIRED

@@ -38,10 +38,10 @@ class ServerHandlers:
     """Callbacks for the requests and notifications of a server. All are optional."""
 
     on_elicitation: Callable[[ElicitationRequest], Awaitable[FormAnswer]] | None = None
-    """Asks the user. Without it, acp-tui does not declare the elicitation capability to the server."""
+    """Asks the user a server's question. If None, acp-tui does not declare the elicitation capability."""
     on_log: Callable[[ServerLogMessage], None] | None = None
     on_list_changed: Callable[[ListKind], None] | None = None
-    """Called when a list has changed. Servers of revision 2026-07-28 report changes only if it is set."""
+    """Called when a list of the server has changed, such as its tools."""
     on_notification: Callable[[str, dict[str, Any] | None], None] | None = None
     """Called with the method and the parameters of each notification, as JSON values."""
     on_stderr: Callable[[str], None] | None = None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.connection import McpConnection
 
 MAX_ITEMS = 2000
-"""The maximum number of items read from a list. All of them are shown, and the digests of tools saved."""
+"""The maximum number of items read from a list. All are shown, and the digest of each tool is saved."""
 MAX_PAGES = 50
 """The maximum number of pages that are read of one list. A server with more is broken or hostile."""
 MAX_TEXT = 20_000

@@ -1,4 +1,4 @@
-"""Saved results of testing servers, and comparison of a server's tools with those the user agreed to."""
+"""Saved results of server tests, and comparison of a server's tools with those that the user has accepted."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False) -> ToolChanges:
-    """Save the result of a test, and return how the tools differ from those that the user agreed to.
+    """Save the result of a test, and return how the tools differ from those that the user has accepted.
 
-    The tools of the first successful test count as agreed, because the user has agreed to the definition.
+    The tools of the first successful test count as accepted, because the user has approved the definition.
 
     Args:
         digest: The digest of the server's definition.
         inspection: The result of the test.
-        accept: Save the tools of this test as agreed. This does not affect the returned differences.
+        accept: Save the tools of this test as accepted. This does not affect the returned differences.
     """
     facts = McpFacts(paths().state)
     test = ServerTest(
@@ -50,9 +50,9 @@ def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False
 
 
 def agree_to_tools(digest: str, inspection: Inspection, only: str | None = None) -> None:
-    """Save that the user agrees to the inspected tools. Raises `OSError`.
+    """Save that the user accepts the inspected tools. Raises `OSError`.
 
-    If `only` is given, the user agrees only to the tool of that name.
+    If `only` is given and tools were accepted before, only the tool of that name is accepted now.
     """
     state, name = paths().state, inspection.name
     facts, offers = McpFacts(state), McpOffers(state)

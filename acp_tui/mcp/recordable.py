@@ -9,7 +9,7 @@ from acp_tui.mcp.secrets import mask_secrets
 from acp_tui.session.json_depth import limit_depth
 
 MAX_TEXT = 20_000
-"""The maximum length of one string in a record, such as an image. Longer strings are cut."""
+"""The maximum length of one string in a record. Longer strings, such as image data, are cut."""
 MAX_VALUE = 200_000
 """The maximum length of arguments or a result as JSON. Longer values are replaced by an excerpt."""
 

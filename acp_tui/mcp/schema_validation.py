@@ -107,7 +107,7 @@ _PROBLEMS = {
     "multipleOf": "must be a multiple of {0}",
     "uniqueItems": "contains an item twice",
 }
-"""Descriptions of a fault by the schema's keyword. `{0}` is the keyword's value."""
+"""What is wrong with a value, by the schema keyword that it violates. `{0}` is the keyword's value."""
 
 
 def _problem(error: Any) -> str:

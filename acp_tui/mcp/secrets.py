@@ -18,7 +18,7 @@ def secret_values(server: ResolvedServer) -> tuple[str, ...]:
     """Return the secret values in a definition.
 
     These are the values of variables and headers whose names suggest a secret. The values of secret variables
-    in acp-tui's own environment are also returned, wherever they occur in the definition.
+    in acp-tui's own environment are also returned if the definition contains them anywhere.
     """
     named = {**server.env, **server.headers}
     found = {value for name, value in named.items() if is_secret_name(name)}

@@ -1,4 +1,4 @@
-"""The recorder that writes the events of a connection to the server's log. Does not import the SDK."""
+"""Records what happens on a connection in the log of its server. Does not import the SDK."""
 
 from __future__ import annotations
 

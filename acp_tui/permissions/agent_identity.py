@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
 
 AD_HOC = "command:"
-"""The prefix of the id of an agent started by a command. No catalogue id begins with it."""
+"""The prefix of the id of an agent that is not in the catalogue. No catalogue id begins with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentIdentity:
-    """An agent, as rules refer to it. The last three fields are set only if a command started the agent."""
+    """An agent, as rules refer to it. For an agent in the catalogue, only `id` is set."""
 
     id: str  # its catalogue id, or `command:` and a digest of its arguments, which may contain secrets
     line: str = ""  # the command without secrets, for display

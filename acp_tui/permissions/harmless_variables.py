@@ -1,4 +1,4 @@
-"""Environment variables that change at most how the output of a command looks.
+"""Environment variables that at most change the look of a command's output.
 
 This is an allow-list, because a list of dangerous variables is never complete: `CC` runs a program under
 `make`, `GIT_TRACE` writes a file, `XDG_CONFIG_HOME` makes git read another configuration. Every other

@@ -64,5 +64,5 @@ def unescape(pattern: str) -> str:
 
 
 def fold_case(path: str) -> str:
-    """Normalise a path like file systems that ignore case and the two possible encodings of `é`."""
+    """Normalise a path, so that neither case nor the two possible encodings of `é` make a difference."""
     return unicodedata.normalize("NFC", path).casefold()

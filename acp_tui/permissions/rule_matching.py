@@ -76,7 +76,10 @@ def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Matc
 
 
 def strongest(rules: Iterable[Rule]) -> Rule | None:
-    """Return the rule that decides if all of these match (see the module's docstring); None without rules."""
+    """Return the rule that decides a request if all these rules match it; None if there are none.
+
+    The module's docstring says how they are compared.
+    """
     return max(rules, key=lambda rule: (rule.decision == "reject", *rule.narrowness), default=None)
 
 
@@ -154,7 +157,10 @@ def _allows_file(pattern: str, target: Target, base: str) -> bool:
 
 
 def _is_exactly(pattern: str, path: str, base: str) -> bool:
-    """Return True if the pattern names exactly this path, without wildcards. It may be relative to `base`."""
+    """Return True if the pattern names exactly this path, without wildcards.
+
+    The pattern may be relative to `base`.
+    """
     return posixpath.join(base, unescape(pattern)) == path
 
 
@@ -164,7 +170,7 @@ def _begins_with(rule: Rule, command: Sequence[str]) -> bool:
 
 
 def find_obstacle(rule: Rule, subject: Subject) -> str | None:
-    """Return why an allow rule whose words begin the command does not match; None for any other rule."""
+    """Return why an allow rule does not match although the command begins with its words; else None."""
     words = subject.command_words
     if rule.decision != "allow" or rule.kind != subject.kind or not rule.command or words is None:
         return None
@@ -189,7 +195,7 @@ def _is_tool(rule: Rule, subject: Subject) -> bool:
 
 
 def _may_be_tool(rule: Rule, subject: Subject) -> bool:
-    """Return whether a call may be for a rejected tool. Agents change some characters of tools' names."""
+    """Return whether a call may be for a rejected tool, although agents change characters of tools' names."""
     pairs = ((rule.server, subject.server), (rule.tool, subject.tool))
     return subject.server is not None and all(
         rejected is None or fold_mcp_name(rejected) == fold_mcp_name(used or "") for rejected, used in pairs

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def names_agent_by_program(rule: Rule, known: Collection[str]) -> bool:
-    """Return True if the rule identifies its agent by a program, not by an id from `known` or a command.
+    """Return True if the rule identifies its agent by the name of a program, as earlier versions did.
 
-    `known` contains the ids of the agents in the catalogue.
+    Today, rules contain the id of an agent in the catalogue (`known`) or a whole command.
     """
     return rule.agent is not None and rule.agent not in known and not rule.agent.startswith(AD_HOC)
 

@@ -71,7 +71,7 @@ def wider_rules(rule: Rule) -> tuple[Rule, ...]:
     """Return the rule and wider versions of it, from narrow to wide.
 
     A wider rule has fewer words of the command, the folder instead of the file, or the MCP server instead of
-    the tool. For a program that can run any other program, there are no rules for its leading words.
+    the tool. A command of a program that can run any other program is not shortened.
     """
     return tuple(dict.fromkeys((rule, *_wider(rule))))
 

@@ -94,9 +94,8 @@ class RuleStore:
         for rule in old:
             if rule.decision == "allow" and all(rule is not one for one, _ in moved):
                 self._notice(
-                    f'The rule "{describe_rule(rule)}" is no longer used: several commands start '
-                    f"{rule.agent}, and which one was meant is not recorded. "
-                    "Use `acp-tui permissions` to list and revoke such rules."
+                    f'The rule "{describe_rule(rule)}" is no longer used: acp-tui cannot tell which agent '
+                    f"{rule.agent} is. Use `acp-tui permissions` to list and revoke such rules."
                 )
         if not moved:
             return False
@@ -300,7 +299,7 @@ class RuleStore:
 
 
 def with_id(rule: Rule) -> Rule:
-    """Return the rule with an id and the time of its creation, if it has none yet."""
+    """Return the rule with an id and a creation time. If it already has these, they stay the same."""
     return rule.evolve(id=rule.id or uuid.uuid4().hex[:8], created=rule.created or time.time())
 
 

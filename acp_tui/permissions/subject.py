@@ -76,7 +76,10 @@ class PathContext:
         return Target(absolute, real, inside, self.sensitive(absolute) or self.sensitive(real))
 
     def folder(self, path: str, base: str | None = None) -> Target:
-        """Like `target`, for the folder that a command runs in. The result also has its device and inode."""
+        """Like `target`, but for the folder that a command runs in.
+
+        The result also has the device and inode of the folder.
+        """
         target = self.target(path, base)
         return replace(target, identity=self.identify(target.real))
 
@@ -148,7 +151,10 @@ class Subject:
 
     @property
     def outside(self) -> list[str]:
-        """The paths outside the workspace, among them a command's directory and the files it writes."""
+        """The paths that are outside the workspace.
+
+        A command's directory and the files that it writes are checked as well.
+        """
         places = [*self.targets, *([self.cwd] if self.cwd else []), *self.written]
         return [target.path for target in places if not target.inside]
 

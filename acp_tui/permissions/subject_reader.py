@@ -315,7 +315,10 @@ def _about_files(kind: str, targets: tuple[Target, ...], context: PathContext) -
 
 
 def _mcp_tool(call: ToolCall, tool: FoundTool) -> Subject | None:
-    """Return the subject of a call of an MCP tool, else None. A tool named only in the title is uncertain."""
+    """Return the subject of a call if it uses an MCP tool, else None.
+
+    The subject is uncertain if only the title of the call names the tool.
+    """
     titled = call.mcp_tool
     if tool.doubt:
         return Subject(kind="mcp", description=reveal_line(_use(call)))

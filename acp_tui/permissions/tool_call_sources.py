@@ -61,7 +61,7 @@ class FoundTool:
 def commands_of(call: ToolCall) -> FoundCommands:
     """Return the commands in the raw input, and in text that is complete JSON.
 
-    The call's kind only serves to exclude what is not a command: a text may be the content of a JSON file,
+    The call's kind is used only to exclude what is not a command: a text may be the content of a JSON file,
     and editor tools have operations such as `view` under the key `command`.
     """
     found = FoundCommands()
@@ -166,7 +166,10 @@ _UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's nam
 
 
 def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
-    """Return the tool `named`, or a doubt if one of the `names`, which lack `mcp__`, is of another tool."""
+    """Return the tool `named`, or a doubt if one of the `names` is the name of another tool.
+
+    None of the `names` begins with `mcp__`.
+    """
     if named is None:
         return FoundTool()
     if not all(name.endswith(named.name) for name in names):
@@ -175,7 +178,7 @@ def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
 
 
 def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
-    """Return the MCP call that an agent asks about; None if it does not say clearly which one it is.
+    """Return the MCP call that an agent asks about; None if the agent does not name it clearly.
 
     `tool` is the result of `mcp_tool_of`.
     """

@@ -251,7 +251,7 @@ class PipedProcess:
         rest.cancel()
 
     async def _wait_for_watcher(self) -> None:
-        """Wait until the watcher has exited: the event loop may be closed after a cancelled `end`."""
+        """Wait until the watcher has exited, because the event loop may be closed once `end` returns."""
         rest = asyncio.create_task(self._discard_output())
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._watcher.wait(), WATCHER_SECONDS)

@@ -41,7 +41,7 @@ class Reaper:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables for child processes, by which the watcher recognizes them and their children."""
+        """Variables for child processes, by which the watcher recognises them and their children."""
         return {OWNER_VARIABLE: self._token}
 
     def register(self, pgid: int) -> None:
@@ -55,7 +55,10 @@ class Reaper:
                 self._send(f"forget {pgid}")
 
     def close(self) -> None:
-        """End all registered groups and all processes with `environment`. Return when they are gone."""
+        """End all registered groups, and all processes that `environment` marks.
+
+        Return when they are gone.
+        """
         with self._lock:
             self._closed = True
             if self._control is not None:

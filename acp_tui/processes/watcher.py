@@ -1,4 +1,4 @@
-"""The watcher: a small process that ends the children of acp-tui when acp-tui is gone, even by SIGKILL.
+"""The watcher: a small process that ends the children of acp-tui when acp-tui ends, even if by SIGKILL.
 
 Run as a script, with the standard library only:
 `python -I -S watcher.py CONTROL [[--terminal] PATH ARGV0 ARG…]`.
@@ -12,7 +12,7 @@ none is left, the watcher ends. The program's environment is then read from CONT
 entry, and one more at the end. The watcher keeps the environment of acp-tui, because an agent's
 `LD_LIBRARY_PATH` must not break it, and because Python adds LC_CTYPE to an environment with LANG=C.
 
-acp-tui sends lines: `watch PGID` and `forget PGID` for the process groups to end, and `mark TEXT` to end also
+acp-tui sends lines: `watch PGID` and `forget PGID` for the process groups to end, and `mark TEXT` to also end
 every process with that text in its environment (for processes that the watcher did not start). The watcher
 sends `started PID`, then `exit CODE` or `signal NUMBER`; or `failed ERRNO`.
 """

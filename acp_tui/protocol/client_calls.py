@@ -28,7 +28,7 @@ OPENING_METHODS: dict[str, OpeningMethod] = {
 STEERING = "_session/steering"
 """The method of an extension that sends a message into the running turn. See `Agent.can_steer`."""
 TAKEN_OUTCOMES = ("injected", "startedNewTurn")
-"""The outcomes in the answer to `STEERING` that mean that the agent accepted the message."""
+"""The values of `outcome` in the answer to `STEERING` if the agent accepted the message."""
 
 
 def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:

@@ -72,7 +72,7 @@ def to_record(event: ev.Event) -> dict[str, Any]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass whose values differ from their defaults."""
+    """Return those fields of a dataclass that do not have their default values."""
     found: dict[str, Any] = {}
     for field in dataclasses.fields(value):
         content = getattr(value, field.name)

@@ -48,7 +48,7 @@ def read_command(raw_input: Any) -> str | None:
 
 
 def command_line(words: list[str]) -> str:
-    """Join a program and its arguments to a line, quoted for a shell. For `bash -lc LINE`, return `LINE`."""
+    """Join a program and its arguments into a line for the shell. For `bash -lc LINE`, return `LINE`."""
     if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-lc"):
         return words[2]
     return shlex.join(words)

@@ -41,7 +41,7 @@ def request_events(
     """Return the events for a request of the agent. A tool call without an id gets the id `made_up`.
 
     `other_session` is the id of the request's session, or empty if that is the conversation's own session.
-    `for_method` is the method of acp-tui's unanswered request that the params name, if any.
+    If the params name an unanswered request of acp-tui's, `for_method` is the method of that request.
     """
     if method == PERMISSION:
         return permission_events(params, request_id, made_up, other_session=other_session)

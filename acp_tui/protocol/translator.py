@@ -224,7 +224,7 @@ class Translator:
         if method == self._opening:
             self._opening, self._session_id = None, self._session_before
         if method == "initialize" and params.get("protocolVersion") == 1 and draft.wants_draft(error):
-            text = f"The agent does not support version 1; trying draft {draft.VERSION}"
+            text = f"The agent does not support version 1 of the protocol; trying draft {draft.VERSION}"
             return [ev.Noticed("info", text, error.message, "protocol")]
         return [ev.CallFailed(method, error)]
 

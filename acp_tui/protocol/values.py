@@ -62,7 +62,7 @@ def text(source: dict[str, Any], *names: str) -> str | None:
 
 
 def integer(source: dict[str, Any], *names: str) -> int | None:
-    """Return the first value under these keys as a 64-bit integer; None for any other value.
+    """Return the first value under these keys if it is a 64-bit integer, else None.
 
     A float without a fraction counts as an integer.
     """
@@ -75,7 +75,7 @@ def integer(source: dict[str, Any], *names: str) -> int | None:
 
 
 def number(source: dict[str, Any], name: str) -> float | None:
-    """Return the integer or float under this key as a finite float; None for any other value."""
+    """Return the number under this key as a finite float; None if there is no such number."""
     value = source.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MAX_INTEGER:
         return None

@@ -1,4 +1,4 @@
-"""The decisions of a review: what was accepted and reverted, in an order that can be undone."""
+"""The decisions of a review: what was accepted and reverted, in order, so that the last one can be undone."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Review:
         return sum(len(file.parts) for file in self.files.values())
 
     def begin_round(self) -> None:
-        """Start counting decisions anew, because the agent is about to work on the comments."""
+        """Restart the count of reviewed parts. Called when the comments are sent to the agent."""
         self._round_began = len(self.decisions)
 
     def verdicts(self) -> dict[Path, Verb]:
@@ -136,7 +136,7 @@ class Review:
         self.files[file.path] = file
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Remove files that are equal to the baseline again, unless a decision on them can be undone."""
+        """Remove these files, which equal the baseline again, unless a decision on them can be undone."""
         decided = {file.path for decision in self.decisions for file in decision.before}
         for path in list(paths):
             if path not in decided:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_PREFIX_TO_CHECK = 8_000
-"""The number of bytes at the start of a file to search for a NUL byte, which only binary files have."""
+"""How many bytes at the start of a file are searched for a NUL byte. Only binary files contain one."""
 
 
 def is_text(data: bytes) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class FormAnswer:
-    """The user's answer, with the actions of `elicitation/create` in MCP and ACP.
+    """The user's answer to a form. The actions are those of `elicitation/create` in MCP and ACP.
 
     Only `accept` has content. `decline` is an explicit no. `cancel` means that the form was closed.
     """

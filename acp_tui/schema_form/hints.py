@@ -24,7 +24,7 @@ _SECRET_NAMES = re.compile(
 )
 _SECRET_PROSE = re.compile(r"\b(password|passphrase|passcode|(api|access|private) ?key|access token)\b")
 MAX_SEARCHED = 2_000
-"""The number of characters of a description that are searched for words that name a secret."""
+"""How many characters of a description are searched for words such as "password"."""
 
 
 def expectation(field: Field) -> str:

@@ -1,4 +1,4 @@
-"""Resolves references inside one schema, and merges an `allOf` that has only one part into its schema."""
+"""Resolves references inside one schema, and merges an `allOf` of only one part into the schema around it."""
 
 from __future__ import annotations
 

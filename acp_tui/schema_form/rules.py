@@ -59,7 +59,7 @@ def number_problem(number: float, limits: Limits) -> str:
 
 
 def items_problem(items: Sequence[Any], limits: Limits) -> str:
-    """Return why an array has too few, too many or repeated items; "" if it has not."""
+    """Return why an array breaks the limits: too few, too many or repeated items; "" if it does not."""
     count = len(items)
     if count < limits.min_items:
         return f"At least {_count(limits.min_items, 'item')}, now {count:,}."

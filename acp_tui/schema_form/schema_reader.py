@@ -1,4 +1,7 @@
-"""Reads a JSON schema as a form. Lenient: wrong keywords are ignored, and unusual properties become JSON."""
+"""Reads a JSON schema as a form.
+
+Lenient: wrong keywords are ignored, and unusual properties become fields that are edited as JSON.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ MAX_FIELDS = 100
 MAX_CHOICES = 1000
 """The maximum number of values to choose from. If there are more, the user types the value."""
 MAX_ANY_OF = 8
-"""The maximum number of alternatives in an `anyOf` or `oneOf` that are searched for null."""
+"""An `anyOf` or `oneOf` with more alternatives than this is not searched for null."""
 
 YES_OR_NO = (FieldChoice(True, "Yes"), FieldChoice(False, "No"))
 
@@ -130,7 +133,7 @@ def _without_null(schema: Schema, root: Schema) -> tuple[Schema | None, bool]:
 def _array(
     schema: Schema, root: Schema, limits: Limits
 ) -> tuple[FieldKind, FieldKind, tuple[FieldChoice, ...], Limits]:
-    """Return kind, kind of the items, choices and limits of an array."""
+    """Return the kind of an array's field, the kind of its items, the choices, and the limits."""
     items = resolved(schema.get("items"), root)
     if items is None or "prefixItems" in schema or "contains" in schema:
         return "json", "text", (), limits
@@ -207,7 +210,10 @@ def _limits(schema: Schema, array: Schema | None = None) -> Limits:
 
 
 def _bound(schema: Schema, name: str, exclusive: str) -> tuple[float | None, float | None]:
-    """Return an inclusive and an exclusive bound. In draft 4 the exclusive one is true or false."""
+    """Return the inclusive and the exclusive bound in a schema; None for a missing one.
+
+    In draft 4 of JSON Schema, `exclusive` is a boolean that says whether the bound `name` is exclusive.
+    """
     bound, other = _number(schema.get(name)), schema.get(exclusive)
     return (None, bound) if other is True else (bound, _number(other))
 

@@ -45,7 +45,7 @@ class NotEnterable(Exception):  # noqa: N818  # such values are edited as JSON
 
 @dataclass(slots=True)
 class FormValues:
-    """The object that the fields produce, and the problems by the name of the field."""
+    """The object that the fields produce, and the problem of each invalid field, by the field's name."""
 
     content: dict[str, Any] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
@@ -223,7 +223,7 @@ def _index(field: Field, value: Any, problem: NotEnterable) -> int:
 
 
 def _scalar_text(kind: FieldKind, value: Any, problem: NotEnterable) -> str:
-    """Return a text or number as text."""
+    """Return a text or number as text. Raise `problem` if the value is not of this kind."""
     if kind == "text":
         if isinstance(value, str):
             return value

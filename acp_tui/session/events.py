@@ -58,7 +58,10 @@ class AgentStarted(Event):
 
 @dataclass(slots=True)
 class AgentExited(Event):
-    """Client: the agent's process has exited. Without exit code and signal, it could not be started."""
+    """Client: the agent's process has exited, or it could not be started.
+
+    In the second case, there is neither an exit code nor a signal.
+    """
 
     exit_code: int | None = None
     signal: str | None = None
@@ -391,9 +394,9 @@ class Elsewhere(Event):
 
 @dataclass(slots=True)
 class SubagentChanged(Event):
-    """A `subagent_update` or `state_update`, which are unstable in the protocol.
+    """A `subagent_update` or `state_update`. Both are unstable parts of the protocol.
 
-    Fields that are None are unchanged. Null in the protocol is an empty string.
+    Fields that are None are unchanged. A null in the protocol becomes an empty string.
     """
 
     session_id: str  # of the subagent; empty in a `state_update`, which the subagent itself sends
@@ -408,7 +411,10 @@ class SubagentChanged(Event):
 
 @dataclass(slots=True)
 class InSubagent(Event):
-    """An event of a subagent without a session of its own, identified by the tool call that started it."""
+    """An event of a subagent that has no session of its own.
+
+    `call_id` is the id of the tool call that started the subagent.
+    """
 
     call_id: str
     inner: Event
@@ -416,9 +422,9 @@ class InSubagent(Event):
 
 @dataclass(slots=True)
 class SessionMessageChanged(Event):
-    """A `session_message` or a chunk of it, which are unstable in the protocol.
+    """A `session_message` or a chunk of it. Both are unstable parts of the protocol.
 
-    Fields that are None are unchanged. Null in the protocol is an empty string or list.
+    Fields that are None are unchanged. A null in the protocol becomes an empty string or list.
     """
 
     message_id: str
@@ -515,8 +521,8 @@ class FileBeforeWrite(Event):
 class TerminalCreated(Event):
     """A terminal was created.
 
-    `terminal/create` was answered, the agent reported its own terminal in `_meta`, or the user ran a command
-    (then this is an event from a client record).
+    Either `terminal/create` was answered, or the agent reported its own terminal in `_meta`, or the user ran
+    a command. In the last case, the event comes from a client record.
     """
 
     terminal_id: str

@@ -1,4 +1,4 @@
-"""Replaces invisible characters in commands, paths and option names by visible stand-ins.
+"""Replaces invisible characters in commands, paths and option names with visible stand-ins.
 
 In text that the user is asked to approve, such characters can hide something or make two names look the same.
 In prose they are legitimate (joined emoji, Persian, French spaces), so `visible` does not replace them.
@@ -33,7 +33,7 @@ def reveal(text: str) -> str:
 
 
 def reveal_line(text: str) -> str:
-    """Like `reveal`, on one line."""
+    """Like `reveal`, but puts the text on one line."""
     return reveal(visible_line(text))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 OWN_SERVER = "acp-tui"
 """The name of the MCP server with acp-tui's own tools."""
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")
-"""The characters of a server's name that agents replace by `_`."""
+"""The characters of a server's name that agents replace with `_`."""
 _PREFIX = "Tool: "
 """Codex puts this before the name of a tool in a title."""
 
@@ -64,7 +64,7 @@ def fold_mcp_name(name: str) -> str:
 
 
 def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
-    """Yield `name`, then the tool names in `meta`: `toolName` in it, and `toolName` in any object in it."""
+    """Yield `name`, then each `toolName` in `meta`: its own, and those of the objects that it contains."""
     if name:
         yield name
     for source in (meta, *meta.values()):

@@ -20,7 +20,7 @@ CATEGORY_TITLES = {
 
 
 def offered_options(session: Session) -> list[ConfigOption]:
-    """Return all settings that can be changed, including modes and models as select options."""
+    """Return all settings that can be changed, with the mode and the model as options of kind `select`."""
     found = [option for option in session.config_options if option.kind in ("select", "boolean")]
     if session.modes and session.mode_option is None:
         modes = [Choice(mode.id, mode.name, mode.description) for mode in session.modes]
@@ -33,7 +33,7 @@ def offered_options(session: Session) -> list[ConfigOption]:
 
 
 def options_by_category(session: Session) -> list[tuple[str, list[ConfigOption]]]:
-    """Return the settings that can be changed, by category title, in the agent's order."""
+    """Return the settings that can be changed, grouped by category title, in the agent's order."""
     groups: dict[str, list[ConfigOption]] = {}
     for option in offered_options(session):
         groups.setdefault(category_title(option.category), []).append(option)

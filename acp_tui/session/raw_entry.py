@@ -9,7 +9,7 @@ from typing import Any
 from acp_tui.session.text import GrowingText, visible, visible_line
 
 MAX_CHARACTERS = 20_000
-"""The maximum number of characters per entry, and per field."""
+"""The maximum number of characters shown of an entry. Each field of it has the same limit."""
 MAX_DEPTH = 4
 """The maximum depth of nested fields. Only raw JSON is deeper."""
 

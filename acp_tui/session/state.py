@@ -232,7 +232,7 @@ class PlanItem:
 
 @dataclass(kw_only=True, slots=True)
 class Plan(Entry):
-    """A plan of the agent, as last updated in one turn."""
+    """A plan of the agent. Updates in one turn change the same entry; a later turn adds a new one."""
 
     plan_id: str | None = None
     items: list[PlanItem] = field(default_factory=list)
@@ -359,7 +359,7 @@ class SessionMessage(Message):
 class Subagent(Entry):
     """Another agent that the agent started, with a transcript of its own.
 
-    The agent reports it as a session of its own, or names the tool call that started it in its updates.
+    The agent reports it as a separate session, or in updates that name the tool call that started it.
     """
 
     key: str  # its key in `Session.subagents`
@@ -389,7 +389,7 @@ class Subagent(Entry):
 
     @property
     def is_asking(self) -> bool:
-        """Whether the subagent is waiting for an answer of the user."""
+        """Whether the subagent is waiting for an answer from the user."""
         waiting = self.session.permissions or self.session.elicitations
         return self.state == "requires_action" or bool(waiting)
 
@@ -412,7 +412,7 @@ class Unrecognised(Entry):
 
 @dataclass(slots=True)
 class RpcError:
-    """A JSON-RPC error in the agent's answer."""
+    """Why a request or a turn failed: the agent's JSON-RPC error, or an error that acp-tui noticed."""
 
     code: int
     message: str
@@ -506,7 +506,7 @@ class Mode:
 
 @dataclass(slots=True)
 class Choice:
-    """One of the values of a config option, or one of the models, from which the user can choose."""
+    """A value of a config option, or a model, that the user can choose."""
 
     value: str
     name: str
@@ -529,7 +529,7 @@ class ConfigOption:
 
 @dataclass(slots=True)
 class Setting:
-    """The value of a mode, model or config option, with the names to display."""
+    """The value of one setting (the mode, the model or a config option), with the names to display."""
 
     name: str
     value: str | bool
@@ -555,7 +555,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Usage:
-    """The used part of the context window, the cost so far, and the tokens of a turn."""
+    """The used part of the context window, the cost so far, and the tokens of the last turn."""
 
     used: int | None = None  # tokens in the context window
     size: int | None = None  # tokens that fit into it
@@ -774,7 +774,7 @@ class Session:
 
     @property
     def prompts_since_forgotten(self) -> list[UserMessage]:
-        """The prompts that the agent should remember."""
+        """The prompts that the agent should still know: those after the first `forgotten` entries."""
         return [prompt for prompt in self.prompts if prompt.id >= self.forgotten]
 
     @property

@@ -17,7 +17,10 @@ FORMAT = 2
 BUSY_SECONDS = 10.0
 """Seconds to wait while another process writes to the index. After that, SQLite reports an error."""
 POSITION_BITS = 24
-"""How many low bits of an entry's number hold its position in the session. The rest: the session's number."""
+"""The number of low bits of an entry's number that hold its position in the session.
+
+The other bits hold the session's number.
+"""
 
 _TABLES = """
 CREATE TABLE sessions (

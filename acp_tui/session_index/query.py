@@ -50,7 +50,7 @@ class Query:
         return " AND ".join(f'"{word}"*' for word in self.words)
 
     def relevance(self, text: str) -> float:
-        """Return a score: BM25 without the rarity of words, plus a bonus if the text has the whole phrase."""
+        """Return a score: BM25 without extra weight for rare words, plus a bonus for the whole phrase."""
         compared = plain(text)
         length = 0.25 + 0.75 * len(compared) / TYPICAL_CHARACTERS
         counts = (min(compared.count(word), MAX_COUNT) for word in self.words)

@@ -64,7 +64,8 @@ class SessionSearch:
         """Return the entries that match `text`, the best match first.
 
         Newer entries rank higher, as do those with more matches or with the whole phrase. `only` limits the
-        search to the sessions with these ids. Empty if there is no index yet or `text` has no words.
+        search to the sessions with these ids. Returns an empty list if there is no index yet or `text` has no
+        words.
 
         Raises:
             IndexDamagedError: The index has to be rebuilt.
@@ -95,7 +96,7 @@ class SessionSearch:
         return {}
 
     def interrupt(self) -> None:
-        """End a running search, which raises `InterruptedError`. Call this from another thread."""
+        """Interrupt a running search: it then raises `InterruptedError`. Call this from another thread."""
         if self._connection is not None:
             with suppress(sqlite3.ProgrammingError):  # closed meanwhile
                 self._connection.interrupt()

@@ -1,4 +1,4 @@
-"""Extracts what is indexed of a session: the texts of its entries, and facts for the list of sessions."""
+"""Extracts from a session what goes into the index: its entries' texts, and facts for the session list."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SessionTexts:
 
 
 def session_texts(records: Iterable[Record]) -> SessionTexts:
-    """Rebuild a session from its log records, as a replay does, and return what is indexed of it."""
+    """Rebuild a session from its log records, as a replay does, and return what goes into the index."""
     session = fold(records)
     texts = ((entry.id, _shortened(_text(entry, session))) for entry in session.entries)
     prompts = session.prompts

@@ -26,9 +26,10 @@ class Progress:
 
 
 async def update_in_background(on_progress: Callable[[Progress], None], *, rebuild: bool = False) -> None:
-    """Update the index in a process of low priority, and wait for that. If cancelled, end the process.
+    """Update the index in a process of low priority, and wait until the process ends.
 
-    `on_progress` is called about once per second, and at the end. Raises `UserError` if the update fails.
+    If the wait is cancelled, the process is ended. `on_progress` is called about once per second, and at the
+    end. Raises `UserError` if the update fails.
     """
     command = [sys.executable, "-m", "acp_tui.session_index", *(["--rebuild"] if rebuild else [])]
     try:
@@ -54,17 +55,18 @@ class IndexUpdater:
         self._on_progress = on_progress
         self._on_failed = on_failed
         self._running: asyncio.Task[None] | None = None
-        self._again = False  # something has changed since the update began
+        self._rebuilds = False  # whether the running process rebuilds the index
+        self._next_rebuilds: bool | None = None  # the same for the process after it; None if none follows
 
     def start(self, *, rebuild: bool = False) -> None:
-        """Start an update or a rebuild of the index. If one is running, another update follows it.
+        """Start an update or a rebuild of the index.
 
-        A rebuild that is requested while one is running is ignored.
+        If one of them is running, this one follows it. A rebuild is ignored while another is running.
         """
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._update(rebuild=rebuild))
-        elif not rebuild:
-            self._again = True
+        elif not (rebuild and self._rebuilds):
+            self._next_rebuilds = rebuild or bool(self._next_rebuilds)
 
     async def close(self) -> None:
         """Stop the running update, if any, and wait until its process has ended."""
@@ -73,13 +75,13 @@ class IndexUpdater:
             await asyncio.wait([self._running])
 
     async def _update(self, *, rebuild: bool) -> None:
-        self._again = False
+        self._rebuilds, self._next_rebuilds = rebuild, None
         try:
             await update_in_background(self._on_progress, rebuild=rebuild)
         except UserError as error:
             self._on_failed(str(error))
-        if self._again:
-            await self._update(rebuild=False)
+        if self._next_rebuilds is not None:
+            await self._update(rebuild=self._next_rebuilds)
 
 
 async def _read_reports(process: PipedProcess, on_progress: Callable[[Progress], None]) -> None:

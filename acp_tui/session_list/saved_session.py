@@ -25,7 +25,10 @@ MAX_TITLE_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class SavedSession:
-    """A session that acp-tui has recorded, its agent has stored, or both. Most texts are safe to display."""
+    """A session that acp-tui has recorded, its agent has stored, or both.
+
+    The title, the name and the agent's title are safe to display.
+    """
 
     id: str  # of the recording; empty if only the agent has the session
     title: str

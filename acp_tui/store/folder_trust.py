@@ -1,4 +1,4 @@
-"""Remembers which folders the user trusts, and what may be used from their files."""
+"""Remembers which folders the user trusts, and which agents and MCP servers their settings may start."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOCK_TIMEOUT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ServerConsent:
-    """The user's answer about one MCP server that a folder defines."""
+    """The user's answer about one MCP server that a folder's settings define."""
 
     digest: str  # of the definition the user saw
     allowed: bool
@@ -39,7 +39,7 @@ class TrustedFolder:
 
 
 class FolderTrust:
-    """The decisions about all folders, in one file of the state directory."""
+    """What the user has decided about all folders, saved in one file in the state directory."""
 
     def __init__(self, state_dir: Path) -> None:
         self._path = state_dir / "trusted-folders.json"
@@ -49,7 +49,7 @@ class FolderTrust:
         return self.folders().get(os.path.realpath(folder), TrustedFolder())
 
     def folders(self) -> dict[str, TrustedFolder]:
-        """Return what was decided about each folder, by its real path."""
+        """Return what was decided about the folders, keyed by their real paths."""
         try:
             return _folders(self._content())
         except (OSError, ValueError, RecursionError):
@@ -72,7 +72,7 @@ class FolderTrust:
         self._change(folder, change)
 
     def decide_server(self, folder: Path, name: str, consent: ServerConsent) -> None:
-        """Save the user's answer about a server of a folder. Raises `OSError`."""
+        """Save the user's answer about an MCP server that a folder's settings define. Raises `OSError`."""
         self._change(folder, lambda saved: saved.servers.update({name: consent}))
 
     def forget(self, folder: Path) -> bool:

@@ -1,8 +1,7 @@
 """The tabs of each running acp-tui, saved so that they come back after a restart or a crash.
 
-Each run has a file of its own in `open-tabs/` in the state directory, and holds a lock on the file beside it
-for as long as it runs. The file of a run that has ended is not locked: the next run in the same folder can
-take over its tabs.
+Each run has a file of its own in `open-tabs/` in the state directory. Beside it is a second file, on which
+the run holds a lock until it ends. Then the next run in the same folder can take over the tabs.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
 def sessions_in_use(data_dir: Path) -> set[str]:
     """Return the ids of the sessions that are open, in this or another process.
 
-    Raises `LockedError` if another process opens or removes a session for too long.
+    Raises `LockedError` if another process takes too long to open or remove a session.
     """
     sessions = sessions_directory(data_dir)
     if not sessions.is_dir():

@@ -247,7 +247,7 @@ def _plain_chunk(frame: Any) -> str | None:
 
 
 def _asks_user(params: dict[str, Any]) -> bool:
-    """Return True if an MCP request calls the tool that asks the user."""
+    """Return True if an MCP request calls `ask_user`, the tool for questions to the user."""
     call = params.get("params")
     return params.get("method") == "tools/call" and isinstance(call, dict) and call.get("name") == "ask_user"
 

@@ -95,7 +95,7 @@ class StoredSession:
 
     @property
     def has_worktree(self) -> bool:
-        """Whether the session has a git worktree of its own that exists."""
+        """Whether the session has a git worktree of its own, and the worktree still exists."""
         worktree = self.meta.get("worktree")
         path = worktree.get("path") if isinstance(worktree, dict) else None
         return isinstance(path, str) and bool(path) and Path(path).is_dir()

@@ -126,7 +126,7 @@ class NullLog:
     """A log that discards everything, used if nothing is recorded."""
 
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
-        """Ignore the record, because nothing is recorded."""
+        """Discard the record."""
 
 
 def _one_line(frame: Any, line: str | None) -> str:

@@ -96,7 +96,7 @@ class AcpTui(ResilientApp):
         send = partial(write_to_terminal, self)
         background = BackgroundWatcher(self.terminal_modes, send, os.environ)
         self.exit_signal: int | None = None
-        """The number of the signal that ended the app; None if none did."""
+        """The number of the signal that made the app exit, or None."""
         self.window_title = WindowTitle(send)
         self.tab_progress = TabProgress(self.terminal_modes, os.environ, self.set_interval)
         self._visible_toasts = VisibleToasts()
@@ -204,7 +204,7 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- tabs
 
     def get_default_screen(self) -> BaseScreen:
-        """Return the first screen. Otherwise Textual would put a blank screen below it, which takes time."""
+        """Return the first screen. By default, Textual puts a blank screen below it, which takes time."""
         screen = self._make_first_screen(self.palette)
         self.tabs.add_first(screen)
         before, after = self._restored_tabs(self.palette)
@@ -299,7 +299,7 @@ class AcpTui(ResilientApp):
         self.tabs.show_index(event.index)
 
     def on_status_line_asking_tabs_clicked(self) -> None:
-        """Show the tab that has waited longest for the user, like the key for that."""
+        """Show the tab that has waited longest for the user, as `action_show_waiting` does."""
         self.action_show_waiting()
 
     def action_show_waiting(self) -> None:
@@ -327,7 +327,7 @@ class AcpTui(ResilientApp):
 
     @property
     def _may_open_sessions(self) -> bool:
-        """False while a dialog is open, which would lose its keys, or if the sessions are already shown."""
+        """Whether the list of sessions may be opened: it is not open yet, and would not cover a dialog."""
         return isinstance(self.screen, BaseScreen) and not self.screen.lists_sessions
 
     def rename_session(self, session: str, name: str) -> bool:

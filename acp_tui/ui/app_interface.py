@@ -36,7 +36,7 @@ class AppInterface(Protocol):
     """The user's own keys, by key id."""
 
     exit_signal: int | None
-    """The number of the signal that ends the app; None if none does."""
+    """The number of the signal that made the app exit, or None."""
 
     @property
     def window_title(self) -> WindowTitle:

@@ -102,7 +102,7 @@ def test_without_a_name_the_well_known_servers_are_listed(capsys: pytest.Capture
     [
         (["githb"], "githb is not a well-known server. Did you mean github?"),
         (["filesystem"], "Usage: acp-tui mcp add filesystem DIR…"),
-        (["x", "--url", "https://y", "--", "sh"], "Give either a command or --url."),
+        (["x", "--url", "https://y", "--", "sh"], "Give either a command or --url, not both."),
         (
             ["x", "--url", "wss://y"],
             "x cannot be added: url: MCP has no WebSocket transport",

@@ -100,7 +100,7 @@ def test_changed_tools_are_listed_until_they_are_accepted(
     assert "changed" not in capsys.readouterr().out
     now.write_text("--changed")
     assert main(["mcp", "test", "script"]) == 0
-    assert "changed since you agreed" in capsys.readouterr().out
+    assert "changed since you accepted them" in capsys.readouterr().out
     main(["mcp", "test", "script", "--accept", "--json"])
     assert json.loads(capsys.readouterr().out)["servers"][0]["changes"]["changed"]
     main(["mcp", "test", "script"])

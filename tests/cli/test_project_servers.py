@@ -141,7 +141,7 @@ def test_a_server_is_asked_about_after_the_folder_is_trusted(project: Path) -> N
     ]
     assert names(trust.servers) == ["one"]
     assert [(left.server.name, left.reason) for left in trust.withheld] == [
-        ("two", "you have not agreed to it")
+        ("two", "you have not approved it")
     ]
 
 
@@ -260,7 +260,7 @@ def test_trusted_folders_are_listed_and_forgotten(
     monkeypatch.chdir(project)
     assert main(["trust"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"{project}\n    folder  trusted\n    server  one: allowed (definition ")
+    assert out.startswith(f"{project}\n    folder  trusted\n    server  one: allowed (digest ")
     assert "    server  two: refused" in out
     assert main(["trust", "forget"]) == 0
     assert main(["trust", "list"]) == 0
@@ -280,4 +280,4 @@ def test_mcp_list_says_what_was_agreed_to(
     main(["mcp"])
     out = capsys.readouterr().out
     assert "    sent     to every agent\n" in out
-    assert "left out  you have not agreed to it" in out
+    assert "left out  you have not approved it" in out

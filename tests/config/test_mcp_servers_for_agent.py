@@ -150,7 +150,7 @@ def test_disabled_servers_and_those_of_other_agents_are_not_sent(tmp_path: Path)
     entry = server(tmp_path, agents=["gemini", "codex"])
     assert reason(entry) == "it is only for gemini, codex"
     assert sent(entry, agent="codex")["name"] == "x"
-    assert reason(server(tmp_path, agents=[])) == "it is for no agent"
+    assert reason(server(tmp_path, agents=[])) == "its list of agents is empty"
 
 
 def test_a_server_with_faults_is_not_sent(tmp_path: Path) -> None:
@@ -183,9 +183,9 @@ def test_other_servers_are_sent_if_one_cannot_be_sent(tmp_path: Path) -> None:
     [
         ({}, None),
         ({"connection": "bridge"}, 'its connection is set to "bridge"'),
-        ({"cwd": "/tmp"}, "its settings need it"),
-        ({"timeout": 5.0}, "its settings need it"),
-        ({"exclude_tools": ["x"]}, "its settings need it"),
+        ({"cwd": "/tmp"}, "its settings need the bridge"),
+        ({"timeout": 5.0}, "its settings need the bridge"),
+        ({"exclude_tools": ["x"]}, "its settings need the bridge"),
         ({"exclude_tools": ["x"], "connection": "direct"}, None),
         ({"transport": "http", "url": "http://h"}, "the agent does not support http servers"),
         ({"transport": "sse", "url": "http://h"}, None),

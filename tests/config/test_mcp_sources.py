@@ -221,4 +221,4 @@ def test_key_lines_leave_out_keys_inside_arrays() -> None:
 @pytest.mark.parametrize("name", ["acp-tui", "ACP-TUI"])
 def test_no_server_has_the_name_of_acp_tuis_own(tmp_path: Path, name: str) -> None:
     server = mcp.parse(name, {"command": "x"}, tmp_path / "config.toml", 1)
-    assert server.problems == ["the name acp-tui is that of acp-tui's own server"]
+    assert server.problems == ["the name acp-tui is reserved for acp-tui's own server"]

@@ -65,7 +65,7 @@ def test_files_with_secrets_or_settings_of_programs_are_sensitive(path: str) -> 
     ],
 )
 def test_files_of_a_git_repository_are_sensitive(path: str) -> None:
-    assert sensitive_reason(path) == "configures git, which may run programs named in it"
+    assert sensitive_reason(path) == "configures git and can name programs that git runs"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_ordinary_files_are_not_sensitive(path: str) -> None:
 
 
 def test_the_reason_why_a_file_is_sensitive() -> None:
-    assert sensitive_reason("/p/.git/config") == "configures git, which may run programs named in it"
+    assert sensitive_reason("/p/.git/config") == "configures git and can name programs that git runs"
     assert sensitive_reason("/home/u/.aws/credentials") == "may contain cloud credentials"
 
 

@@ -138,7 +138,7 @@ async def test_a_tool_that_has_changed_is_asked_about_in_spite_of_a_rule(
     assert user.asked == []
     await call(chat)
     assert chat.said().endswith("✘ The user rejected the call.\n")
-    assert "its description or schema has changed since you agreed to it" in user.asked[0].why
+    assert "its description or schema has changed since you accepted it" in user.asked[0].why
     await call(chat)  # the user agrees to the tool as it is now
     await call(chat)
     assert len(user.asked) == 2

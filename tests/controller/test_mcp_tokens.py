@@ -43,7 +43,7 @@ async def test_token_is_sent_if_the_settings_say_so(converse: Converse, tmp_path
     chat = _conversation(converse, tmp_path, send_token=True)
     assert await _headers_sent(chat) == [{"name": "Authorization", "value": f"Bearer {TOKEN}"}]
     [notice] = chat.notices()
-    assert notice.startswith("The agent was given your token for calendar, which expires 2")
+    assert notice.startswith("The agent was given your token for calendar. The token expires 2")
     assert chat.conversation.log_path is not None
     assert TOKEN not in Path(chat.conversation.log_path).read_text()
 

@@ -62,7 +62,7 @@ async def test_a_deleted_file_is_restored_by_a_revert(converse: Converse) -> Non
 
 async def test_a_binary_file_has_no_versions_but_can_be_reverted(converse: Converse) -> None:
     found, path = await change_and_revert(converse, b"\xff\xfe\x00", "two\n")
-    assert found.revert_obstacle == "Not a text file."
+    assert found.problem == "Not a text file."
     assert path.read_bytes() == b"\xff\xfe\x00"
 
 
@@ -73,7 +73,7 @@ async def test_a_file_without_a_copy_cannot_be_reverted(converse: Converse) -> N
     change = FileChange(Path("/nowhere/file"), "modified", "it was changed before acp-tui could copy it")
     found = await chat.conversation.versions(change)
     why = "it was changed before acp-tui could copy it"
-    assert found.revert_obstacle == f"The earlier content of the file is unknown: {why}."
+    assert found.problem == f"The earlier content of the file is unknown: {why}."
     with pytest.raises(UserError, match="cannot be reverted"):
         await chat.conversation.review.revert_to_start(change.path)
 

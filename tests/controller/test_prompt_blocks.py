@@ -169,7 +169,7 @@ async def test_outside_or_sensitive_files_are_attached_if_the_user_confirms(proj
     assert [question.partition("? It ")[0] for question in helper.asked] == [
         f"Attach {path}" for path in (outside, project / ".env", project / ".env", project.parent)
     ]
-    assert "outside the working folder" in helper.asked[0]
+    assert "outside the workspace" in helper.asked[0]
     assert "may contain passwords and keys" in helper.asked[1]
 
 
@@ -318,7 +318,7 @@ async def test_a_picture_among_the_resources_needs_an_agent_that_accepts_it(proj
     attached = ServerResource("@docs:a.png", "docs", "a.png")
     (block,) = await PromptHelper(project).blocks("see @docs:a.png", attached)
     assert block == {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
-    with pytest.raises(UserError, match="accepts no such files"):
+    with pytest.raises(UserError, match="does not accept binary files"):
         await PromptHelper(project, NOTHING).blocks("see @docs:a.png", attached)
 
 

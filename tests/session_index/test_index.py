@@ -250,6 +250,24 @@ async def test_a_change_during_an_update_is_indexed_by_the_next_one(data: Path) 
     assert not failures
 
 
+async def test_a_rebuild_requested_during_an_update_follows_it(data: Path) -> None:
+    record_session(data, [("the password is xylophone", "ok")])
+    reports: list[Progress] = []
+
+    def rebuild_once(progress: Progress) -> None:
+        if progress == Progress(1, 1):
+            reports.append(progress)
+            if len(reports) == 1:
+                updater.start(rebuild=True)
+                updater.start()  # does not replace the rebuild
+
+    updater = IndexUpdater(rebuild_once, lambda _: None)
+    updater.start()
+    await until(lambda: len(reports) == 2)  # an update alone would find nothing to do
+    await updater.close()
+    assert found("xylo")
+
+
 async def test_an_index_that_cannot_be_written_is_reported(data: Path) -> None:
     record_session(data, [("first", "ok")])
     index_file(paths().cache).mkdir(parents=True)

@@ -287,7 +287,7 @@ def test_commits_on_another_branch_of_the_worktree_count(project: Path, data: Pa
     commit(worktree.path, "c.txt", "c\n")
     status = worktree_status(worktree)
     assert len(status.commits) == 1
-    assert status.obstacle.endswith("cannot be merged: agents-own is checked out there instead of topic.")
+    assert status.obstacle.endswith("cannot be merged: instead of topic, agents-own is checked out there.")
 
 
 def test_a_repository_inside_cannot_be_merged(project: Path, data: Path) -> None:

@@ -78,7 +78,7 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields += [("Sign-in", agent.sign_in)] if agent.sign_in else []
     fields += [("Note", agent.note)] if agent.note else []
     if agent.missing_file == "empty":
-        fields.append(("Files", "if the agent reads a missing file, it gets an empty text"))
+        fields.append(("Files", "when the agent reads a missing file, it gets empty text, not an error"))
     if agent.project_mcp:
         fields.append(("MCP servers", f"the agent itself reads {', '.join(agent.project_mcp)} in a project"))
     fields += [] if agent.is_custom else [("Tested", agent.tested_version or "untested")]

@@ -36,7 +36,7 @@ MODULES = {
     "enable": "definitions.switch",
     "disable": "definitions.switch",
 }
-"""The modules in `acp_tui.cli.mcp` whose names differ from that of their action, by action."""
+"""The modules in `acp_tui.cli.mcp` that are not named after their action, by action."""
 
 
 class _LazyActions(argparse._SubParsersAction):  # type: ignore[type-arg]  # not subscriptable in Python 3.11

@@ -56,7 +56,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     edit = add_action(actions, "edit", "change a remembered answer; without options, list the choices")
     edit.add_argument("number", metavar="N", help="number in the list, or id")
     edit.add_argument(
-        "--what", type=int, metavar="CHOICE", help="what the answer matches: a number in the list of choices"
+        "--what",
+        type=int,
+        metavar="CHOICE",
+        help="which requests the answer matches: the number of a choice (`edit N` lists them)",
     )
     edit.add_argument("--scope", choices=("project", "everywhere"), help="where the answer applies")
     edit.add_argument("--project", type=Path, metavar="DIR", help="apply the answer in this directory only")

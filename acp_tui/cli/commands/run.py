@@ -166,7 +166,7 @@ def _stored_conversation(
 ) -> BaseScreen:
     """Return the screen of the session `wanted`.
 
-    Options for agent, folders or worktree do not apply to it.
+    The command line's options for agent, folders and worktree are ignored.
     """
     folder = Path(wanted.folder) if wanted.folder is not None else None
     given = _changed(

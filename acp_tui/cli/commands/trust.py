@@ -52,7 +52,7 @@ def _fields(folder: TrustedFolder) -> Iterator[tuple[str, str]]:
         yield "agent", f"{reveal_line(folder.agent)} is started without asking"
     for name, consent in folder.servers.items():
         answer = "allowed" if consent.allowed else "refused"
-        yield "server", f"{reveal_line(name)}: {answer} (definition {reveal_line(consent.digest[:12])})"
+        yield "server", f"{reveal_line(name)}: {answer} (digest {reveal_line(consent.digest[:12])})"
 
 
 def _forget(folder: Path, store: FolderTrust) -> None:

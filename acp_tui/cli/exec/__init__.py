@@ -1,1 +1,1 @@
-"""`acp-tui exec`: one prompt without the screen."""
+"""`acp-tui exec`: runs one prompt without a UI."""

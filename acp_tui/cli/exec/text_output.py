@@ -6,6 +6,7 @@ import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.protocol.client_records import to_record
 from acp_tui.session.decision_text import decision_text
@@ -55,7 +56,7 @@ class ProgressPrinter:
             name = path.relative_to(cwd) if path.is_relative_to(cwd) else path
             self._print(f"{file['change']}: {name}{'' if file['canBeReverted'] else ' (cannot be reverted)'}")
         if len(files) > MAX_CHANGED_FILES:
-            self._print(f"and {len(files) - MAX_CHANGED_FILES} more files changed")
+            self._print(f"and {pluralize(len(files) - MAX_CHANGED_FILES, 'more file')} changed")
 
     def _print_once(self, entry_id: int, line: str | None) -> None:
         if line and self._printed.get(entry_id) != line:

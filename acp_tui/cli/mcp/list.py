@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _own_server_json(settings: Settings, agent: str | None) -> dict[str, Any] | None:
-    """Return which agents are given acp-tui's own MCP server, or None if none of them is.
+    """Return which agents get acp-tui's own MCP server; None if no agent gets it.
 
     With an `agent`, all other agents are ignored.
     """
@@ -142,7 +142,7 @@ def _reason_left_out(server: Server, here: ServersHere, agent: str) -> str | Non
 def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
     if (access := _access(server)) is not None:
         yield access
-    agreed = "; you have agreed to this definition" if server.project and not recipients.left_out else ""
+    agreed = "; you have approved this definition" if server.project and not recipients.left_out else ""
     yield Field("digest", f"{server.digest()[:DIGEST_CHARACTERS]}{agreed}")
     if server.state.origin:
         yield Field("switched", f"{_switches(server.state)}  ({server.state.origin})")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
 from acp_tui.cli.mcp.demo_server import DEMO, demo_server
-from acp_tui.cli.project_trust import NOT_AGREED, ProjectTrust
+from acp_tui.cli.project_trust import NOT_APPROVED, ProjectTrust
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
 from acp_tui.config.problems import closest_match
@@ -32,7 +32,7 @@ class ServersHere:
     servers: list[Server]
     """The servers that may be started. Of several with the same name, the last one is used."""
     withheld: list[UnsentServer]
-    """Servers of the folder that must not be started, because the user has not agreed to them."""
+    """Servers of the folder that must not be started, for example because the user has not approved them."""
     problems: list[str]
     """Sentences about files of the folder that cannot be read."""
 
@@ -75,7 +75,7 @@ def servers_here(mcp_config_files: Sequence[Path] = (), folder: Path | None = No
     of_files = mcp.with_states(found, settings.mcp_states)
     project = ProjectTrust(cwd, None, [*settings.mcp_servers, *of_files], states=settings.mcp_states)
     for server in project.use_saved_answers():
-        project.withheld.append(mcp.UnsentServer(server, NOT_AGREED))
+        project.withheld.append(mcp.UnsentServer(server, NOT_APPROVED))
     servers = [*settings.mcp_servers, *project.servers, *of_files]
     return ServersHere(settings, servers, project.withheld, project.problems)
 

@@ -68,7 +68,7 @@ class TerminalSignIn:
             self._has_explained = True
             _print(
                 "Waiting for the browser. If it runs on another machine, its last page will not\n"
-                "load: paste the address of that page here, or the code, and press Enter."
+                "load: paste the address of that page here, or the code in it, and press Enter."
             )
         self._prompt = "Address or code (not shown): "
         try:

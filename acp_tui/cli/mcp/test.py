@@ -24,9 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the action's arguments to the parser."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="the servers")
     parser.add_argument("--all", action="store_true", help="test every server that is enabled")
-    parser.add_argument(
-        "--accept", action="store_true", help="agree to the current tools, if they have changed"
-    )
+    parser.add_argument("--accept", action="store_true", help="accept the current tools if they have changed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.epilog = "exit codes: 0 if every server can be used, 1 if one cannot, 2 for wrong arguments"
     add_file_option(parser)

@@ -1,4 +1,5 @@
 """Code for those actions of `acp-tui mcp` that connect to servers: connecting, asking the user, printing.
 
-Imports `acp_tui.cli.mcp.server_selection` and below. No module here may import the MCP SDK at module level.
+Imports `acp_tui.cli.mcp.server_selection` and what that module may import. No module here may import the MCP
+SDK at module level.
 """

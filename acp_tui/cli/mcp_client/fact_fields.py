@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def fact_fields(server: Server) -> Iterator[Field]:
-    """Yield fields for the last test, handover to an agent, and use. What never happened is left out."""
+    """Yield fields that say when the server was last tested, given to an agent, and used, if ever."""
     facts = _facts(server)
     if facts.tested is not None:
         yield Field("tested", f"{_moment(facts.tested.at)}: {_outcome(facts.tested)}")
@@ -31,7 +31,7 @@ def fact_fields(server: Server) -> Iterator[Field]:
 
 
 def facts_json(server: Server) -> dict[str, Any]:
-    """Return the last test, handover to an agent, and use as JSON values; None for what never happened."""
+    """Return when the server was last tested, given to an agent, and used, as JSON values; None for never."""
     facts = _facts(server)
     return {
         "tested": asdict(facts.tested) if facts.tested is not None else None,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.inspection import Inspection, ToolInfo
 
 MAX_NAMES = 12
-"""The maximum number of names of each kind to print in the short form."""
+"""How many tools, prompts, resources or templates to name. The others are only counted."""
 MAX_DESCRIPTION = 200
 
 
@@ -27,7 +27,7 @@ def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool)
 
     Args:
         inspected: The server and the result of its inspection.
-        accepted: Whether the user agrees to the tools as they are now.
+        accepted: Whether the user accepts the current tools.
         with_details: Whether to describe each tool, instead of only naming them.
     """
     found, changes = inspected.found, inspected.changes
@@ -40,7 +40,7 @@ def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool)
     if changes.removed:
         fields.append(("removed", ", ".join(changes.removed)))
     if changes.changed:
-        fields.append(("changed", f"{', '.join(changes.changed)}: changed since you agreed"))
+        fields.append(("changed", f"{', '.join(changes.changed)}: changed since you accepted them"))
     is_alert = False
     for line in labelled(fields, "    "):
         is_alert = is_alert or line.startswith(
@@ -51,9 +51,9 @@ def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool)
         else:
             print(line)
     if changes and accepted:
-        print("    Saved: you agree to the tools as they are now.")
+        print("    Saved: the current tools are accepted.")
     elif changes:
-        print("    The tools differ from those that you agreed to. To agree to the current tools, run:")
+        print("    The tools differ from those that you accepted. To accept the current tools, run:")
         print(f"    acp-tui mcp test {visible_line(shlex.quote(found.name))} --accept")
     if with_details and found.tools:
         print("    tools:")

@@ -26,7 +26,7 @@ __all__ = ["Inspected", "enabled_servers", "inspect_servers"]
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """A server, what it offers, and how its tools differ from those the user agreed to."""
+    """A server, what it offers, and how its tools differ from those that the user accepted."""
 
     server: Server
     found: Inspection
@@ -45,7 +45,7 @@ async def inspect_servers(servers: Sequence[Server], *, source: str, accept: boo
     Args:
         servers: The servers.
         source: The name of the action, for the servers' logs.
-        accept: Whether the user agrees to the tools as they are now.
+        accept: Whether the user accepts the current tools.
     """
     return list(await asyncio.gather(*(_inspect(server, source, accept) for server in servers)))
 

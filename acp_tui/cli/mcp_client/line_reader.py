@@ -32,7 +32,7 @@ class LineReader:
 
 
 async def _readable(descriptor: int) -> None:
-    """Wait until the descriptor can be read. A regular file, which cannot be waited for, always can."""
+    """Wait until the descriptor can be read. Return at once for a regular file, which is always readable."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     try:

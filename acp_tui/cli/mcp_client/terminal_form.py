@@ -1,4 +1,4 @@
-"""Lets the user answer a server's questions on the terminal, field by field. Without one, declines them.
+"""Lets the user answer a server's questions field by field on the terminal. If there is none, declines them.
 
 All output goes to stderr, so that stdout contains only the result.
 """

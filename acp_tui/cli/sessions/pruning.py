@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     max_bytes = limits.keep_bytes if args.max_size is None else args.max_size
     chosen = prune_candidates(paths().data, keep=keep, max_bytes=max_bytes)
     if not chosen:
-        print(f"Nothing to remove: within the limits of {keep} sessions and {format_size(max_bytes)}.")
+        print(f"Nothing to remove: the limits are {keep} sessions and {format_size(max_bytes)}.")
         return 0
     for one in chosen:
         title = truncate(session_title(one.session), 30)

@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod, RequestId, Session
 
 INITIALIZE_SECONDS = 300.0
-"""Seconds that the agent may take to start. This is long because it may have to be downloaded first."""
+"""Seconds that the agent may take to start. This is long because the agent may have to be downloaded."""
 OPEN_SECONDS = 60.0
 
 DECLINED: dict[str, dict[str, Any]] = {
     "session/request_permission": {"outcome": {"outcome": "cancelled"}},
     "elicitation/create": {"action": "decline"},
 }
-"""Results, by method, that decline an agent's questions: it must not ask any while the user signs in or out.
+"""Results, by method, that decline an agent's questions to the user during a sign-in or sign-out.
 
 Requests with other methods are answered with an error.
 """
 
 
 class AgentAccount:
-    """The user's account at one agent. Nothing is recorded."""
+    """The user's account with one agent. Nothing is recorded."""
 
     def __init__(self, launch: Launch, cwd: str, dialogue: SignInDialogue) -> None:
         self.launch = launch

@@ -59,7 +59,7 @@ class SignInDialogue:
             self.agent_text(line.decode("utf-8", "replace").rstrip() + "\n")
 
     def agent_text(self, text: str) -> None:
-        """Print a text of the agent. It continues the previous text if that did not end with a line break."""
+        """Print text from the agent. It continues the agent's last line if that line is unfinished."""
         for piece in text.splitlines(keepends=True):
             lead = "" if self._within_line else "  │ "
             _print(lead + visible_line(piece.rstrip("\r\n")), end="")
@@ -122,7 +122,7 @@ def _note(method: AuthMethod) -> str:
     if method.way == "terminal":
         parts.append("in this terminal")
     elif method.way == "suggested":
-        parts.append("suggests a command, which is shown first")
+        parts.append("suggests a command, which you see before it runs")
     elif method.way == "unknown":
         parts.append(f"the type {method.kind} is not supported by acp-tui")
     return " · ".join(filter(None, parts))

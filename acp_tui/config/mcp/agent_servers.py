@@ -62,7 +62,7 @@ def servers_for_agent(
         http: Whether the agent supports http servers.
         sse: Whether the agent supports sse servers.
         environ: The environment variables; by default those of this process.
-        is_signed_in: Returns whether the user has signed in at the server with this URL.
+        is_signed_in: Returns whether the user has signed in to the server with this URL.
     """
     environment = os.environ if environ is None else environ
     wanted = list(servers)
@@ -93,12 +93,12 @@ def bridge_reason(
     Args:
         server: The server.
         supported: Whether the agent supports each transport; by default the agent supports all.
-        signed_in: Whether the user has signed in at the server.
+        signed_in: Whether the user has signed in to the server.
     """
     if server.connection is not None:
         return 'its connection is set to "bridge"' if server.connection == "bridge" else None
     if connection_for(server) == "bridge":
-        return "it needs your sign-in" if server.sign_in is not None else "its settings need it"
+        return "it needs your sign-in" if server.sign_in is not None else "its settings need the bridge"
     if supported is not None and not supported[server.transport]:
         return f"the agent does not support {server.transport} servers"
     if server.sign_in is None and signed_in:
@@ -107,7 +107,7 @@ def bridge_reason(
 
 
 def check_sendable(server: Server, agent: str) -> None:
-    """Raise `CannotSendError` if this agent would not get the server even if it supported all transports."""
+    """Raise `CannotSendError` if this agent does not get the server, whatever transports it supports."""
     _require_sendable(server, agent, server, {"stdio": True, "http": True, "sse": True})
     resolve_server(server)
 
@@ -140,7 +140,9 @@ def reason_off(server: Server, agent: str) -> str | None:
     if not server.enabled:
         return "it is disabled" if state.enabled is None else "you disabled it"
     if server.agents is not None and agent not in server.agents:
-        return f"it is only for {', '.join(server.agents)}" if server.agents else "it is for no agent"
+        return (
+            f"it is only for {', '.join(server.agents)}" if server.agents else "its list of agents is empty"
+        )
     return None
 
 

@@ -18,7 +18,7 @@ _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],]", re.DOTALL)
 
 
 def without_comments(text: str) -> str:
-    """Return plain JSON: comments and trailing commas become spaces, so that line and column numbers stay."""
+    """Return plain JSON: comments and trailing commas become spaces, to keep the line and column numbers."""
     text = _COMMENT.sub(_blank, text)
     return _TRAILING_COMMA.sub(_blank, text)
 

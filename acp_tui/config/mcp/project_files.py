@@ -21,12 +21,12 @@ PROJECT_FILES = {
     ".vscode/mcp.json": "servers",
     ".gemini/settings.json": "mcpServers",
 }
-"""The files, each with the key that contains its servers.
+"""The files in which a project can define MCP servers, each with the key that contains them.
 
 If two files define a server of the same name, the file that comes first here takes precedence.
 """
 MAX_SERVERS = 20
-"""The maximum number of servers that a project may define. The user is asked about each server."""
+"""The maximum number of servers that a project may define. It is low: the user is asked about each one."""
 MAX_DEFINITION_CHARACTERS = 4_000
 """The maximum length of a server's definition, which the user reads before allowing the server."""
 MAX_NAME_CHARACTERS = 100
@@ -36,7 +36,7 @@ _GEMINI_VARIABLE = re.compile(r"\$(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class ProjectServers:
-    """The MCP servers of a project, and the problems because of which other servers could not be read."""
+    """The MCP servers of a project, and why other servers of the project could not be read."""
 
     servers: list[Server] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # sentences
@@ -96,7 +96,7 @@ def _shorten(text: str) -> str:
 
 
 def with_braces(server: Server) -> Server:
-    """Return the server with `$VAR`, which Gemini's settings also accept, written as `${VAR}`."""
+    """Return the server with each `$VAR` replaced by `${VAR}`. Gemini's settings accept both notations."""
 
     def braces(text: str) -> str:
         return _GEMINI_VARIABLE.sub(r"${\1}", text)

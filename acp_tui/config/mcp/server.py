@@ -168,7 +168,7 @@ def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool 
     """Return the server that an entry of a settings file defines. Errors go into the server's `faults`."""
     server = Server(name, file, line)
     if fold_mcp_name(name) == OWN_SERVER:  # rules for acp-tui's own tools would apply to it
-        server.faults.append(("", f"the name {OWN_SERVER} is that of acp-tui's own server"))
+        server.faults.append(("", f"the name {OWN_SERVER} is reserved for acp-tui's own server"))
     checks = _JSON_CHECKS if is_json else _CHECKS
     if not isinstance(entry, dict):
         server.faults.append(("", f"expected a table, got {format_value(entry)}"))
@@ -188,7 +188,7 @@ def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool 
 
 
 def set_lines(server: Server, entry: Any, line_of: Callable[..., int | None]) -> None:
-    """Set the lines of a server's values. `line_of` returns the line of a path of keys; None if unknown."""
+    """Fill `server.lines`. `line_of` is called with a path of keys and returns its line; None if unknown."""
     for key, value in entry.items() if isinstance(entry, dict) else ():
         paths = [(key,), *((key, name) for name in (value if isinstance(value, dict) else ()))]
         for path in paths:
@@ -227,9 +227,9 @@ def _fill(server: Server, values: dict[str, Any]) -> None:
 
 
 def _guess_transport(url: str, is_http: bool) -> Transport:
-    """Return the transport for a URL without a type. By convention, the URLs of SSE servers end in `/sse`.
+    """Return the transport of a server that has a URL but no type. By convention, SSE URLs end in `/sse`.
 
-    With `is_http`, the transport is "http" whatever the URL.
+    If `is_http` is true, the transport is always "http".
     """
     ends_in_sse = url.partition("?")[0].rstrip("/").endswith("/sse")
     return "sse" if ends_in_sse and not is_http else "http"

@@ -1,4 +1,4 @@
-"""Conversion of a definition into a server that can be started or sent: variables, paths, the connection."""
+"""Resolves a server's definition: expands variables, finds the program, and selects the connection."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ProgramNotFoundError(CannotSendError):
     """A server whose program does not exist or cannot be executed."""
 
     search: str | None = None
-    """The value of PATH with which the program was not found; None if the command is a path."""
+    """The value of PATH that was searched for the program; None if the command is a path."""
 
 
 def environment_names(server: Server) -> list[str]:
@@ -93,7 +93,7 @@ def start_failure(server: Server, error: CannotSendError) -> str:
 
 
 def connection_for(server: Server) -> Connection:
-    """Return the connection that the definition sets, else "bridge" if the server needs the bridge.
+    """Return the connection that the definition sets, else "bridge" if the server needs it, else "direct".
 
     Only the bridge supports a working directory, a timeout, a choice of tools, and acp-tui's sign-in.
     """
@@ -160,7 +160,7 @@ def _editor_values(server: Server) -> dict[str, str]:
 
 
 def _expand(text: str, environ: Mapping[str, str], editor_values: Mapping[str, str]) -> str:
-    """Expand `${VAR}`, `${VAR:-default}`, `${env:VAR}` and the variables of editors."""
+    """Expand `${VAR}`, `${VAR:-default}`, `${env:VAR}`, and editor variables such as `${userHome}`."""
 
     def value(reference: re.Match[str]) -> str:
         if reference[1] in editor_values:

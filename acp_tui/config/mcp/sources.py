@@ -63,7 +63,7 @@ def from_json_file(file: Path) -> list[Server]:
 
 
 def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Server] | None:
-    """Return the servers in the content of a JSON file; None if there is no object with a key in `roots`.
+    """Return the servers in the content of a JSON file; None if none of the keys `roots` contains an object.
 
     Comments and trailing commas are accepted. Raises `UserError` if the content is not valid JSON.
     """
@@ -98,7 +98,7 @@ def from_claude_code(raw: bytes, file: Path) -> list[tuple[Server, str]]:
 
 
 def _load(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
-    """Return the value in a JSON file, and the lines of its keys. Raises `UserError`."""
+    """Return the value in a JSON file, and the lines of its keys. Raises `UserError` for invalid JSON."""
     try:
         text = jsonc.without_comments(raw.decode("utf-8-sig"))
         data = json.loads(text)
@@ -117,7 +117,7 @@ def _load(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
 def _from_entries(
     entries: dict[str, Any], file: Path, lines: Mapping[tuple[str, ...], int], path: tuple[str, ...]
 ) -> list[Server]:
-    """Return the servers that `entries`, the object at `path` in a JSON file, defines."""
+    """Return the servers that `entries` defines. This is the object at `path` in a JSON file."""
     servers = []
     for name, entry in entries.items():
         server = parse(name, entry, file, lines.get((*path, name)), is_json=True)

@@ -40,7 +40,7 @@ class FileVersions:
 
     old: str | None = None  # None: the file did not exist
     new: str | None = None  # None: it no longer exists
-    revert_obstacle: str | None = None
+    problem: str | None = None
     """Why the texts are unknown, as a sentence; None if they are known."""
 
 
@@ -66,7 +66,7 @@ class BaselineTracker:
             directory = Path(self._scratch.name) / "baseline.git"
         self._baseline = Baseline(roots, directory, limits, reaper)
         self.turns = TurnHistory(self._baseline, history or HistoryLimits())
-        """The files before and after each turn."""
+        """The states of the files before and after each turn."""
         self._largest = limits.file_size
         self._taking: asyncio.Task[None] | None = None
         self._named: set[str] = set()
@@ -83,7 +83,7 @@ class BaselineTracker:
         await self._all_named()
 
     async def keep(self, paths: Iterable[str]) -> None:
-        """Copy these files, because they are about to be changed."""
+        """Copy these files, which are about to be changed, unless they have been copied already."""
         await self._taken()
         await self._baseline.copy_before_change(paths)
 
@@ -121,16 +121,16 @@ class BaselineTracker:
             old = None if change.kind == "added" else await self._baseline.original_content(change.path)
             now = await asyncio.to_thread(read_content, bytes(change.path), self._largest)
         except (GitError, NotCopiedError) as reason:
-            return FileVersions(revert_obstacle=f"The file cannot be shown: {reason}.")
+            return FileVersions(problem=f"The file cannot be shown: {reason}.")
         if old is None and change.kind != "added":
             why = change.revert_obstacle or "it was not copied"
-            return FileVersions(revert_obstacle=f"The earlier content of the file is unknown: {why}.")
+            return FileVersions(problem=f"The earlier content of the file is unknown: {why}.")
         try:
             return FileVersions(
                 old.decode() if old is not None else None, now.data.decode() if now is not None else None
             )
         except UnicodeDecodeError:
-            return FileVersions(revert_obstacle="Not a text file.")
+            return FileVersions(problem="Not a text file.")
 
     async def text_of(self, state: FileState) -> str | None:
         """Return the text that a file had in this state; None if it was absent, not copied, or not text."""

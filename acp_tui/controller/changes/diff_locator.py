@@ -43,9 +43,10 @@ class DiffLocator:
                     task.add_done_callback(self._tasks.discard)
 
     def _is_new(self, diff: Diff, call: ToolCall) -> bool:
-        """Return True if the diff's line must be found: once while the call runs, and once after the call.
+        """Return True if the diff's line is unknown and has not been searched for in this phase of the call.
 
-        Agents repeat the diff with every update of the call.
+        There are two phases: before and after the end of the call. Agents repeat a diff with every update,
+        but one search per phase is enough.
         """
         if diff.line is not None or diff.patch is not None or not diff.old or diff.new is None:
             return False

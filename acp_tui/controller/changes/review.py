@@ -147,9 +147,9 @@ class ConversationReview:
 
     @uninterrupted
     async def revert_to_start(self, path: Path) -> None:
-        """Restore a file as it was when the session began, even if it was accepted. Raises `UserError`.
+        """Restore a file as it was when the session began, even if changes to it were accepted.
 
-        If the current content is too large to be copied, this cannot be undone.
+        If the file is now too large to be copied, this cannot be undone. Raises `UserError`.
         """
         async with self._decision_lock, self._disk_lock:
             await self._load_locked([path])

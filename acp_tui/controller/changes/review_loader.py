@@ -132,7 +132,7 @@ def _attributed(
 ) -> TextChange:
     """Return the change with the authors of each block.
 
-    If the blocks are not attributed individually, each gets `by_all`, the bits of all authors.
+    If the blocks are not attributed individually, each gets `by_all`, a bit mask of all authors.
     """
     size = sum(len(version.data or b"") for version in versions)
     if by_all.bit_count() <= 1 or size > MAX_SIZE_TO_ATTRIBUTE or not all(one.is_text for one in versions):

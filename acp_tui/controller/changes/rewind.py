@@ -42,7 +42,7 @@ class Rewind:
         self._turns = baseline.turns
         self._points: dict[int, RewindPoint] = {}  # of turns that have ended, by number
         self.replaced_earlier: Sequence[ReplacedFile] = ()
-        """The files that the last rewind replaced in the session that this one continues, if any."""
+        """If this session continues an earlier one: the files that the last rewind there replaced."""
 
     async def begin_turn(self) -> None:
         """Copy the files that have changed so far, before a prompt is sent."""
@@ -56,7 +56,7 @@ class Rewind:
 
     @property
     def available(self) -> bool:
-        """Whether the files can be restored as they were before some prompt."""
+        """Whether there is at least one point in time to which the files can be restored."""
         return bool(self._turns.turns)
 
     @property

@@ -1,4 +1,4 @@
-"""The tools that the user agreed to, and whether they have changed since."""
+"""The MCP tools that the user has accepted, and how they have changed since."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AgreedTools:
-    """The tools of one server that the user agreed to, by the digests of their definitions."""
+    """The tools of one server that the user has accepted, identified by the digests of their definitions."""
 
     def __init__(self, server: ResolvedServer) -> None:
         self._server = server
@@ -21,7 +21,7 @@ class AgreedTools:
         self._agreed: dict[str, str] = {}  # what `agree` has saved or found saved
 
     def change(self, tool: str, digest: str | None) -> str | None:
-        """Return how a tool differs from the one that the user agreed to, as a clause; None if it does not.
+        """Return how a tool has changed since the user accepted it, as a clause; None if it has not.
 
         `digest` is None if the server does not list the tool. Reads a file: call it in a thread.
         """
@@ -30,15 +30,15 @@ class AgreedTools:
         if before is None or before == digest:
             return None
         if digest is None:
-            return "the server no longer lists this tool, which you agreed to"
-        return "its description or schema has changed since you agreed to it"
+            return "the server no longer lists this tool, which you accepted"
+        return "its description or schema has changed since you accepted it"
 
     def has_agreed(self, tool: str, digest: str) -> bool:
-        """Return whether `agree` was called for the tool as it is."""
+        """Return whether `agree` was called for this tool with this digest."""
         return self._agreed.get(tool) == digest
 
     def agree(self, tool: str, digest: str) -> None:
-        """Save that the user agrees to a tool as it is. Writes a file: call it in a thread."""
+        """Save that the user accepts a tool with this digest. Writes a file: call it in a thread."""
         name, definition = self._server.name, self._server.digest
         agreed = self._facts.read(name, definition).agreed
         digests = dict(agreed.digests) if agreed is not None else {}

@@ -1,8 +1,8 @@
 """The socket through which bridges and acp-tui's own MCP server reach a conversation.
 
-The protocol is JSON-RPC in lines of JSON. Each message names the session's key, so that the processes of an
-earlier agent are refused. Each line below gives a method, its parameters besides `session`, its meaning, and
-its result, if that is an object:
+The protocol is JSON-RPC in lines of JSON. Each message contains the session's key as `session`, so that the
+processes of an earlier agent are refused. Each line below gives a method, its other parameters, its meaning,
+and its result, if that is an object:
 
     server   {name}                             an MCP server's definition {server, roots, environ, forms}
     call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
@@ -38,12 +38,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
-"""The maximum length of a message. Results with several images have several megabytes."""
+"""The maximum length of a message. A result with several images takes several megabytes."""
 MAX_CONNECTIONS = 64
 MAX_PENDING = 1000
 """The maximum number of unprocessed notifications per connection. Further ones are dropped."""
 _ACCEPTING_STEPS = 3
-"""The passes of the event loop that accept a connection. Closing the server earlier would lose it."""
+"""How many passes of the event loop it takes to accept a connection that is waiting.
+
+A server that is closed earlier would lose the connection.
+"""
 MAX_PATH_BYTES = 100
 """The maximum length of the socket's path. The system's limit is 104 bytes on macOS and 108 on Linux."""
 
@@ -59,7 +62,7 @@ class AppSocket:
         self._connections: dict[asyncio.Task[None], SocketStream] = {}
         self._opening = asyncio.Lock()
         self.session_key = ""
-        """The key that each message has to name. `renew` replaces the key."""
+        """The key that each message must contain. `renew` replaces it."""
 
     @property
     def path(self) -> Path:
@@ -154,7 +157,7 @@ class AppSocket:
         except RpcError as error:
             log.warning("A message on the socket for MCP servers was ignored: %s", error.message)
         except Exception:
-            log.exception("The message %s on the socket for MCP servers failed", method)
+            log.exception("Processing the message %s on the socket for MCP servers failed", method)
 
     async def _answer(self, method: str, params: Any) -> Any:
         handler = self._handlers.get(method)
@@ -167,14 +170,14 @@ class AppSocket:
 
 
 def _private_folder() -> Path:
-    """Create a folder for the socket that only the user can enter, and whose path is short enough."""
+    """Create a folder for the socket. Only the user can enter the folder, and its path is short enough."""
     parents = [os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"]  # noqa: S108
     for parent in filter(None, parents):
         if len(os.fsencode(parent)) + len("/acp-tui-12345678/app.sock") > MAX_PATH_BYTES:
             continue
         with contextlib.suppress(OSError):
             return Path(tempfile.mkdtemp(prefix="acp-tui-", dir=parent))  # mode 0700
-    raise OSError("no temporary folder is writable and has a short enough path")
+    raise OSError("there is no writable temporary folder with a short enough path")
 
 
 def _is_same_user(writer: asyncio.StreamWriter) -> bool:

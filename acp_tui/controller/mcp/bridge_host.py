@@ -1,4 +1,4 @@
-"""Serves a conversation's bridges to MCP servers: definitions, permission for calls, and records."""
+"""Answers the requests of the bridges: definitions of MCP servers, permission for calls, and records."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 
 ASK_SECONDS = 50.0
-"""How long a question waits for the user: agents give up on a tool call, often after a minute."""
+"""How long a question waits for the user. Many agents give up on a tool call after a minute."""
 ASK_MARGIN_SECONDS = 10.0
-"""How many seconds before a server's own timeout the question to the user is closed."""
+"""A question is closed this many seconds before the server's `timeout`, but never before half of it."""
 MAX_SECONDS = 1e9
-"""The longest plausible duration of a call. The number comes from another process."""
+"""The longest plausible duration of a call. Longer ones, reported by a faulty bridge, are recorded as 0."""
 TURN_STOPPED = "The user stopped the turn."
 
 
 class BridgeHost:
-    """The methods of a conversation that its bridges call."""
+    """Answers the requests of a conversation's bridges."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class BridgeHost:
         """Asks the user to fill in a form; None if there is no screen."""
 
     def socket_handlers(self) -> dict[str, Handler]:
-        """Return the methods of the app's socket for `acp-tui mcp bridge`."""
+        """Return the handlers of the app's socket for requests of `acp-tui mcp bridge`."""
         return {
             "server": self._server,
             "call": self._call,
@@ -88,7 +88,10 @@ class BridgeHost:
         ]
 
     def stop_calls(self) -> None:
-        """Refuse all calls that wait for the user's answer. Called when the turn is stopped."""
+        """Refuse all calls that wait for the user's answer, and close forms of servers.
+
+        Called when the turn is stopped or the agent is restarted.
+        """
         for task in self._asking:
             task.cancel()
 
@@ -139,7 +142,7 @@ class BridgeHost:
         return None if task.cancelled() else task.result()
 
     async def _form(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Show a form from a server, if the agent shows no forms. The user's answer is not recorded."""
+        """Let the user fill in a form from a server, and return the answer, which is not recorded."""
         server, message, schema = self._named(params), _text(params, "message"), params.get("schema")
         if self.fill_form is None or not isinstance(schema, dict):
             return {"action": "decline"}
@@ -189,7 +192,7 @@ class BridgeHost:
 
 
 def bridge_question(tool: McpTool, arguments: Any, subject: Subject, seconds: float) -> Question:
-    """Return the question whether to allow a call. `seconds` is its time limit, which the question shows."""
+    """Return a question that asks whether to allow a call. It shows its time limit, `seconds`."""
     call = ToolCall(id=0, at=0.0, call_id="", title=tool.label, mcp_tool=tool, raw_input=arguments)
     options = [one for one in GUARD_OPTIONS if one.kind != "allow_always" or subject.always_ask is None]
     question = Question(None, "mcp", subject, options, why="", call=call)
@@ -220,7 +223,7 @@ def _unanswered(why: str) -> Verdict:
 
 
 def _refusal(verdict: Verdict | None) -> str:
-    """Return why a call was refused, for the agent."""
+    """Return the sentence that tells the agent why a call was refused. None: the turn was stopped."""
     if verdict is None:
         return TURN_STOPPED
     if verdict.reason:

@@ -1,4 +1,4 @@
-"""Records the calls through a bridge, in the session and in the server's log."""
+"""Records each call that passes through a bridge: in the session, and in the log of the MCP server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS: dict[str, RecordKind] = {"stderr": "stderr", "noise": "stdout"}
 
 
 class CallRecords:
-    """The records about one server in one conversation. Calls and output are written in threads."""
+    """Records the calls of one server's tools in one conversation, and the output of the server."""
 
     def __init__(self, server: ResolvedServer, note: Callable[[Event], None]) -> None:
         self._server = server

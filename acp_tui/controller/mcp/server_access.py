@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class ServerAccess:
-    """Requests to servers, each on a connection of its own. A server's process ends with the connection."""
+    """Sends requests to MCP servers, each request on a connection of its own.
+
+    If the server is a process, it ends with the connection.
+    """
 
     def __init__(self, servers: Sequence[Server], cwd: Path) -> None:
         """Store the servers that may be started. Of several with the same name, the last one is used."""

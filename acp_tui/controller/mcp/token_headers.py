@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def add_tokens(sent: list[dict[str, Any]], servers: Iterable[Server]) -> list[Noticed]:
-    """Add the token to each server with `send_token`. Return a notice about each of these servers.
+    """Add the user's token to each server that has `send_token`. Return a notice about each of these servers.
 
     `sent` contains the servers as ACP objects, `servers` their definitions.
     """
@@ -41,4 +41,4 @@ async def _add_token(target: dict[str, Any], server: Server) -> Noticed:
         advice = f"run `acp-tui mcp sign-in {name}` and start a new session"
         return Noticed("warning", f"The agent gets no token for {name}: you are not signed in; {advice}.")
     target["headers"] = [*target["headers"], {"name": "Authorization", "value": header.value}]
-    return Noticed("info", f"The agent was given your token for {name}, which {header.describe_end()}.")
+    return Noticed("info", f"The agent was given your token for {name}. The token {header.describe_end()}.")

@@ -1,4 +1,4 @@
-"""The record of when an MCP server was given to an agent, and when the agent called one of its tools."""
+"""Records when an MCP server was given to an agent, and when the agent called a tool of the server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVIDENCE = {"name": "the agent's name for the tool", "title": "the agent's title
 
 
 class UsageFacts:
-    """An observer of one conversation that saves facts about the use of the servers."""
+    """Observes one conversation, and saves facts about how its MCP servers are used."""
 
     def __init__(self, servers: Sequence[Server], agent: str, session_id: str) -> None:
         """Create an observer.

@@ -40,7 +40,7 @@ def client_capabilities(*, elicitation: bool = False, terminal_sign_in: bool = F
 
 @dataclass(frozen=True, slots=True)
 class McpServerStatus:
-    """An MCP server of the settings, and whether and how it was sent to the agent."""
+    """An MCP server in the settings, and whether and how it was sent to the agent."""
 
     name: str
     transport: str

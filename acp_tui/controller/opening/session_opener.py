@@ -41,7 +41,7 @@ QUIET_SECONDS = 0.3
 PROMPT_MISSING_SECONDS = 1.0
 """Used instead of `QUIET_SECONDS` while the replay lacks the last known prompt, which may be late."""
 CLOSE_SECONDS = 2.0
-"""Seconds to wait for the answer to `session/close`. The agent's process is ended anyway."""
+"""Seconds to wait for the answer to `session/close`. Then the agent's process is ended in any case."""
 LATE_HISTORY_SECONDS = 10.0
 """The longest wait for a history that some agents send after answering `session/load`."""
 
@@ -115,7 +115,7 @@ class SessionOpener:
         setup = await self._setup()
         connection = self._connection()
         call = connection.resume_session if resume else connection.load_session
-        async with self._wait_notices.during("to open the session again"):
+        async with self._wait_notices.during("to reopen the session"):
             await call(session_id, setup, timeout=self._timeout)
         await self._opened(reopened)
         if await self._late_history(PROMPT_MISSING_SECONDS if has_prompts else QUIET_SECONDS) and not resume:
@@ -147,7 +147,7 @@ class SessionOpener:
         await self.open_new()
 
     async def close_session(self) -> None:
-        """Tell the agent that the session is no longer needed, if it supports that. Errors are ignored."""
+        """If the agent supports that, tell it that the session is no longer needed. Errors are ignored."""
         session = self._session
         can_close = session.agent is not None and session.agent.can("sessionCapabilities", "close")
         if session.session_id is not None and can_close and session.phase != "dead":
@@ -155,7 +155,7 @@ class SessionOpener:
                 await self._connection().close_session(session.session_id, timeout=CLOSE_SECONDS)
 
     async def _setup(self) -> SessionSetup:
-        """Return the folder, additional directories and MCP servers; warn about unsupported ones."""
+        """Return the folders and MCP servers for the session. Warn about those that the agent cannot use."""
         agent = self._session.agent
         assert agent is not None
         found = session_parameters(
@@ -181,7 +181,7 @@ class SessionOpener:
         if server is None:
             return []
         if any(other["name"] == server["name"] for other in others):
-            sentence = "acp-tui's own MCP server is not used: one in your settings has the same name."
+            sentence = "acp-tui's own MCP server is not used: a server in your settings has the same name."
             self._note(Noticed("warning", sentence))
             return []
         self.mcp_servers.append(McpServerStatus(server["name"], server.get("type", "stdio")))
@@ -196,7 +196,7 @@ class SessionOpener:
         )
         if not reopened:
             return
-        async with self._wait_notices.during("to restore its settings"):
+        async with self._wait_notices.during("to restore the session's settings"):
             await restore_settings(self._connection(), self._session, self._note, timeout=self._timeout)
 
     async def _late_history(self, quiet_seconds: float) -> bool:

@@ -25,7 +25,7 @@ _ORDER = {MODEL: 0, MODE: 2}
 async def restore_settings(
     agent: AgentConnection, session: Session, note: Callable[[Event], None], *, timeout: float
 ) -> None:
-    """Give all settings their values in `session.settings`, and report what was restored and what was not.
+    """Set all settings to their values in `session.settings`, and add notices about the result.
 
     Raises `AgentGone` and `SignInNeeded`. `timeout` is for each setting, in seconds.
     """

@@ -1,4 +1,4 @@
-"""The commands that sign in on a terminal, and why a sign-in method cannot be used or has failed."""
+"""The commands that sign in on a terminal, and the messages about methods that are unusable or failed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def sign_in_command(launch: Launch, method: AuthMethod) -> tuple[list[str], dict[str, str]]:
-    """Return the command of a sign-in on a terminal, and the variables to add to its environment.
+    """Return the command that signs in on a terminal, and the variables to add to its environment.
 
     For a method of the type "terminal", that is the agent's own program with the method's arguments.
     Otherwise it is the command that the agent suggests, which must not be run before the user has agreed.
@@ -24,7 +24,7 @@ def sign_in_command(launch: Launch, method: AuthMethod) -> tuple[list[str], dict
 
 
 def unusable_method_sentence(method: AuthMethod) -> str:
-    """Return why acp-tui cannot sign in with a method of an unknown type, and what to do instead."""
+    """Return why acp-tui cannot sign in with a method of an unsupported type, and what to do instead."""
     if method.kind == "env_var":
         names = ", ".join(map(visible_line, method.vars)) or "the required variables"
         return f'"{method.name}" needs no sign-in: set {names} in the environment and restart acp-tui.'

@@ -1,4 +1,4 @@
-"""The built-in tools of acp-tui's own MCP server, which reach the user."""
+"""The built-in tools of acp-tui's own MCP server, with which an agent shows or asks the user something."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class BuiltInTools:
 
     def __init__(self, files: FileAccess, baseline: BaselineTracker) -> None:
         self.interface: UserInterface | None = None
-        """The screen; None without one."""
+        """The screen of the conversation; None if there is none."""
         self._files = files
         self._baseline = baseline
         self._tools: dict[str, Callable[[dict[str, Any]], Awaitable[PreparedCall]]] = {
@@ -109,8 +109,8 @@ class BuiltInTools:
         for change in await self._baseline.changes():
             if str(change.path) == real:
                 versions = await self._baseline.versions(change)
-                if versions.revert_obstacle is not None:
-                    raise InvalidCallError(versions.revert_obstacle)
+                if versions.problem is not None:
+                    raise InvalidCallError(versions.problem)
                 return versions.old, versions.new
         raise InvalidCallError("The file has not changed since the session began.")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class OwnServerOffer:
-    """Offers the server to an agent: inside the ACP connection if the agent can, else as a process."""
+    """Offers the server to an agent: inside the ACP connection if the agent supports it, or as a process."""
 
     def __init__(self, is_on: Callable[[], bool], channel: AcpChannel, socket: AppSocket) -> None:
         self._is_on = is_on

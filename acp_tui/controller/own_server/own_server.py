@@ -57,7 +57,7 @@ class OwnServer:
         self._running: set[asyncio.Task[ToolResult]] = set()
 
     def connect_screen(self, interface: UserInterface) -> None:
-        """Set the screen for tools that show the user something or ask. Without one, their calls fail."""
+        """Set the screen. Without one, calls of the tools that show or ask the user something fail."""
         self._built_in.interface = interface
 
     async def tools(self) -> list[dict[str, Any]]:
@@ -96,7 +96,7 @@ class OwnServer:
         return (failure(STOPPED) if task.cancelled() else task.result()).as_json()
 
     def stop_calls(self) -> None:
-        """End the calls that are running, because the user has stopped the turn."""
+        """Cancel the calls that are running, for example because the user has stopped the turn."""
         for task in self._running:
             task.cancel()
 

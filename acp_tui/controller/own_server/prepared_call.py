@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """A call that can be shown, allowed, and run."""
+    """A tool call with checked arguments: what the user is shown before allowing it, and how to run it."""
 
     run: Callable[[str], Awaitable[ToolResult]]  # called with the id of the call
     text: str = ""  # the question, message or address from the agent

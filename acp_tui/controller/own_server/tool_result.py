@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result that the agent gets."""
+    """The result of a tool call, for the agent and for the transcript."""
 
     text: str
     failed: bool = False

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class UserInterface(Protocol):
-    """The screen of a conversation."""
+    """What acp-tui's own tools can do on the screen of a conversation."""
 
     def show(self, call_id: str, text: str | None) -> bool:
-        """Open the file that a call shows, with `text` as its content; the call's diff if `text` is None.
+        """Open what a call shows: a file with the content `text`, or the call's diff if `text` is None.
 
         Return False if the user is busy with something else.
         """

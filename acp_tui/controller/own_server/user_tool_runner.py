@@ -1,4 +1,4 @@
-"""Runs the user's own tools: a command with the arguments as JSON on its stdin."""
+"""Runs the user's own tools. Each is a command that receives its arguments as JSON on stdin."""
 
 from __future__ import annotations
 

@@ -38,12 +38,12 @@ GUARD_OPTIONS = [
     PermissionOption("reject", "Reject", "reject_once"),
     PermissionOption("reject-always", "Reject always", "reject_always"),
 ]
-"""The options of the questions that acp-tui itself asks before it serves a file or runs a command."""
+"""The options of acp-tui's own questions, asked before it accesses a file or runs something for the agent."""
 
 
 @dataclass(slots=True)
 class Verdict:
-    """The answer to a question."""
+    """The decision on a question, whether made by the user, a rule or the policy."""
 
     allowed: bool | None  # None: dismissed without an answer
     option: PermissionOption | None
@@ -138,7 +138,7 @@ class PermissionGate:
         return "you", await self._ask(self.question_handler, question)
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
-        """Return a rejection, with "policy" as its source: there is no user to ask."""
+        """Reject a question because there is no user to ask. The returned source is "policy"."""
         option = choose_option(question.options, allow=False)
         return "policy", Verdict(False if option else None, option, question.why)
 

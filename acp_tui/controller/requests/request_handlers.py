@@ -121,7 +121,7 @@ class RequestHandlers:
         return {"outcome": {"outcome": "selected", "optionId": verdict.option.id}}
 
     async def _analyse(self, read_subject: Callable[[], Subject]) -> Subject:
-        """Call `read_subject` in a thread: analysing a crafted command may take some hundred milliseconds.
+        """Call `read_subject` in a thread: analysing a crafted command may take a few hundred milliseconds.
 
         Calls run one at a time, so that questions keep the order of their requests.
         """

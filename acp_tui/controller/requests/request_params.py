@@ -1,4 +1,4 @@
-"""The parameters of a request of the agent."""
+"""The parameters of a request from the agent."""
 
 from __future__ import annotations
 

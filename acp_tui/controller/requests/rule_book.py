@@ -146,7 +146,7 @@ class RuleBook:
         return restore
 
     def _list_with(self, rule: Rule) -> list[Rule] | None:
-        """Return the list in memory that contains the rule; None if neither list does."""
+        """Return which list contains the rule, the command line's or the session's; None if neither does."""
         lists = (self.gate.run_rules, self.gate.session_rules)
         return next((rules for rules in lists if rule in rules), None)
 

@@ -31,7 +31,7 @@ class RuleOffer:
 
 @dataclass(slots=True)
 class Question:
-    """A permission request of the agent, or acp-tui's question before it does something for the agent.
+    """A permission request from the agent, or acp-tui's own question before it does something for the agent.
 
     The kind "tool" is for calls to acp-tui's own MCP server, "mcp" for calls to any other MCP server.
     """

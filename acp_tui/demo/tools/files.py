@@ -104,7 +104,7 @@ def _describe(error: Exception) -> str:
 
 
 def _first_difference(old: str, new: str) -> int:
-    """Return the 1-based number of the first old line that differs, or of the last one."""
+    """Return the 1-based number of the first old line that differs; if none does, of the last old line."""
     pairs = zip(old.splitlines(), new.splitlines(), strict=False)
     return next(
         (number for number, (one, other) in enumerate(pairs, 1) if one != other), len(old.splitlines()) or 1

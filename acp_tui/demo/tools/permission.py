@@ -1,4 +1,4 @@
-"""Permission for tool calls, from the mode, a remembered answer or the client."""
+"""Decides whether a tool call may run: by the mode, by a remembered answer, or by asking the client."""
 
 from __future__ import annotations
 

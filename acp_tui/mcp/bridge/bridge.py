@@ -46,10 +46,10 @@ _CAPABILITY_FOR = {
     "elicitation/create": "elicitation",
     "sampling/createMessage": "sampling",
 }
-"""The capability that an MCP client needs to answer each request of a server."""
+"""By request of a server: the capability that an MCP client needs to answer it."""
 _DECLINED = {
     "elicitation": "The agent that uses this server cannot show forms, so the user cannot be asked.",
-    "sampling": "The agent that uses this server does not let servers use its model, and acp-tui has none.",
+    "sampling": "The agent that uses this server does not let servers use its model; acp-tui has no model.",
 }
 
 
@@ -192,7 +192,7 @@ class Bridge:
                 return await upstream.request("tools/call", params, request_id)
         except TimeoutError:
             what = f"{self._server.name} did not answer the call to {visible_line(name)}"
-            text = f"{what} within {limit:g} seconds, its `timeout` in acp-tui's settings."
+            text = f"{what} within {limit:g} seconds (the server's `timeout` in acp-tui's settings)."
             raise RpcError(SERVER_ERROR, text) from None
 
     async def _digest(self, upstream: Upstream, name: str) -> str | None:

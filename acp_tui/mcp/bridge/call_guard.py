@@ -45,7 +45,7 @@ class CallGuard(Protocol):
 
 
 class AppCallGuard:
-    """A guard that asks a conversation of the running acp-tui."""
+    """A guard that has a conversation of the running acp-tui allow calls, show forms and keep records."""
 
     def __init__(self, link: AppLink, name: str, *, forms: bool = False) -> None:
         """`forms` says whether the conversation can show forms."""
@@ -111,7 +111,7 @@ class NoCallGuard:
         return None
 
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
-        """Record nothing: there is no conversation to record it in."""
+        """Do nothing: there is no conversation in which to record the call."""
 
     def log(self, kind: str, text: str) -> None:
         """Copy the server's stderr to this process's stderr; ignore other output."""

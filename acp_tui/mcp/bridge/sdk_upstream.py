@@ -43,7 +43,7 @@ class _RawRequest(types.Request[dict[str, Any] | None, str]):
 
 
 class SdkUpstream:
-    """A connection to a server with the SDK, created by `connect`."""
+    """A connection to a server, made with the SDK. Use `connect` to create one."""
 
     def __init__(self, connection: McpConnection, downstream: Downstream, stack: AsyncExitStack) -> None:
         self._connection = connection
@@ -210,7 +210,7 @@ def _dump(model: Any) -> dict[str, Any]:
 
 
 def _without_subscription(params: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Remove the id of the SDK's subscription, which the agent does not know."""
+    """Return the parameters without the id of the SDK's subscription, which the agent does not know."""
     meta = (params or {}).get("_meta")
     if params is None or not isinstance(meta, dict) or _SUBSCRIPTION_KEY not in meta:
         return params

@@ -11,7 +11,7 @@ class ToolDigests:
     """The digests of the definitions that a server has listed for each tool.
 
     A hostile server may list one definition for the agent and another one for acp-tui. A tool with several
-    definitions gets a combined digest, which never equals a digest that the user agreed to.
+    definitions gets a combined digest, which never equals a digest that the user has accepted.
     """
 
     def __init__(self) -> None:
@@ -20,14 +20,14 @@ class ToolDigests:
         self._is_stale = False  # whether the server has reported a change since the agent listed the tools
 
     def show(self, tools: list[dict[str, Any]], *, continues: bool) -> None:
-        """Note a page of the tool list that the agent gets. `continues` is False for the first page only."""
+        """Store the digests of a page of tools for the agent. `continues` is False only for the first."""
         if not continues:
             self._shown, self._listed, self._is_stale = {}, {}, False
         for tool in tools:
             self._shown.setdefault(tool["name"], set()).add(tool_digest(tool))
 
     def add(self, tools: list[dict[str, Any]]) -> None:
-        """Note a page of the tool list that the bridge has requested for itself."""
+        """Store the digests of a page of tools that the bridge has requested itself, not for the agent."""
         self._listed |= {tool["name"]: tool_digest(tool) for tool in tools}
 
     def forget(self) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 VERSIONS = ("2026-07-28",)
-"""The supported revisions without a handshake."""
+"""The supported MCP revisions that have no handshake."""
 INSTRUCTIONS = (
     "Tools that reach the user of acp-tui, the terminal program in which you run: show files and diffs, "
     "ask them questions, notify them. The user sees every call and may have to allow it, so a call can "
@@ -32,7 +32,7 @@ PROGRESS_SECONDS = 10.0
 
 UNSUPPORTED_VERSION = -32022
 NO_CACHING = {"ttlMs": 0, "cacheScope": "private"}
-"""The fields of a result that must not be cached."""
+"""The fields that tell the client not to cache a result."""
 
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
@@ -136,7 +136,7 @@ def server_info() -> dict[str, str]:
 
 
 def _requested_version(params: Mapping[str, Any]) -> str | None:
-    """Return the revision that a request names; None in the revisions with a handshake."""
+    """Return the MCP revision that a request names; None if it names none, as after a handshake."""
     meta = params.get("_meta")
     version = meta.get(_VERSION_KEY) if isinstance(meta, dict) else None
     return version if isinstance(version, str) else None

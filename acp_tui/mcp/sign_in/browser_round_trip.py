@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.sign_in.redirect_answer import RedirectAnswer
 
 WAIT_SECONDS = 600.0
-"""How long to wait for the user in the browser. Login pages and codes usually expire after about as long."""
+"""How long to wait for the user in the browser. Login pages and codes have usually expired by then."""
 
 
 class BrowserRoundTrip:
@@ -57,8 +57,8 @@ class BrowserRoundTrip:
     async def answer(self, url: str, *, issuer_required: bool) -> RedirectAnswer:
         """Show the address, offer to open it, and return the answer, which contains a code and the state.
 
-        With `issuer_required`, a pasted code alone is not enough, because the address that the browser is
-        redirected to also names the authorization server. Raises `SignInError`.
+        If `issuer_required` is true, a pasted code is not enough. The user must paste the whole address,
+        which also names the authorization server. Raises `SignInError`.
         """
         try:
             checked = check_authorization_url(self._server, url)
@@ -84,7 +84,7 @@ class BrowserRoundTrip:
             self._interaction.report("Could not start the browser. Open the address yourself.")
 
     async def _first_answer(self, url: AuthorizationUrl, issuer_required: bool) -> RedirectAnswer:
-        """Return the answer of the browser's redirect or a pasted one, whichever comes first."""
+        """Return the answer from the browser's redirect or from a pasted text, whichever comes first."""
         pasted = asyncio.create_task(self._pasted_answer(url, issuer_required))
         try:
             async with asyncio.timeout(WAIT_SECONDS):

@@ -17,7 +17,7 @@ PATH = "/callback"
 _MAX_REQUEST_BYTES = 32_768
 _REQUEST_SECONDS = 10.0
 PAGE_SECONDS = 2.0
-"""How long to wait until the browser has received the page with the result."""
+"""How long to wait for the browser to receive the page with the result."""
 _PAGE = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>acp-tui</title>
 <body style="font-family: sans-serif; margin: 3em"><p>{sentence}</p></body></html>

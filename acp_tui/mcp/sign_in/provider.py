@@ -54,7 +54,10 @@ EXPIRY_LEEWAY_SECONDS = 10.0
 """How long before its expiry a token is renewed, so that it does not expire while a request is sent."""
 
 AUTHORIZATION_SECONDS = 30.0
-"""The timeout for each step of a request to an authorization server. Renewals are sent under the lock."""
+"""The timeout for each step of a request to an authorization server.
+
+A renewal is sent while its process holds the lock of the token store, for which other processes wait.
+"""
 
 
 class SignInProvider(OAuthClientProvider):
@@ -154,7 +157,7 @@ class SignInProvider(OAuthClientProvider):
                     else:
                         response = yield outgoing
                         if response.status_code == 401:
-                            raise SignInError(f"{self._name} refused the new token of the sign-in.")
+                            raise SignInError(f"{self._name} refused the token from the new sign-in.")
                     outgoing = await flow.asend(response)
             except StopAsyncIteration:
                 return
@@ -269,7 +272,7 @@ class SignInProvider(OAuthClientProvider):
         return url
 
     def _check_issuer(self) -> None:
-        """Raise `SignInError` if the configured client belongs to another authorization server."""
+        """Raise `SignInError` if the server does not use the configured client's authorization server."""
         client, wanted = self.context.client_info, self._settings.client_id
         if wanted and (client is None or client.client_id != wanted):
             raise SignInError(

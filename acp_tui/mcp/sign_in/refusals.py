@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 async def token_refused(name: str, response: httpx2.Response) -> SignInError:
-    """Return the error for a token endpoint that refused a token for the server `name`."""
+    """Return the error for a token endpoint that refused to issue a token for the server `name`."""
     code, text = await _error_of(response)
     words = f"{code}: {text.rstrip('.')}" if text else code
     if code == "invalid_grant":
@@ -23,7 +23,7 @@ async def token_refused(name: str, response: httpx2.Response) -> SignInError:
             f"The authorization server of {name} does not accept acp-tui's client credentials ({words}); "
             "check sign_in.client_id and sign_in.client_secret."
         )
-    return SignInError(f"The authorization server refused a token for {name} ({words}).")
+    return SignInError(f"The authorization server refused to issue a token for {name} ({words}).")
 
 
 def registration_refused(name: str, error: Exception) -> SignInError:

@@ -53,7 +53,10 @@ class SignInState:
 
 
 def uses_sign_in(server: Server | ResolvedServer) -> bool:
-    """Return whether acp-tui can sign in: at an http or sse server whose settings have no Authorization."""
+    """Return whether acp-tui can sign in to the server.
+
+    It can sign in to http and sse servers for which the user has not set an Authorization header.
+    """
     return server.transport != "stdio" and "authorization" not in map(str.lower, server.headers)
 
 

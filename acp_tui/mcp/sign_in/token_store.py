@@ -33,7 +33,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class StoredSignIn:
-    """The stored sign-in at one server. Its `repr` contains no secrets."""
+    """The stored sign-in for one server. Its `repr` contains no secrets."""
 
     url: str
     access_token: str = field(repr=False)
@@ -102,7 +102,7 @@ class TokenStore:
 
     @asynccontextmanager
     async def lock(self) -> AsyncIterator[None]:
-        """Hold the lock for replacing the file. Raises `SignInError`."""
+        """Hold the lock that is needed to replace the file. Raises `SignInError`."""
         import asyncio  # here, because importing it takes as long as the rest of `acp-tui mcp list`
 
         descriptor = self._open_lock(self._lock_path)
@@ -120,7 +120,10 @@ class TokenStore:
 
     @contextmanager
     def sign_in_lock(self) -> Iterator[None]:
-        """Hold the lock for asking the user to sign in. Raises `SignInError` if a sign-in is under way."""
+        """Hold the lock that is needed to ask the user to sign in.
+
+        Raises `SignInError` if another sign-in is under way.
+        """
         descriptor = self._open_lock(self._sign_in_lock_path)
         try:
             if not try_lock(descriptor):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 MAX_NOISE_LINES = 50
-"""The maximum number of noise lines that are kept. All are counted."""
+"""How many lines on stdout that are not MCP messages (noise) are kept. All are counted."""
 MAX_LINE_CHARACTERS = 500
 EXIT_SECONDS = 3.0
 """How long to wait for the exit of a process that has closed its stdout."""
@@ -50,7 +50,7 @@ class StdioProcess:
         self._was_stopped = False
         self._stderr_lines = LineSplitter(MAX_LINE_CHARACTERS * 4)
         self.noise: list[str] = []
-        """The first noise lines, safe to display."""
+        """The first lines on stdout that were not MCP messages, safe to display."""
         self.noise_count = 0
 
     # ----------------------------------------------------------------- state
@@ -73,7 +73,7 @@ class StdioProcess:
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[TransportStreams]:
-        """Start the process and yield the streams of the SDK. Raises `ServerFailure`."""
+        """Start the process and yield streams of its messages for the SDK. Raises `ServerFailure`."""
         process = self._process = await self._start()
         received_writer, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         to_send, to_send_reader = anyio.create_memory_object_stream[SessionMessage](0)

@@ -153,7 +153,7 @@ def _only_reads(words: tuple[str, ...]) -> bool:
 def _uses_git_elsewhere(words: tuple[str, ...], folder: Target, context: PathContext) -> bool:
     """Return True if the command is git and may run in a folder other than the conversation's.
 
-    New files may turn such a folder into a repository.
+    Earlier commands of the line may turn such a folder into a repository.
     """
     named = any(word.startswith(("-C", "--git-dir", "--work-tree")) for word in words[1:])
     return _is_git(words) and (named or folder.real != context.target(context.cwd).real)

@@ -136,7 +136,8 @@ def _words(step: Step) -> Iterator[tuple[str, bool]]:
 def _counts(path: str, step: Step, *, writes: bool) -> bool:
     """Return whether a path must be checked for being sensitive.
 
-    A `.git` that is only read is usually an excluded path, and `HEAD` a revision; neither is checked.
+    A `.git` or `HEAD` that is only read is not checked: `.git` is usually the value of an option that
+    excludes paths, and `HEAD` is usually a revision.
     """
     if writes:
         return True

@@ -1,4 +1,4 @@
-"""Finds arguments that make certain programs write a file or run a program: `find -delete`, `sed -i`."""
+"""Finds arguments that make certain programs write a file or run a program: `sed -i`, `find -exec`."""
 
 from __future__ import annotations
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext, Target
 
 WHOLE_COMMAND = -1
-"""Stands for the position of an argument if the whole command is a risk.
+"""Used instead of the position of an argument if the whole command is a risk.
 
 Then no allow rule for the command matches, not even an exact one.
 """
 MAX_ARGUMENTS = 200
 MAX_PATHS = 20
-"""The maximum number of paths to check in one argument, because each check calls the file system."""
+"""The maximum number of paths to check in one argument. Each check costs calls to the file system."""
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://(?!\S*/\.\.(?:/|\Z))\S*")
 _SEPARATORS = re.compile(r"[=:,@]")
 _PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)

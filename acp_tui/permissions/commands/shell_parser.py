@@ -125,7 +125,10 @@ class _Parser:
         return self.pipelines[0]
 
     def command(self, pipeline: int) -> Part | None:
-        """Parse one command up to the next operator, with the commands in its words; None if it is empty."""
+        """Parse one command up to the next operator, and the commands inside its words.
+
+        Return None if the command is empty.
+        """
         part = Part((), pipeline=pipeline)
         words: list[Word] = []
         redirections: list[Redirection] = []

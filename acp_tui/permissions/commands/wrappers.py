@@ -103,7 +103,7 @@ def runs_others(name: str) -> bool:
 
 
 def prefix_lengths(words: tuple[str, ...]) -> list[int]:
-    """Return the numbers of leading words of a command that a rule may consist of, largest first.
+    """Return how many leading words of a command a rule may have: all possible numbers, largest first.
 
     The list is empty if such rules would allow any program.
     """

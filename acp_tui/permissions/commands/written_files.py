@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.subject import PathContext, Target
 
 MAX_WRITTEN = 50
-"""The maximum number of files to check per command line, because each check calls the file system."""
+"""The maximum number of files to check per command line. Each check costs calls to the file system."""
 _HARMLESS = re.compile(r"/dev/(?:null|stdout|stderr|tty|fd/\d+)")
 _DESCRIPTOR = re.compile(r"\d+-?|-")
 _COMPUTED = re.compile(r"[$`<>*?\[{]")

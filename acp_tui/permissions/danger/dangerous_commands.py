@@ -44,7 +44,7 @@ MAX_SCRIPT_DEPTH = 4
 MAX_MENTIONS = 500
 """The maximum number of commands to check in a text that cannot be parsed."""
 MENTION_WORDS = 64
-"""The number of words after the name of a command that count as its arguments."""
+"""How many words after the name of a command count as its arguments."""
 WINDOW = 64 * 1024
 """The number of characters to search at a time: all other threads wait while a regular expression is run."""
 LONGEST_BOMB = 1024

@@ -64,9 +64,9 @@ def code_of(step: Step) -> list[str]:
 
 
 def check_code(code: str) -> tuple[str | None, str | None]:
-    """Return why the code is dangerous, and its text if the caller has to check it for shell commands.
+    """Return why the code is dangerous, or else the words in which to look for dangerous shell commands.
 
-    Both are None if the code is not dangerous and runs no commands.
+    The words are the code without quotes and brackets, if it runs commands. At least one of the two is None.
     """
     if _FORKS_FOREVER.search(code):
         return BOMB, None

@@ -1,4 +1,4 @@
-"""Paths that must not be lost: the root, homes, system folders, devices, and files needed to start."""
+"""Paths that must not be lost: the root, homes, system folders, devices, and files that the system needs."""
 
 from __future__ import annotations
 

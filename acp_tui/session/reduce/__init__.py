@@ -46,7 +46,7 @@ class EventRule(NamedTuple):
 
 
 def _with_subagents(handle: Callable[[Session, Any, float, Handler], list[Change]]) -> Handler:
-    """Return a handler that calls `handle` with `reduce`, to apply events to the sessions of subagents."""
+    """Return a handler that passes `reduce` to `handle`, which needs it for events of subagents."""
     return lambda session, event, at: handle(session, event, at, reduce)
 
 

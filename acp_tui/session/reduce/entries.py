@@ -51,7 +51,7 @@ def end_message(session: Session, at: float) -> list[Change]:
 
 
 def out_of_phase(session: Session) -> bool:
-    """Return True if no turn is running and no session is loading, or the turn was cancelled already."""
+    """Return True if the turn was cancelled, or if neither a turn is running nor a session is loading."""
     return session.phase not in ("prompting", "loading") or session.cancelling
 
 

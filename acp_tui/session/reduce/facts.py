@@ -166,7 +166,7 @@ def queue_paused(session: Session, event: ev.QueuePaused, _at: float) -> list[Ch
 
 
 def reset_facts(session: Session) -> list[Change]:
-    """Forget what the agent reported about the previous session, because a new one starts."""
+    """Forget what the agent reported about the session. Called when a new session replaces it."""
     session.modes, session.mode, session.config_options = [], None, []
     session.models, session.model, session.commands = [], None, []
     session.usage, session.plan, session.title = Usage(), None, None

@@ -110,7 +110,7 @@ def _add_call(
 
 
 def _calls_about(session: Session, path: str) -> Iterator[ToolCall]:
-    """Yield this turn's tool calls that mention the path: first the unfinished calls, then recent others."""
+    """Yield this turn's tool calls that mention the path: first the unfinished, then other recent ones."""
     wanted = _absolute(session, path)
     seen: set[int] = set()
     recent = islice(reversed(session.entries), MAX_RECENT_ENTRIES)

@@ -23,7 +23,7 @@ from acp_tui.session.state import AnnotatedText, Message, Replay, Session, TurnE
 from acp_tui.session.text import GrowingText
 
 LATE_PAUSE = 2.0
-"""The number of seconds without events after which a replay with a complete history counts as over."""
+"""If the history is complete, the replay counts as over after this many seconds without an event."""
 REPLAYED_NOTHING = "The agent did not replay the history: it may not remember the conversation above"
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def begin(session: Session, how: str, session_id: str | None) -> None:
-    """Expect a replay, because `session/load` or `session/resume` was sent."""
+    """Expect a replay from now on. Called when `session/load` or `session/resume` is sent."""
     has_messages = any(isinstance(entry, Message) for entry in session.entries)
     session.reducer_state.replay = Replay(
         into=Session(phase="loading") if has_messages else None,
@@ -50,7 +50,10 @@ def begin(session: Session, how: str, session_id: str | None) -> None:
 
 
 def is_history(session: Session, replay: Replay, event: Event, at: float) -> bool:
-    """Return True if an event is part of the replay. Call only for events with `EventRule.in_history`."""
+    """Return True if an event is part of the replay.
+
+    Call this only for events whose `EventRule.in_history` is True.
+    """
     if _is_live(session, event):
         return False
     if isinstance(event, ev.Elsewhere):  # subagents may work at any time
@@ -94,7 +97,7 @@ def add(session: Session, replay: Replay, handler: Handler, event: Event, at: fl
 
 
 def _apply_as_loading(session: Session, handler: Handler, event: Event, at: float) -> list[Change]:
-    """Apply an event to the session itself, in the phase "loading" even if loading has ended."""
+    """Apply a replayed event to the session itself. The session's phase is "loading" in the meantime."""
     phase, session.phase = session.phase, "loading"
     changes = handler(session, event, at)
     session.phase = phase
@@ -129,7 +132,10 @@ def answered(session: Session, at: float) -> list[Change]:
 
 
 def _use_more_prompts(session: Session, replay: Replay, at: float, *, complete: bool = False) -> list[Change]:
-    """Append the prompts that only the replay has, or replace the known entries (see the module)."""
+    """Append the prompts that only the replay has, or replace the known entries.
+
+    The module's docstring says when each of these is done.
+    """
     assert replay.into is not None
     _scan(replay, replay.into.entries, complete=complete)
     has_last = replay.matched == len(replay.held)
@@ -170,7 +176,7 @@ def _scan(replay: Replay, entries: list[Entry], *, complete: bool) -> None:
 
 
 def _replace_entries(session: Session, replay: Session) -> None:
-    """Replace all known entries by those of the replay."""
+    """Replace all known entries with those of the replay."""
     session.entries = replay.entries
     session.tool_calls = replay.tool_calls
     session.terminals = replay.terminals
@@ -263,7 +269,7 @@ def _completed_prompts(session: Session) -> list[UserMessage]:
 
 
 def close(session: Session, at: float) -> list[Change]:
-    """End the replay, because a prompt was sent."""
+    """End the replay. Called when a prompt is sent."""
     replay, session.reducer_state.replay = session.reducer_state.replay, None
     session.replaying, session.history_complete = False, True
     if replay is None or replay.into is not None or not replay.began:
@@ -272,7 +278,7 @@ def close(session: Session, at: float) -> list[Change]:
 
 
 def give_up(session: Session) -> None:
-    """Drop the replay, because the load failed or the agent exited."""
+    """Drop the replay. Called when a session could not be opened, or the agent's process has ended."""
     session.reducer_state.replay = None
     session.replaying, session.history_complete = False, True
 

@@ -56,7 +56,7 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
 
 
 def _end_everything(session: Session, at: float, error: RpcError | None) -> list[Change]:
-    """End the turn, its tool calls, requests and terminals, because the process has exited.
+    """End all that the agent's process left open: the turn, tool calls, requests, terminals and the like.
 
     If `error` is None, acp-tui itself ended the process, so the turn counts as cancelled.
     """

@@ -140,7 +140,7 @@ def session_message(
 ) -> list[Change]:
     """Add or change a message that the session `own_id` sent to another session or received from one.
 
-    The caller must set the name of the other session.
+    This does not set `peer`, the name of the other session: the caller sets it afterwards.
     """
     known = session.reducer_state.session_messages
     message = known.get(event.message_id)
@@ -186,10 +186,10 @@ def expect_echo(session: Session, prompt: str) -> None:
 
 
 def _remove_echo(session: Session, text: str) -> str:
-    """Return the text without the repeated prompt.
+    """Return the text of a chunk without the prompt that the agent repeats.
 
-    The result does not depend on the chunks: text that may become the complete prompt is held back, and
-    returned later if it turns out to be something else.
+    The prompt may be split into chunks. Text that may be its beginning is held back, and returned with a
+    later chunk if it turns out to be something else.
     """
     memory = session.reducer_state
     at = memory.echo_at

@@ -63,7 +63,7 @@ def _end(entry: OwnToolCall, status: str, text: str, at: float) -> list[Change]:
 
 
 def _diff(item: dict[str, Any]) -> Diff | None:
-    """Return the diff that an item of an event's record describes; None if the record is damaged."""
+    """Return the diff that an item of a recorded event describes; None if the item is damaged."""
     path, old, new, line = (item.get(name) for name in ("path", "old", "new", "line"))
     if not isinstance(path, str) or not all(text is None or isinstance(text, str) for text in (old, new)):
         return None

@@ -92,7 +92,10 @@ def permission_answered(session: Session, event: ev.PermissionAnswered, at: floa
 def elicitation_requested(
     session: Session, event: ev.ElicitationRequested, at: float, *, subagent: str = ""
 ) -> list[Change]:
-    """Add a question to the user: a form, or a URL. `subagent` is the key of the subagent that asks."""
+    """Add a question that the agent asks with a form or a URL.
+
+    `subagent` is the key of the subagent that asks; empty for the main agent.
+    """
     elicitation = Elicitation(
         id=0,
         at=at,
@@ -134,7 +137,7 @@ def elicitation_completed(session: Session, event: ev.ElicitationCompleted, _at:
 
 
 def request_withdrawn(session: Session, event: ev.RequestWithdrawn, _at: float) -> list[Change]:
-    """Mark a request as cancelled by the agent. The answer that acp-tui still sends changes nothing."""
+    """Mark a request as cancelled by the agent. A later answer to it is ignored."""
     return _close(session, [event.request_id], "The agent withdrew the request")
 
 

@@ -25,7 +25,7 @@ def update_settings(session: Session) -> None:
 
 
 def begin_restore(session: Session) -> list[Change]:
-    """Keep the stored values of settings. Clear the current values until the agent reports them."""
+    """Start to restore settings: keep the stored values; clear the current ones until the agent sends any."""
     session.reducer_state.restoring = bool(session.settings)
     session.mode = session.model = None
     for option in session.config_options:
@@ -42,7 +42,7 @@ def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) 
 
 
 def end_restore(session: Session) -> None:
-    """End a restore of settings when a prompt is sent: older logs contain no `SettingsRestored` event."""
+    """Stop restoring settings once a prompt is sent, because older logs have no `SettingsRestored` event."""
     if session.reducer_state.restoring:
         session.reducer_state.restoring = False
         session.settings = current_settings(session)

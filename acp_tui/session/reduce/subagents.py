@@ -65,8 +65,8 @@ def subagent_changed(root: Session, event: ev.SubagentChanged, at: float) -> lis
 def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> list[Change]:
     """Apply an event of a session other than the conversation's: a subagent's, or an unannounced one.
 
-    If the event also names a parent tool call, as `InSubagent` does, the call is ignored: agents that use
-    sessions for subagents use them for all.
+    If the event also names a parent tool call, as `InSubagent` does, the call is ignored: an agent that
+    reports one subagent as a session reports all of them as sessions.
     """
     entry, inner = root.subagents.get(event.session_id), event.inner
     if type(inner) is ev.InSubagent:
@@ -161,7 +161,7 @@ def apply_to(root: Session, entry: Subagent, event: ev.Event, at: float, apply: 
             return []
         if entry.size > MAX_SIZE:
             entry.is_truncated = True
-            text = "The rest is not shown: this transcript is too long. The session's log has it."
+            text = "This transcript is too long: the rest of it is only in the session's log."
             return _lift(root, entry, _count(entry, add_notice(entry.session, at, text, level="warning")))
     changes = _count(entry, apply(entry.session, event, at))
     if type(event) is ev.ToolCallChanged:
@@ -172,7 +172,7 @@ def apply_to(root: Session, entry: Subagent, event: ev.Event, at: float, apply: 
 
 
 def _is_about_request(event: ev.Event) -> bool:
-    """Return True for events of a request to the user, which are always applied."""
+    """Return True for events about requests to the user. They are applied even to a truncated transcript."""
     if type(event) is ev.ToolCallChanged:
         return event.asked
     return isinstance(event, _REQUEST_EVENTS)
@@ -209,7 +209,10 @@ def _count(entry: Subagent, changes: list[Change]) -> list[Change]:
 
 
 def _lift(root: Session, entry: Subagent, changes: list[Change]) -> list[Change]:
-    """Return the changes of a subagent's session as changes of `root`, with changes of its entry."""
+    """Return the changes of a subagent's session as changes of `root`.
+
+    The entries of the subagent, and of the subagents that it is nested in, are reported as updated, too.
+    """
     owner: Subagent | None = entry
     while owner is not None:
         lifted = [
@@ -225,7 +228,7 @@ def _lift(root: Session, entry: Subagent, changes: list[Change]) -> list[Change]
 
 
 def _unannounced(root: Session, session_id: str, event: ev.Event, at: float, apply: Apply) -> list[Change]:
-    """Apply an event of a session that was not announced, and add a notice when the first one arrives.
+    """Apply an event of a session that was not announced. Add a notice for the session's first event.
 
     The events are kept, because the session may be announced as a subagent's later.
     """
@@ -310,7 +313,7 @@ def message_changed(root: Session, event: ev.SessionMessageChanged, at: float) -
 def _message_changed(
     root: Session, entry: Subagent | None, event: ev.SessionMessageChanged, at: float
 ) -> list[Change]:
-    """Add or change a message in the transcript of `entry` (None: the main agent). Return its changes."""
+    """Add or change a message in the transcript of the subagent `entry`; None means the main agent."""
     session = entry.session if entry is not None else root
     own_id = entry.session_id if entry is not None else root.session_id
     if entry is not None:

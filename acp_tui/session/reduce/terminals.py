@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> list[Change]:
     """Add a terminal, or update the one that has this id.
 
-    Agents report their own terminals repeatedly. The id of a finished terminal of acp-tui may be used again.
-    A quick command may end before this event arrives; then its terminal already exists, but without a
-    command.
+    The terminal already exists if an agent reports its own terminal again, or if a quick command ended before
+    this event arrived. But if a finished terminal of acp-tui had this id, a new terminal is added: acp-tui
+    may use an id again.
     """
     known = session.terminals.get(event.terminal_id)
     has_ended = known is not None and (known.released or known.ended_at is not None)
@@ -82,7 +82,7 @@ def end_agent_terminals(session: Session, at: float) -> list[Change]:
 
 
 def _terminal(session: Session, terminal_id: str, at: float) -> tuple[Terminal, list[Change]]:
-    """Return the terminal with this id, and the changes. Add the terminal if its output arrives first."""
+    """Return the terminal with this id, and the changes. If it is unknown, it is added first."""
     known = session.terminals.get(terminal_id)
     return (known, []) if known is not None else _add_terminal(session, terminal_id, "client", at)
 

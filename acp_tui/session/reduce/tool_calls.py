@@ -142,7 +142,7 @@ def _terminals(session: Session, call: ToolCall) -> list[Terminal]:
 
 
 def _copy_diff_lines(before: list[ToolContent], now: list[ToolContent]) -> None:
-    """Copy the line numbers of earlier diffs to those new diffs that repeat them."""
+    """If a new diff repeats an earlier one, copy the line number of the earlier one to it."""
     known = {
         (item.path, item.old, item.new): item.line
         for item in before

@@ -136,7 +136,7 @@ def _is_turn_empty(session: Session) -> bool:
 
 
 def _withdraw(session: Session) -> list[Change]:
-    """Mark the entries of the turn as withdrawn: a refusal removes them from the agent's context."""
+    """Mark the entries of a refused turn as withdrawn: the agent has removed them from its context."""
     changes: list[Change] = []
     for entry in session.entries[session.reducer_state.turn_began :]:
         if not is_user_command(entry):

@@ -22,7 +22,7 @@ MAX_QUOTAS = 20
 
 
 def begin_turn_usage(session: Session, at: float) -> None:
-    """Start counting what a turn uses."""
+    """Start to count the tokens and the cost of a turn."""
     cost = session.usage.cost
     before = cost.amount if cost is not None else None
     if before is None and session.reducer_state.is_new:
@@ -51,7 +51,7 @@ def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[
 
 
 def _turn_cost(turn: TurnUsage, total: Cost) -> Cost | None:
-    """Return what a turn cost; None if the cost of the session before it is unknown.
+    """Return what a turn cost; None if the session's cost at the start of the turn is unknown.
 
     A `total` lower than before means that the agent was restarted and counts from zero again.
     """
@@ -63,7 +63,7 @@ def _turn_cost(turn: TurnUsage, total: Cost) -> Cost | None:
 
 
 def tokens_used(session: Session, event: ev.TokensUsed, _at: float) -> list[Change]:
-    """Add the tokens of a request to the model to those of the running turn."""
+    """Add the tokens that one model request used to the token counts of the running turn."""
     if not session.turn_usages or not session.working:
         return []
     known = session.turn_usages[-1].tokens

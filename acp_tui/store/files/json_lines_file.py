@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 LOCK_TIMEOUT_SECONDS = 0.05
-"""Seconds to wait for another process that writes to the same file. The user interface waits, too."""
+"""Seconds to wait for another process that writes to the same file. Meanwhile, the user interface freezes."""
 
 
 class JsonLinesFile:

@@ -1,4 +1,4 @@
-"""Saved facts about each MCP server: its last test, the agreed tools, and its last use by an agent.
+"""Saved facts about each MCP server: its last test, the tools that the user has accepted, and its last use.
 
 A server is identified by its name and the digest of its definition, because facts about an earlier definition
 do not apply to the current one.
@@ -71,7 +71,7 @@ class ServerUse:
 
 @dataclass(frozen=True, slots=True)
 class AgreedTools:
-    """The tools that the user has agreed to."""
+    """The tools that the user has accepted."""
 
     at: float
     digests: dict[str, str] = field(default_factory=dict)  # by the name of the tool
@@ -79,7 +79,7 @@ class AgreedTools:
 
 @dataclass(frozen=True, slots=True)
 class ToolChanges:
-    """The differences between the tools that the user agreed to and the current ones."""
+    """The differences between the tools that the user has accepted and the current ones."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class ToolChanges:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """The facts about one server. A fact is None if the event has not happened."""
+    """The facts about one server. A fact about an event is None if the event has not happened yet."""
 
     tested: ServerTest | None = None
     agreed: AgreedTools | None = None
@@ -101,9 +101,9 @@ class ServerFacts:
     updated_at: float = 0.0
 
     def tool_changes(self, digests: dict[str, str]) -> ToolChanges:
-        """Return how tools differ from those that the user agreed to.
+        """Return how tools differ from those that the user has accepted.
 
-        Without agreed tools, nothing differs.
+        If the user has not accepted any tools yet, nothing counts as different.
         """
         if self.agreed is None:
             return ToolChanges()
@@ -131,14 +131,14 @@ class McpFacts:
         self._change(name, digest, tested=test)
 
     def agree_to_tools(self, name: str, digest: str, digests: dict[str, str]) -> None:
-        """Save that the user agrees to a server's tools. `digests` contains their digests by name.
+        """Save that the user has accepted a server's tools. `digests` contains their digests, by tool name.
 
         Raises `OSError`.
         """
         self._change(name, digest, agreed=AgreedTools(self._clock(), dict(digests)))
 
     def add_sent(self, servers: Iterable[tuple[str, str]], *, agent: str, session: str) -> None:
-        """Save that an agent was given servers, each a name and a digest. Raises `OSError`."""
+        """Save that an agent was given servers, listed as pairs of name and digest. Raises `OSError`."""
         sent = SentServer(self._clock(), agent, session)
         self._change_all({_key(name, digest): {"sent": sent} for name, digest in servers})
 
@@ -168,7 +168,7 @@ class McpFacts:
             write_private(self._path, json.dumps({"version": VERSION, "servers": servers}, indent=1) + "\n")
 
     def _content(self) -> dict[str, Any]:
-        """Return the saved facts, unchecked, by `_key`; empty if the file is missing or damaged."""
+        """Return the saved facts, unchecked, under their `_key`; empty if the file is missing or damaged."""
         try:
             content = json.loads(self._path.read_bytes())
         except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The prompts and resources of each MCP server at its last test, and the tools that the user has agreed to.
+"""The prompts and resources of each MCP server at its last test, and the tools that the user has accepted.
 
 Each server has one file. The texts are raw: sanitize them before display.
 """
@@ -23,7 +23,7 @@ MAX_CHARACTERS = 4_000_000
 
 @dataclass(slots=True)
 class SavedOffer:
-    """The prompts, resources and agreed tools of a server, as JSON objects."""
+    """The prompts and resources of a server, and the tools that the user has accepted, as JSON objects."""
 
     prompts: list[dict[str, Any]] = field(default_factory=list)
     resources: list[dict[str, Any]] = field(default_factory=list)
@@ -37,7 +37,7 @@ class McpOffers:
         self._folder = state_dir / "mcp-offers"
 
     def read(self, name: str, digest: str) -> SavedOffer:
-        """Return the saved offer of a server; empty if there is none. `digest` is that of the definition."""
+        """Return the saved offer of a server, or an empty offer. `digest` is that of its definition."""
         try:
             content = json.loads(self._path(name, digest).read_bytes())
         except (OSError, ValueError, RecursionError):
@@ -59,7 +59,7 @@ class McpOffers:
         self._write(name, digest, SavedOffer(prompts, resources, self.read(name, digest).agreed_tools))
 
     def agree(self, name: str, digest: str, tools: Mapping[str, dict[str, Any]]) -> None:
-        """Save the tools that the user agrees to. Raises `OSError`."""
+        """Save the tools that the user has accepted. Raises `OSError`."""
         saved = self.read(name, digest)
         self._write(name, digest, SavedOffer(saved.prompts, saved.resources, dict(tools)))
 

@@ -1,4 +1,4 @@
-"""The file `mcp.toml`: the servers of `acp-tui mcp add` and `import`, and the state of all servers."""
+"""The file `mcp.toml`: servers added with `acp-tui mcp add` and `import`, and which servers are turned on."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_own_servers() -> OwnMcpServers:
     servers = document.data.get("mcp_servers", {})
     strange = set(document.data) - {"mcp_servers", "mcp_state"}
     if strange or not isinstance(servers, dict) or not all(isinstance(one, dict) for one in servers.values()):
-        raise UserError(f"{document.file} does not only define MCP servers; correct or remove it.")
+        raise UserError(f"{document.file} contains something other than MCP servers; correct or remove it.")
     if document.problems:
         raise UserError(f"{document.problems[0]}; correct or remove the file.")
     return OwnMcpServers(dict(servers), states)

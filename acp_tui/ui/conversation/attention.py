@@ -93,7 +93,7 @@ class Attention:
         return notify_command_problems(settings)
 
     def update(self, facts: StatusFacts, question: str = "") -> None:
-        """Update title and progress, and alert the user to a new phase.
+        """Update the terminal's title and progress, and alert the user to a new phase.
 
         `question` is the title of the question that waits for the user, if there is one.
         """

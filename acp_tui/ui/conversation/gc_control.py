@@ -1,6 +1,6 @@
 """Controls when the garbage collector runs.
 
-A full collection takes as long as two frames, which delays keys noticeably, and conversations only grow.
+A full collection takes as long as two frames, which delays keys noticeably, and longer as conversations grow.
 Therefore long-lived objects are excluded from later collections: those that exist after the program's start,
 and those that each turn leaves behind.
 """
@@ -22,9 +22,10 @@ _all_imported = False  # the first conversation has been opened
 
 
 def pause() -> None:
-    """Disable collection, which would cost a tenth of the start-up time while modules are imported.
+    """Disable collection while modules are imported, because it would take a tenth of the start-up time.
 
-    Does nothing once all modules are imported: when another tab is opened, agents in other tabs may be busy.
+    Does nothing once all modules are imported. This is also called when another tab is opened, while agents
+    in other tabs may be busy: their garbage must be collected.
     """
     if not _all_imported:
         gc.disable()

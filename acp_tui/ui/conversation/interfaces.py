@@ -26,7 +26,7 @@ class GuardedAnswer(Protocol):
 
     @property
     def grants(self) -> bool:
-        """True if the answer allows something: it can be chosen only after the whole question was shown."""
+        """True if the answer allows something. Users can choose it only after seeing the whole question."""
 
 
 class StartAnswer(GuardedAnswer, Protocol):
@@ -42,7 +42,7 @@ class StartAnswer(GuardedAnswer, Protocol):
 
 
 class GuardedQuestion(Protocol):
-    """A question that must not be answered by accident. Its texts may contain any character."""
+    """A question that must not be answered by accident. The dialog makes its texts safe to display."""
 
     @property
     def title(self) -> str:

@@ -121,7 +121,7 @@ class PendingQuestions:
             return await pending.answer
 
     def accept_completed(self, elicitation: Elicitation) -> None:
-        """Accept the pending question about a page that the agent reports as completed by the user."""
+        """Accept the pending question about a page if the agent has reported the page as completed."""
         for pending in self._waiting:
             if isinstance(pending, PendingPage) and pending.page is elicitation and elicitation.completed:
                 self.answer_form(pending, FormAnswer("accept"))

@@ -1,4 +1,4 @@
-"""Sends prompts: reads their attachments, keeps them in order, and manages the queue and the draft."""
+"""Sends prompts: reads attachments, keeps the prompts in order, and manages the queue and the draft."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ class ConversationRunner:
             self._view.open_failed()
 
     def _pause_queue(self) -> None:
-        """Pause the queue: its prompts may refer to the current session, of which a new one knows nothing."""
+        """Pause the queue: its prompts may refer to the current session, which a new one does not know."""
         from acp_tui.session.events import QueuePaused
 
         assert self.prepared is not None
@@ -271,7 +271,7 @@ class ConversationRunner:
     async def _run_signed_in(
         self, conversation: Conversation, command: Callable[[Conversation], Coroutine[Any, Any, object]]
     ) -> None:
-        """Run a command. If the agent refuses it until a sign-in, run it again after the sign-in."""
+        """Run a command. If the agent requires a sign-in first, run it again after the sign-in."""
         from acp_tui.controller import SignInNeeded
 
         try:
@@ -308,7 +308,7 @@ def _why_not_reopened(error: UserError) -> str:
 
 
 async def _set_mode(conversation: Conversation, mode: str) -> None:
-    """Set the agent's mode, also if the agent offers its modes as an option."""
+    """Set the agent's mode, even if the agent offers its modes as values of an option."""
     from acp_tui.controller import set_mode
 
     await set_mode(conversation, mode)

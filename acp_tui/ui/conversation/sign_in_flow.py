@@ -1,6 +1,6 @@
 """Signs in to the agent, and then repeats the requests that it refused because of the missing sign-in.
 
-The dialogs, also the choice of a method, are in `acp_tui/ui/screens/sign_in/sign_in_dialogs.py`.
+The dialogs, including the one to choose a method, are in `acp_tui/ui/screens/sign_in/sign_in_dialogs.py`.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class SignInFlow:
         self._view.sign_in_abandoned()
 
     async def notice_late_success(self) -> None:
-        """Open the session if the sign-in that has succeeded now was cancelled by the user before."""
+        """Open the session if a sign-in that the user had cancelled has succeeded after all."""
         name, self._cancelled = self._cancelled, None
         if name is not None:
             await self._reopen()

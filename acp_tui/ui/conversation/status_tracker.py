@@ -30,7 +30,7 @@ class StatusTracker:
         self.awaited = ""
         """What the session waits for, or what the user can do; empty if there is nothing to say."""
         self.stuck = ""
-        """Why there is no session, and which key to press; empty if there is one."""
+        """Why no session could be opened, and the key that helps, if any. Empty if nothing went wrong."""
         self.starting = False
         """True while the agent is being restarted: the session still says that the agent has ended."""
         self.tabs_asking = 0

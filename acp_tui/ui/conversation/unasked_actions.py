@@ -15,7 +15,7 @@ ANSWER_SOURCES = frozenset({"you", "rule", "policy"})
 
 
 class UnaskedActions:
-    """Tracks if the agent has acted, and if it ever asked for permission.
+    """Tracks whether the agent has acted, and whether it ever asked for permission.
 
     `update` checks only new entries and unfinished tool calls.
     """
@@ -59,6 +59,9 @@ def _is_decision(entry: Entry) -> bool:
 
 
 def _has_acted(call: ToolCall, session: Session) -> bool:
-    """Return True if the call is a completed action. Loaded history does not count: it lacks the requests."""
+    """Return True if the call is a completed action.
+
+    Calls in loaded history do not count, because the history lacks the permission requests.
+    """
     in_history = session.phase == "loading" or 0 < call.turn <= session.replayed
     return not in_history and call.status == "completed" and call.kind in ACTING_KINDS

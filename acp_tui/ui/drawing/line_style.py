@@ -38,7 +38,7 @@ class LineStyle:
         return strip.apply_style(self.style).crop_extend(0, self.width, self.style)
 
     def apply_filters(self, strip: Strip) -> Strip:
-        """Apply the colour filters to a line, such as the one for NO_COLOR."""
+        """Apply the colour filters, such as the one for NO_COLOR, to a line."""
         for line_filter in self._filters:
             strip = strip.apply_filter(line_filter, self._background)
         return strip

@@ -204,7 +204,7 @@ def _break_at_space(text: str, start: int, full: int) -> tuple[int, int]:
 
 
 def _fitting_end(text: str, start: int, width: int) -> int:
-    """Return the end of the text from `start` that fits into `width` cells, at least one character."""
+    """Return the end index of the part from `start` on that fits into `width` cells; at least `start + 1`."""
     room = width
     for at in range(start, len(text)):
         room -= get_character_cell_size(text[at])

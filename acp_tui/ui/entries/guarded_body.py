@@ -82,7 +82,7 @@ class GuardedBody:
         return bool(self._call("update"))
 
     def settle(self, first: int, last: int) -> None:
-        """Compute the exact heights of lines `first` to `last` of a `LongBody`. Other bodies need nothing."""
+        """Compute the exact heights of lines `first` to `last` if the body is a `LongBody`."""
         self._call("settle", first, last)
 
     def position_at(self, line: int) -> Any:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def make_body(entry: Entry, context: DrawContext, replaced: Callable[[int], object] | None = None) -> Body:
     """Make the body that draws an entry. If drawing fails, the body shows the entry's raw content.
 
-    `replaced` is called with the entry's id if that happens later, because then the height changes.
+    `replaced` is called with the entry's id if drawing fails later, because then the height changes.
     """
     from acp_tui.ui.entries.guarded_body import GuardedBody
 

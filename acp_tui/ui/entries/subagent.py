@@ -37,7 +37,8 @@ def body(entry: Subagent, context: DrawContext) -> Body:
 class SubagentBody:
     """The body of a subagent, drawn anew on each call.
 
-    The first line has its name, state and duration; the second has the counts and its last line of text.
+    The first line has the subagent's name, state and duration. The second has the numbers of its messages and
+    tool calls, and the last line that it wrote.
     """
 
     def __init__(self, entry: Subagent, context: DrawContext) -> None:
@@ -85,7 +86,7 @@ class SubagentBody:
         return "\n".join([f"{self._entry.name}: {state_of(self._entry).words}", *self._details()])
 
     def update(self) -> bool:
-        """Return False, so that the caller makes a new body, if the number of lines has changed."""
+        """Return True if the number of lines is the same. If it is not, the caller has to make a new body."""
         return self._height == 1 + bool(self._details())
 
 

@@ -72,7 +72,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     ),
     "menu": KeyScope(
         "Menus",
-        "The agent's commands and prompts of MCP servers after a leading /, files and resources after @.",
+        "After a leading /: the agent's commands and MCP servers' prompts. After @: files and resources.",
     ),
     "history": KeyScope(
         "History search", "Previous prompts of this project that contain all the words you type."
@@ -100,9 +100,11 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "find": KeyScope("Search", "Search the conversation."),
     "permission": KeyScope("Permission", "The agent is waiting for your answer."),
     "rule": KeyScope("Rule", "A permission rule, shown as a sentence whose parts can be changed."),
-    "rules": KeyScope("Permission rules", "Edit and revoke what acp-tui remembers. Type to filter."),
-    "form": KeyScope("Form", "A form for a tool, a prompt, or a question of a server or agent."),
-    "form_choice": KeyScope("Choices", "A field of a form with values to choose from."),
+    "rules": KeyScope("Permission rules", "Edit and revoke remembered answers. Type to filter."),
+    "form": KeyScope(
+        "Form", "The arguments of a tool or a prompt, or the answer to a question from a server or an agent."
+    ),
+    "form_choice": KeyScope("Choices", "A form field with values to choose from."),
     "choose": KeyScope("List", "Choose an item. Type to filter."),
     "options": KeyScope("Agent options", "The agent's options by category. Type to filter."),
     "detail": KeyScope("Details", "The full text of an entry."),
@@ -180,7 +182,7 @@ TABLE: tuple[Key, ...] = (
         "toggle_worktree",
         "in a worktree",
         "launcher",
-        "Let new agents work in a git worktree, or in the folder",
+        "Start new agents in a git worktree, or in the folder itself",
         2,
     ),
     Key(
@@ -268,9 +270,9 @@ TABLE: tuple[Key, ...] = (
         "up",
         "up",
         "prompt",
-        "Line up; in an empty prompt: edit the last queued prompt, or recall an earlier one",
+        "Up one line; in an empty prompt: edit the last queued prompt, or recall an earlier one",
     ),
-    Key("prompt.down", "down", "down", "down", "prompt", "Line down, or a later prompt from the history"),
+    Key("prompt.down", "down", "down", "down", "prompt", "Down one line, or a later prompt from the history"),
     Key("prompt.history", "ctrl+r", "search_history", "history", "prompt", "Search previous prompts", 12),
     Key("prompt.editor", "ctrl+g", "external_editor", "$EDITOR", "prompt", "Edit the prompt in $EDITOR", 13),
     Key("prompt.unfold", "alt+u", "unfold", "unfold paste", "prompt", "Unfold the paste at the cursor", 5),
@@ -302,7 +304,7 @@ TABLE: tuple[Key, ...] = (
         "menu_take",
         "accept",
         "menu",
-        "Accept the completion; if typed in full, send the prompt",
+        "Accept the completion; if it is already typed in full, send the prompt",
         2,
     ),
     Key("menu.close", "escape", "menu_close", "close", "menu", "Close the menu", 3),
@@ -328,7 +330,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "queue",
-        "Send the prompt now: into the running turn if the agent can take it, else stop the turn",
+        "Send the prompt now: into the running turn if the agent supports that, else after stopping it",
         1,
     ),
     Key(
@@ -567,7 +569,7 @@ TABLE: tuple[Key, ...] = (
         "Choose between a direct connection and the bridge",
         7,
     ),
-    Key("mcp.edit", "e", "edit", "edit", "mcp", "Open the definition in $EDITOR", 8),
+    Key("mcp.edit", "e", "edit", "edit", "mcp", "Open the server's definition in $EDITOR", 8),
     Key("mcp.open", "enter", "open", "open", "mcp", "Call the tool, read the resource, show the item", 1),
     Key("mcp.view", "v", "view", "view", "mcp", "Show the item, or the server, in full", 4),
     Key(
@@ -576,10 +578,10 @@ TABLE: tuple[Key, ...] = (
         "changes",
         "difference",
         "mcp",
-        "Show what has changed in the tool since you agreed",
+        "Show what has changed in the tool since you accepted it",
         3,
     ),
-    Key("mcp.accept", "a", "accept", "accept", "mcp", "Agree to the tool as it is now", 3),
+    Key("mcp.accept", "a", "accept", "accept", "mcp", "Accept the tool as it is now", 3),
     Key(
         "mcp.switch", "tab,shift+tab", "switch", "switch side", "mcp", "Switch between servers and details", 9
     ),
@@ -734,7 +736,7 @@ TABLE: tuple[Key, ...] = (
         "choose",
         "values",
         "options",
-        "Show the option's values, or turn it on or off",
+        "Show the option's values, or turn the option on or off",
         2,
     ),
     Key("options.close", "escape", "close", "close", "options", "Close", 3),
@@ -763,7 +765,7 @@ TABLE: tuple[Key, ...] = (
         "interrupt",
         "quit",
         "replay",
-        "Copy the selection, else close the open view; twice: quit",
+        "Copy the selection, else close the open view; press twice to quit",
     ),
     # -- the transcript of a subagent
     Key("subagent.stop", "ctrl+x", "stop_subagent", "stop subagent", "subagent", "Stop the subagent", 1),
@@ -777,7 +779,7 @@ TABLE: tuple[Key, ...] = (
         "interrupt",
         "stop",
         "conversation",
-        "Copy the selection, else do the same as Esc; pressed twice while nothing runs, quit",
+        "Copy the selection, else do the same as Esc; press twice to quit while nothing runs",
     ),
     Key("turn.again", "f6", "send_again", "send again", "conversation", "Send the last prompt again", 2),
     Key("mode.next", "shift+tab", "next_mode", "mode", "conversation", "Switch to the agent's next mode", 9),
@@ -840,7 +842,7 @@ TABLE: tuple[Key, ...] = (
         "focus_part",
         "",
         "anywhere",
-        "Focus the next part of the screen, or answer the agent's question",
+        "Return to the agent's question; if there is none, focus the next part of the screen",
     ),
     # -- program
     Key("app.help", "f1", "help", "help", "app", "Show the keys", 7, priority=True),

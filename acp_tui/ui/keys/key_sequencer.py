@@ -129,7 +129,7 @@ class KeySequencer:
         self._target = None
 
     async def _wait_for_screen(self, changing: Widget) -> None:
-        """Wait until `changing` has handled its input, and the screen that is then in front is mounted."""
+        """Wait until `changing` has handled its input; then wait until the screen in front is mounted."""
         await self._handled(changing)
         while True:
             screen = self._app.screen
@@ -138,7 +138,7 @@ class KeySequencer:
                 return
 
     async def _handled(self, widget: Widget) -> None:
-        """Wait until a widget has handled its keys, and its parents the keys that the widget passes on."""
+        """Wait until a widget has handled its keys, and its parents have handled those that it passes on."""
         for node in [*(node for node in widget.ancestors_with_self if node is not self._app), self._app]:
             handled = asyncio.Event()
             if node.call_later(handled.set):

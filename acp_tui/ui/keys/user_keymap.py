@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
 
     FocusPath = tuple[tuple[ScopeName, ...], ...]
-"""The scopes that a key passes, from the focused widget outwards. Each inner tuple is one widget's scopes."""
+    """The scopes that a key passes, from the focused widget outwards. Each inner tuple is of one widget."""
 
 MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
 SYNONYMS = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
@@ -32,7 +32,7 @@ TEXT_SCOPES: tuple[ScopeName, ...] = (
     *("prompt", "menu", "edit", "history", "find", "rules", "rename", "choose", "launcher", "form"),
     *("dialog", "conversation", "anywhere", "app"),
 )
-"""Scopes in which text is typed, so that letters cannot be bound."""
+"""Scopes whose keys also work while the user types text. Letters cannot be bound in them."""
 MODAL_SCOPES: frozenset[ScopeName] = frozenset(
     {"permission", "rule", "rules", "rename", "overview", "form", "form_choice", "choose", "detail", "help"}
 )
@@ -217,8 +217,8 @@ def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
             if _share_widget(action, other) or (works_everywhere and _comes_before(action, other)):
                 return f"{name} no longer runs {what}; bind {other.id} to another key"
             if _comes_before(action, other):
-                return f'in "{SCOPES[action.scope].title}" {name} no longer runs {what}'
+                return f'{name} no longer runs {what} in "{SCOPES[action.scope].title}"'
             if other.id not in keymap and _comes_before(other, action):
                 where = "everywhere" if other.priority else f'in "{SCOPES[other.scope].title}"'
-                return f"{where} {name} still runs {what}"
+                return f"{name} still runs {what} {where}"
     return None

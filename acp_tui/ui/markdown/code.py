@@ -37,7 +37,7 @@ def code_lines(code: str, info: str, palette: Palette, width: int) -> list[Spans
 
 
 def language_label(info: str, palette: Palette, width: int) -> list[Spans]:
-    """Return the line above the code that names its language, if the fence names one."""
+    """Return the line to show above the code, with the language that the fence names; [] if it names none."""
     info = visible_line(info).strip()
     if not info:
         return []

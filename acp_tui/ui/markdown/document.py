@@ -90,7 +90,7 @@ class Document:
         self._update_references(final, tail)
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of the sections from line `first` to line `last` exact.
+        """Replace estimated heights by exact ones in the sections from line `first` to line `last`.
 
         Lines below `first` may get new numbers.
         """
@@ -196,7 +196,7 @@ class Document:
         return line
 
     def _lay_out(self, index: int, line: OpenLine | None) -> OpenLine | None:
-        """Lay out a section that continues the open `line`. Return the line open at its end."""
+        """Lay out a section that continues `line`. Return the open line at the end of the section."""
         layout = self._layouts[index]
         return layout.last_line(self._all_references, line) if isinstance(layout, TextLayout) else None
 

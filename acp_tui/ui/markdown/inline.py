@@ -118,7 +118,7 @@ class Inline:
 
 
 def link_style(style: Style, url: str) -> Style:
-    """Add a link to a style, for the terminal and for mouse clicks, if the URL is safe."""
+    """Add a link to a style if the URL is safe: as a hyperlink of the terminal, and for clicks in the app."""
     if SAFE_LINK.match(url) is None:
         return style
     return style + Style(link=url, meta={"link": url})

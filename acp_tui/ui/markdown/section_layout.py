@@ -64,7 +64,7 @@ class LayoutSettings:
 
 
 class TextLayout:
-    """Lays out a section other than code. Its height is estimated until its lines are drawn, all at once."""
+    """Lays out a section that is not code. Its height is estimated until all its lines are drawn at once."""
 
     def __init__(self, section: Section, settings: LayoutSettings) -> None:
         self.section = section
@@ -88,7 +88,7 @@ class TextLayout:
 
     @property
     def in_memory(self) -> bool:
-        """True if the drawn lines are in memory, or if there are none."""
+        """True if the drawn lines are in memory, or if the section has no lines."""
         return bool(self._strips) or not self.height
 
     def draw(self, references: References, table_start: Table | None, open_line: OpenLine | None) -> None:

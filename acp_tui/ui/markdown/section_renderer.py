@@ -69,9 +69,10 @@ def draw_section(
     table_start: Table | None = None,
     open_line: OpenLine | None = None,
 ) -> tuple[list[Spans], OpenLine | None]:
-    """Return the lines of a section other than code, and the line that the next section continues.
+    """Draw a section that is not code. Return its lines, and the open line that the next section continues.
 
-    `open_line` is the line that this section continues, and `table_start` the first part of its table.
+    `open_line` is the line that this section continues; `table_start` is the first part of the table that
+    this section continues.
     """
     nodes = _parse(section, references)
     if nodes is None:  # plain, or nested too deeply

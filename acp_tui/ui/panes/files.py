@@ -78,7 +78,7 @@ class FilesPane(Pane):
         self.refresh_bindings()
 
     def change_of(self, path: str) -> FileChange | None:
-        """Return how a file on disk differs from session start; None if unchanged or not compared yet."""
+        """Return how a file has changed since session start; None if unchanged or not compared yet."""
         return (self._changes or {}).get(path)
 
     def touched_file(self, path: str) -> TouchedFile | None:

@@ -157,7 +157,7 @@ CAPABILITY_LABELS = {
 
 
 def _capabilities(agent: Agent) -> Iterator[str]:
-    """Return the display names of the advertised capabilities; unknown ones keep their protocol name."""
+    """Return the display names of the advertised capabilities. Unknown ones get theirs from the protocol."""
     for name in _enabled_names(agent.capabilities):
         parent, _, child = name.rpartition(".")
         default = f"{child} sessions" if parent == "sessionCapabilities" else name

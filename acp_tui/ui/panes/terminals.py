@@ -116,7 +116,7 @@ class TerminalsPane(Pane):
         return super().check_action(action, parameters)
 
     def action_open(self) -> None:
-        """Show the whole output."""
+        """Show the whole output of the chosen terminal."""
         self.request("output")
 
 

@@ -48,13 +48,13 @@ if TYPE_CHECKING:
 CHROME_ROWS = 5
 """The rows that are neither content nor options: borders, heading, a blank row, key hints."""
 ROOMY_HEIGHT = 30
-"""From this height on, a blank row is added, and the conversation keeps a quarter of the screen."""
+"""From this screen height on, the dialog has an extra blank row and leaves a quarter of the screen free."""
 MIN_REQUEST_ROWS = 4
 """The minimum number of rows for the request while the rule editor is open."""
 MAX_SESSION_WIDTH = 24
 """The maximum width of the id of another session, such as a subagent's."""
 MIN_CONVERSATION_ROWS = 2
-"""The number of rows that show the conversation on a screen below `ROOMY_HEIGHT`."""
+"""On a screen with fewer rows than `ROOMY_HEIGHT`, the dialog leaves this many rows free."""
 
 
 class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
@@ -240,7 +240,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             self.app.bell()
 
     def action_option(self, number: int) -> None:
-        """Answer with the option of this number, counted from 1."""
+        """Answer with the option that has this number, counted from 1."""
         if number <= len(self._options):
             self._answer(number - 1)
         else:
@@ -286,7 +286,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             self._close(PermissionAnswer(option))
 
     def action_write(self) -> None:
-        """Leave the question to write a prompt."""
+        """Close the dialog so that the user can write a prompt. The question still waits for an answer."""
         self._close(Later.LATER)
 
     def _close(self, answer: PermissionAnswer | Later | None) -> None:
@@ -352,7 +352,10 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         return [option for option in self._options if option.kind == "reject_once"]
 
     def action_reason(self) -> None:
-        """Let the user write why they reject. If several options reject, use the selected one."""
+        """Let the user write a reason for the rejection.
+
+        If several options reject, this uses the selected one; if that does not reject, the first that does.
+        """
         found = self._rejections
         if not found:
             self.app.bell()

@@ -25,8 +25,8 @@ def option_hints(
     """Return the hints while the user chooses an option.
 
     `raw` is true while the raw input is shown, and `full` while the dialog has its full size. `scroll` is
-    what `scroll_hints` returns; it comes before the keys for the view, because not all hints fit in 80
-    columns.
+    what `scroll_hints` returns. It comes before the keys for the view, because in 80 columns the last hints
+    are not shown.
     """
     names = ("take", "reason", "cancel", "write", "diff", "raw")
     take, reason, cancel, write, size, input_key = (bound_keys(node, f"permission.{name}") for name in names)

@@ -21,7 +21,7 @@ _AGENT_ALONE = {
 
 
 def option_wording(option: PermissionOption, question: Question) -> tuple[str, str]:
-    """Return the option's words and a note, which may be empty. Both may contain text of the agent.
+    """Return the option's words and a note, which may be empty. Both may contain text from the agent.
 
     If acp-tui saves a rule, the agent receives its "once" option. The agent's words for "always" would be
     wrong then, so the rule is shown instead. Without a rule the agent's words are shown, with a note that the
@@ -47,7 +47,7 @@ def option_wording(option: PermissionOption, question: Question) -> tuple[str, s
 
 
 def _rules_in_words(question: Question, kind: str) -> str:
-    """Return what the proposed rules match; empty if there are none. The user can still change them."""
+    """Return a phrase that says what the proposed rules match; empty if no rules are proposed."""
     ladders = question.ladders(kind)
     named = " and ".join(describe_match(ladder[0]) for ladder in ladders)
     if len(ladders) > MAX_NAMED_PARTS:

@@ -1,4 +1,4 @@
-"""Content of the permission dialog: everything the user should know before allowing.
+"""Content of the permission dialog: everything the user should know before they answer.
 
 All texts come from the agent or from files: they are escaped and never treated as markup.
 """
@@ -163,7 +163,7 @@ def _warnings(question: Question, palette: Palette, width: int) -> list[Strip]:
     if missing := _missing(question.subject.command_text or ""):
         concerns.append(f"{missing:,} characters in the middle of this command are not shown")
     if subject.doubt:
-        concerns.append(f"not certain what it does: {subject.doubt}")
+        concerns.append(f"unclear what this does: {subject.doubt}")
     if hidden := _invisible_in(question):
         concerns.append(f"contains invisible characters: {hidden}")
     for concern in concerns:
@@ -245,11 +245,11 @@ def _command_block(text: str, palette: Palette, width: int) -> list[Strip]:
 
 
 _PART_SIGNS = {"allow": ("✓", "success"), "reject": ("✗", "error"), "ask": ("?", "warning")}
-"""The sign and the style for a part of a composite command, by the answer to the part."""
+"""The sign and the style for a part of a composite command: allowed, rejected, or to be asked about."""
 
 
 def _parts_body(question: Question, context: DrawContext) -> LinesBody:
-    """Draw the parts of a composite command, each with its answer and the reason, such as a rule."""
+    """Draw the parts of a composite command, and why each is allowed, rejected or asked about."""
     palette = context.palette
     lines: list[Strip] = []
     name = "parts".ljust(LABEL_WIDTH)

@@ -40,7 +40,7 @@ MAX_CHOICE_WIDTH = 60
 MIN_EFFECT_ROWS = 2
 """The rows kept for the sentence below the choices, so that the height does not change with every key."""
 MAX_EFFECT_ROWS = 6
-"""The maximum height of the sentence that says what will no longer be asked. A longer sentence scrolls."""
+"""The maximum height of the text that says what will happen without asking. A longer text scrolls."""
 BLANK_ROWS = 2
 """The number of blank rows: one above and one below the list of choices."""
 
@@ -48,7 +48,8 @@ BLANK_ROWS = 2
 class RuleEditor(Vertical, can_focus=True):
     """Shows a sentence and the choices for one part of it. ←→ choose the part, ↑↓ change it.
 
-    Every rule keeps its id and its other fields. The scope and the agent are the same for all rules.
+    The user can change what a rule matches, its scope and its agent; the rest, such as its id, stays. All
+    rules get the same scope and agent.
     """
 
     DEFAULT_CSS = """
@@ -145,7 +146,7 @@ class RuleEditor(Vertical, can_focus=True):
         return self._sentence(inner)[0].height + max(most, wrapped) + effect + BLANK_ROWS
 
     def _resize_parts(self) -> None:
-        """Give the list of choices the rows that the sentences leave."""
+        """Set the heights: the two texts get the rows they need, and the list of choices gets the rest."""
         width, height = self.size
         if not (width and self.is_mounted):
             return
@@ -187,16 +188,16 @@ class RuleEditor(Vertical, can_focus=True):
         return shorten(self._words_of(part)[self._chosen[part]], MAX_CHOICE_WIDTH)
 
     def _slot(self, part: int) -> Spans:
-        """Return a part of the sentence. Brackets mark the current one, so that it shows without colours."""
+        """Return a part of the sentence. The current part is in brackets, to mark it even without colours."""
         words = self._slot_words(part)
         if part == self._part:
             return [Segment(f"[{words}]", self._palette.selected)]
         return [Segment(words, self._palette.accent)]
 
     def _effect(self, width: int) -> Sequence[Body]:
-        """Draw what will no longer be asked because of the current rule.
+        """Draw the text that says what the current rule will allow or reject without asking.
 
-        If the current part of the sentence is the scope or the agent, describe all rules together.
+        If there are several rules and the current part is the scope or the agent, the text is about them all.
         """
         rules = self.rules
         if len(rules) > 1 and self._part >= len(rules):
@@ -244,5 +245,5 @@ class RuleEditor(Vertical, can_focus=True):
 
 
 def _short_name(agent: AgentIdentity) -> str:
-    """Return the agent's name; if it is unknown, its command line, else its id."""
+    """Return the first that is known of the agent's name, command line and id."""
     return agent.name or agent.line or agent.id

@@ -56,7 +56,7 @@ class RulesScreen(Dialog[None]):
         rule_id: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Create the screen. The rule with the given id is selected first."""
+        """Create the screen. At first, the rule with the id `rule_id` is selected."""
         super().__init__()
         self._rule_book = rule_book
         self._palette = palette
@@ -136,7 +136,7 @@ class RulesScreen(Dialog[None]):
         self._show_about()
 
     def _show_about(self) -> None:
-        """Show what the last key did; otherwise what the selected rule does."""
+        """Show the message about the last key press or, if there is none, the effect of the selected rule."""
         rule = self._selected
         self.query_one("#about", Static).update(self._message or (describe_effect(rule) if rule else ""))
 

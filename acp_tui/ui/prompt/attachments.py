@@ -42,9 +42,9 @@ _ANY_REFERENCE = (
 
 
 class Attachments:
-    """Creates tokens and finds them in a text.
+    """Creates the tokens that stand for attachments, and finds them in a text.
 
-    Images and outputs are kept until the app ends, because a prompt may be edited again.
+    Images and outputs are kept until the app ends, because the user may edit an earlier prompt again.
     """
 
     def __init__(self) -> None:
@@ -208,7 +208,7 @@ class Attachments:
 
 
 def _parse_block(block: Mapping[str, Any]) -> KeptAttachment | None:
-    """Return the attachment in a content block of a prompt, with an empty token; None if there is none."""
+    """Return the attachment that a content block of a prompt contains, or None. Its token is empty."""
     if block.get("type") == "image" and not block.get("uri") and block.get("data"):
         with suppress(ValueError):  # redaction in the log may have damaged the data
             return Picture("", b64decode(block["data"], validate=True), block.get("mimeType") or "")

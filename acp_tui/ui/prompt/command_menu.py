@@ -44,7 +44,7 @@ class CommandMenu(Menu):
         self._typed = None
 
     def server_prompt(self, text: str) -> SlashCommand | None:
-        """Return an MCP server's prompt if the text is the command for it, perhaps with an argument."""
+        """If the text is the command for an MCP prompt, with or without an argument, return that prompt."""
         typed = f"{text} "
         found = [command for command in self._server_prompts if typed.startswith(f"/{command.name} ")]
         return max(found, key=lambda command: len(command.name), default=None)
@@ -84,7 +84,7 @@ class CommandMenu(Menu):
             self.close()
 
     def dismiss(self) -> None:
-        """Close the menu until the user starts to type another command."""
+        """Close the menu, and keep it closed until the user starts to type another command."""
         self._dismissed = True
         self.close()
 

@@ -126,7 +126,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.replace(text, *self.selection, maintain_selection_offset=False)
 
     def find_matching_bracket(self, *_: object) -> None:
-        """Do nothing: prose needs no brackets, and the search would slow down every cursor movement."""
+        """Do nothing: prose needs no bracket matching, and the search would slow down cursor movements."""
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
         """Scroll to the cursor if it is inside the document.
@@ -221,7 +221,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return Selection(*(self._outside_token(location, after=location > before) for location in selection))
 
     def _outside_token(self, location: Location, *, after: bool) -> Location:
-        """Return the location, but if it is inside a token, the token's start, or its end if `after` is true.
+        """Return the location or, if it is inside a token, the token's start (its end if `after` is true).
 
         The row might not exist: Textual deletes the last line up to the start of the following one.
         """

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.prompt.file_search import FileIndex
 
 SLICE_SECONDS = 0.004
-"""Seconds of searching at a time, between which other events, such as key presses, are handled."""
+"""After this many seconds, the search pauses so that other events, such as key presses, are handled."""
 FIRST_RESULTS_SECONDS = 0.05
-"""If a search takes longer than these seconds, the matches found so far are shown."""
+"""If a search takes longer than this, the matches found so far are shown."""
 RETRY_SECONDS = 0.05
 """Seconds before the search is repeated while the list of files is still growing."""
 MAX_RESOURCES = 20
@@ -83,7 +83,7 @@ class FileMenu(Menu):
         self.run_worker(self._search_files, exclusive=True, group="files")  # type: ignore[arg-type]
 
     def _matching_resources(self, wanted: str) -> list[str]:
-        """Return the resources that contain the typed text; none before anything is typed."""
+        """Return the resources whose names contain the typed text; none before anything is typed."""
         low = wanted.lower()
         found = [name for name in self._attachments.resources if low in name.lower()] if low else []
         return sorted(found, key=lambda name: not name.lower().startswith(low))[:MAX_RESOURCES]
@@ -144,7 +144,7 @@ class FileMenu(Menu):
 
     @property
     def is_complete(self) -> bool:
-        """True if the mention is typed in full, or if no file matches it."""
+        """True if the mention is typed in full, or if nothing matches it."""
         selected, mention = self._selected, self._mention
         if selected is None or mention is None:
             return True
@@ -169,12 +169,12 @@ class FileMenu(Menu):
         return Completion(start, f"{self._attachments.add_mention(path, mention.lines)} ")
 
     def dismiss(self) -> None:
-        """Close the menu until the user starts to type another mention."""
+        """Close the menu, and keep it closed until the user starts to type another mention."""
         self._dismissed = True
         self._stop()
 
     def cancel(self) -> None:
-        """Close the menu, because no mention is being typed."""
+        """Close the menu, and forget the mention that is being typed, if any."""
         if self._mention is not None:
             self._mention = None
             self._stop()

@@ -35,7 +35,7 @@ class Menu(Popup):
 
     @abstractmethod
     def dismiss(self) -> None:
-        """Close the menu until the user starts to type something else to complete."""
+        """Close the menu, and keep it closed until the user starts another word that it can complete."""
 
     def move(self, step: int) -> None:
         """Select another item, `step` positions away."""

@@ -32,7 +32,7 @@ class Popup(Vertical):
     }
     """
     EXTRA_ROWS = 0
-    """Number of lines besides the list."""
+    """Number of lines of the popup besides those of the list and the borders."""
     TITLE = ""
     """What the items are, such as "files", for the title in the border."""
 

@@ -38,7 +38,7 @@ MAX_TITLE_CELLS = 60
 """The maximum width of an agent's title in the placeholder, in cells."""
 
 MARKERS = {False: "❯", True: "$"}
-"""The sign before the text. The key is True for a shell command."""
+"""The sign before the text, by whether the text is a shell command."""
 
 
 class Prompt(AttachingPrompt):
@@ -129,7 +129,7 @@ class Prompt(AttachingPrompt):
         self.queued_count = 0
         """Number of prompts in the queue."""
         self.agent_busy = False
-        """True while a turn runs, so that prompts are queued."""
+        """True while a turn runs. Prompts are queued then."""
         self.send_now_stops = False
         """True if sending now would stop the turn."""
         self._recall = Recall(lambda: self.history.entries() if self.history is not None else ())
@@ -173,7 +173,7 @@ class Prompt(AttachingPrompt):
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
-        """The agent's slash commands, for the menu."""
+        """The commands in the menu, with MCP prompts. An assignment replaces only the agent's commands."""
         return self._menu.commands
 
     @commands.setter
@@ -184,7 +184,7 @@ class Prompt(AttachingPrompt):
             self.screen.refresh_bindings()
 
     def set_server_prompts(self, prompts: Sequence[SlashCommand]) -> None:
-        """Set the prompts of MCP servers that the menu of commands offers, named `SERVER:PROMPT`."""
+        """Set the MCP prompts that the menu of commands offers. They are named `SERVER:PROMPT`."""
         self._menu.set_server_prompts(prompts)
         if self.is_mounted:
             self._editor.update_menus()

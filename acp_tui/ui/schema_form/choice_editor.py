@@ -154,7 +154,7 @@ class ChoicePicker(Widget, can_focus=True):
         await handle_key(self, event, inserts_text=False)
 
     def on_click(self) -> None:
-        """Open the dialog."""
+        """Open the dialog with all values."""
         self.action_choose()
 
     def action_choose(self) -> None:

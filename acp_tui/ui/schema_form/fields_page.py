@@ -154,7 +154,7 @@ class FieldsPage(Vertical):
         return None if values.problems or faults else values.content
 
     def draft(self) -> dict[str, Any]:
-        """Return the values of the fields. For an invalid field, this is the text as typed."""
+        """Return the values of the fields. The value of an invalid field is the text as typed."""
         entries = self._entries()
         values = read_values(self._form, entries, pattern_found)
         texts = {name: entries[name] for name in values.problems if isinstance(entries[name], str)}

@@ -32,7 +32,7 @@ MIN_MULTILINE_LENGTH = 100
 
 
 class FormField(Vertical):
-    """A field. `FieldsPage` shows its problem after a change of the entry, and when the user reviews."""
+    """A field. `FieldsPage` checks the entry when the user changes it and before the review."""
 
     DEFAULT_CSS = """
     FormField { height: auto; }

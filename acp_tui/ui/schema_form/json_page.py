@@ -66,7 +66,7 @@ class JsonPage(Vertical):
         return self.editor.text != self._first_text
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Update the problem."""
+        """Validate the text, and show the problem if there is one."""
         event.stop()
         self.value()
 

@@ -97,7 +97,7 @@ class FormReviewDialog(Dialog[bool]):
         return [(take, "send"), (close, "back"), *scroll]
 
     def on_key(self, event: events.Key) -> None:
-        """Ignore keys that were meant for the form."""
+        """Ignore keys until the user pauses, because they were meant for the form."""
         self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:

@@ -107,7 +107,7 @@ class JsonEditor(TextEditor):
         self.refresh()
 
     def get_line(self, line_index: int) -> Text:
-        """Return a line with highlighting. No token of JSON spans several lines."""
+        """Return a line, highlighted without regard to other lines: no JSON token spans several lines."""
         line = super().get_line(line_index)
         if len(line.plain) <= MAX_LINE_CHARS:
             at = 0

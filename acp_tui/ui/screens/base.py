@@ -91,7 +91,7 @@ class BaseScreen(Screen[None]):
         self.app.call_later(app_of(self).key_sequencer.deliver_early_keys)
 
     def on_unmount(self) -> None:
-        """Let the app forget this screen."""
+        """Unsubscribe from the app's signals."""
         for signal in (self.app.theme_changed_signal, self.app.mode_change_signal):
             signal.unsubscribe(self)
 
@@ -131,7 +131,8 @@ class BaseScreen(Screen[None]):
     async def leave(self, *, close_session: bool = False) -> None:
         """Shut down what the screen owns. Called when the screen is closed or the app ends.
 
-        `close_session`: the user closed the screen, so tell the agent that its session is no longer needed.
+        If `close_session` is true, the user closed the screen, and the agent is told that its session is no
+        longer needed.
         """
 
     @property
@@ -140,9 +141,9 @@ class BaseScreen(Screen[None]):
         return False
 
     async def may_close(self) -> bool:
-        """Ask the user what must be decided before the screen is closed. Return False to keep it open.
+        """Ask the user the questions that must be answered before the screen is closed.
 
-        Call it in a worker.
+        Return False to keep the screen open. Call this in a worker.
         """
         return True
 
@@ -174,7 +175,7 @@ class BaseScreen(Screen[None]):
         return ""
 
     def show_place(self, place: TextPlace) -> None:
-        """Scroll to a text in the conversation on this screen, if there is one, and mark it."""
+        """Scroll to a text in the conversation, and mark it. Without a conversation, do nothing."""
 
     def conversation_facts(self) -> ConversationFacts | None:
         """Return what the overview shows about the conversation on this screen; None if there is none."""

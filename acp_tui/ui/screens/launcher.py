@@ -289,7 +289,10 @@ class LauncherScreen(BaseScreen):
         return "back" if key_id == "launcher.close" and self._over else None
 
     def action_close(self) -> None:
-        """Clear the filter. If it is empty, go back to the conversation below; if there is none, quit."""
+        """Clear the filter, go back to the screen below the launcher, or quit.
+
+        Does only the first of these that applies.
+        """
         filtering = self.query_one(Filter)
         if filtering.value:
             filtering.value = ""

@@ -36,7 +36,7 @@ class RenameDialog(Dialog[str]):
     AUTO_FOCUS = "InputLine"
 
     def __init__(self, name: str, title: str, palette: Palette, *, heading: str = TITLE) -> None:
-        """`title` is shown as a placeholder: it is used again if the name is empty."""
+        """`title` is the original title, which an empty name restores. It is shown as the placeholder."""
         super().__init__()
         self._heading = heading
         self._current = name

@@ -1,4 +1,4 @@
-"""A tab of an earlier run that the user has not visited yet."""
+"""The placeholder in a tab of an earlier run, until the user shows the tab."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RestoredScreen(BaseScreen):
         self.tab_state = TabState(agent, title, session=saved.session)
 
     def on_mount(self) -> None:
-        """Replace this screen by that of the conversation."""
+        """Replace this screen with that of the conversation."""
         screen = self._make(self.palette)
         screen.tab_state = self.tab_state
         self.post_message(self.SwitchRequested(self, screen))

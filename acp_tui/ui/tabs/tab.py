@@ -26,7 +26,7 @@ class Tab:
         self.asked_at: float | None = None
         """Since when the agent has been waiting for an answer; None if the agent is not waiting."""
         self.is_closing = False
-        """Whether the user is being asked what must be decided before the tab is closed."""
+        """Whether the user is being asked the questions that must be answered before the tab is closed."""
         self._state = screen.tab_state
         self._seen_entries = 0
 
@@ -55,7 +55,7 @@ class Tab:
         return "done" if self.finished_at is not None else ""
 
     def update(self, state: TabState, now: float, *, in_front: bool) -> None:
-        """Take over what the screen reports. `in_front` says whether the user sees the tab."""
+        """Store the state that the screen reports. `in_front` says whether the user sees the tab."""
         before, self._state = self._state, state
         if state.activity != "asking":
             self.asked_at = None

@@ -17,7 +17,7 @@ Activity = Literal["connecting", "loading", "idle", "working", "background", "as
 BUSY: frozenset[Activity] = frozenset({"working", "cancelling", "asking"})
 """The activities of a running turn."""
 MAX_TITLE_CHARACTERS = 100
-"""The maximum length of a title, which may be a whole prompt."""
+"""The maximum length of a title. A longer one, such as a whole prompt, is cut."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 _STYLES = {"working": "success", "asking": "warning", "done": "accent", "dead": "error"}
-"""Fields of `Palette` by mark; other tabs are dim."""
+"""The field of `Palette` for each mark. Tabs with another mark, or with none, are dim."""
 
 
 class TabStrip(Widget):

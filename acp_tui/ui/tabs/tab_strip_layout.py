@@ -38,7 +38,7 @@ class StripTab:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of the row."""
+    """A part of the row of tabs: a tab, or the number of the tabs that are left out."""
 
     text: str
     index: int  # of the tab that a click shows

@@ -42,7 +42,7 @@ class Tabs:
 
         Args:
             app: The app.
-            make_launcher: Makes the screen shown after the last tab was closed; None: the app ends then.
+            make_launcher: Makes the screen shown after the last tab was closed. If None, the app ends then.
             saved: Where the tabs are saved for the next run.
         """
         self._app = app
@@ -65,7 +65,7 @@ class Tabs:
         return next((tab for tab in self._tabs if tab.mode == self._app.current_mode), None)
 
     def of_screen(self, screen: object) -> Tab | None:
-        """Return the tab of a base screen; None if it was closed."""
+        """Return the tab whose base screen this is; None if there is no such tab."""
         return next((tab for tab in self._tabs if tab.screen is screen), None)
 
     def working(self) -> list[Tab]:
@@ -84,7 +84,7 @@ class Tabs:
         self._tabs.append(Tab(self._app.DEFAULT_MODE, screen))
 
     def add_restored(self, before: Sequence[BaseScreen], after: Sequence[BaseScreen]) -> None:
-        """Add tabs of an earlier run before and after the first tab. They are opened when they are shown."""
+        """Add tabs of an earlier run before and after the first tab. They start their agents when shown."""
         tabs = [[self._restored(screen) for screen in screens] for screens in (before, after)]
         self._tabs = [*tabs[0], *self._tabs, *tabs[1]]
 
@@ -162,7 +162,7 @@ class Tabs:
         self._changed()
 
     def show_waiting(self) -> bool:
-        """Show the tab that has waited longest for an answer, else one that has finished unseen.
+        """Show the tab that has waited longest for an answer; if none waits, one whose turn has ended unseen.
 
         Opens the dialog with the question. Returns False if no tab waits for the user.
         """
@@ -204,7 +204,7 @@ class Tabs:
     # ------------------------------------------------------------------------- what the tabs report
 
     def update_state(self, screen: BaseScreen) -> None:
-        """Take over the state that a screen reports. Announce a question in a tab that is not in front."""
+        """Pass a screen's state to its tab. Announce a new question if the tab is not in front."""
         tab = self.of_screen(screen)
         if tab is None:
             return
@@ -267,7 +267,9 @@ class Tabs:
             await self.remove(tab)
 
     async def may_close(self, tab: Tab, *, confirm: bool = False) -> bool:
-        """Ask what must be decided before a tab is closed. Return False to keep it open.
+        """Ask the user the questions that must be answered before a tab is closed.
+
+        Return False if the tab must stay open.
 
         `confirm`: ask before an agent that is working is stopped. If the tab is asking already, return False.
         """
@@ -292,9 +294,9 @@ class Tabs:
         return confirmed is True
 
     async def remove(self, tab: Tab) -> None:
-        """Close a tab without asking. In place of the last conversation, show the launcher if there is one.
+        """Close a tab without asking. In place of the last tab, show the launcher.
 
-        If there is no launcher, or the last tab is the launcher, end the app.
+        If the app has no launcher, or the last tab is the launcher itself, end the app.
         """
         async with self._changing:
             if tab not in self._tabs:

@@ -1,4 +1,4 @@
-"""Reads the clipboard with local programs, because terminals paste only text, and not on request."""
+"""Reads the clipboard with local programs: a terminal pastes only text, and only when the user pastes."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class ResilientApp(App[int]):
         self.call_later(self.notify, sentence, severity="error", timeout=10, markup=False)
 
     async def close_broken(self, screen: Screen[Any]) -> None:
-        """Close a dialog that cannot be drawn. If it asks a question, that stays unanswered."""
+        """Close a dialog that cannot be drawn. If it asks a question, the question stays unanswered."""
         while screen in self.screen_stack and self.screen is not screen:
             await self.pop_screen()
         if screen in self.screen_stack:

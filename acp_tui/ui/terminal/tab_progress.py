@@ -34,7 +34,7 @@ class StartedTimer(Protocol):
 
 
 class TabProgress:
-    """Shows one state for all conversations.
+    """Shows one state in the terminal's tab for all conversations together.
 
     The state is "paused" if any conversation waits for the user, else "working" if any agent is working, else
     "failed".

@@ -100,8 +100,8 @@ def language_of(path: str) -> str:
 def _file_patterns() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
     """Return the file name patterns of all languages that Pygments knows.
 
-    The dictionary has the languages by file name or `*.extension`; the list has all other patterns, each with
-    its language.
+    The dictionary maps file names and patterns such as `*.py` to languages. The list has all other patterns,
+    each with its language.
     """
     from pygments.lexers import get_all_lexers  # type: ignore[import-untyped]
 

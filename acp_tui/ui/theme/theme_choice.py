@@ -45,7 +45,7 @@ class ThemeChoice:
         return (name, key) if name is not None else (default, None)
 
     def _origin(self, key: str) -> str:
-        """Return where the setting `key` was made, such as a file and a line."""
+        """Return where the value of the setting `key` comes from, such as a file and a line."""
         from acp_tui.config.settings import find_origin
 
         assert self._settings is not None  # the key comes from them

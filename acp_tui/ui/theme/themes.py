@@ -29,7 +29,7 @@ DEFAULT_THEME = "dark"
 BUILT_IN = ("dark", "light", "high-contrast", "ansi", "nord", "gruvbox")
 TERMINAL_COLOURS = 16
 PREFIX = "acp-"
-"""The prefix of theme names in Textual, because some of Textual's own themes have the same names."""
+"""The prefix of acp-tui's themes in Textual, which has themes of its own with the same names."""
 
 ANSI = "ansi_"
 """The prefix of names for the terminal's own colours, as in `ansi_red`."""

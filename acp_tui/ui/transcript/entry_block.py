@@ -26,7 +26,7 @@ class EntryBlock:
     """Cached lines, by number: the strip from the body, and the same strip with margin and colour filters."""
 
     def forget(self) -> None:
-        """Drop the body, because the width, the theme or the fold has changed."""
+        """Drop the body. Needed after a change of the width, the theme or the folding."""
         self.body = None
         self.painted.clear()
 

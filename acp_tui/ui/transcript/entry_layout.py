@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_SETTLE_PASSES = 8
-"""The maximum number of passes to settle a screen: each pass can bring other entries onto the screen."""
+"""The maximum number of passes to measure a screen: each pass can bring other entries onto the screen."""
 DEFAULT_WIDTH = 80
 """The width, in cells, for estimates before the real one is known."""
 
@@ -183,7 +183,7 @@ class EntryLayout:
             self._measure(index)
 
     def settle_end(self, page: int) -> int:
-        """Settle the last `page` rows. Return the number of the first of these rows."""
+        """Draw and measure the last `page` rows. Return the number of the first of these rows."""
         room, index = page, len(self.blocks) - 1
         while index >= 0 and room > 0:
             before = -1
@@ -196,7 +196,7 @@ class EntryLayout:
         return max(0, self.total - page)
 
     def settle_screen(self, anchor: Anchor, page: int) -> int:
-        """Settle `page` rows, with the anchor at the top or as near to it as possible.
+        """Draw and measure `page` rows, with the anchor at the top or as near to it as possible.
 
         Return the number of the first of these rows.
         """
@@ -214,7 +214,7 @@ class EntryLayout:
         return y
 
     def settle_above(self, y: int, lines: int) -> int:
-        """Settle the `lines` lines above row `y`. Return the new number of that row."""
+        """Draw and measure the `lines` lines above row `y`. Return the new number of that row."""
         anchor = self.anchor_at(y)
         if anchor is None:
             return y

@@ -33,7 +33,7 @@ MAX_CACHED_LINES = 500
 
 
 class LinePainter:
-    """Turns the drawn lines of entries into painted lines for the screen, and caches the painted lines."""
+    """Adds the cursor bar, search matches and selection to the lines of entries. Caches unchanged lines."""
 
     def __init__(self, layout: EntryLayout) -> None:
         self._layout = layout
@@ -75,7 +75,7 @@ class LinePainter:
         return line_style.apply_filters(strip.apply_offsets(0, anchor))
 
     def _base_line(self, block: EntryBlock, line: int) -> Strip:
-        """Paint a line without matches and selection, or return it from the cache if it has not changed."""
+        """Paint a line without marking matches or the selection. Use the cache if the line is unchanged."""
         assert block.body is not None
         source = block.body.line(line)
         cached = block.painted.get(line)

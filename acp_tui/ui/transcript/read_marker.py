@@ -1,4 +1,4 @@
-"""How far the user has seen the conversation, to count the lines that were added since."""
+"""Marks how far the user has seen the conversation, so that later lines can be counted as new."""
 
 from __future__ import annotations
 

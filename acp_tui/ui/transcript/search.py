@@ -82,9 +82,9 @@ class TranscriptSearch:
         self._view.refresh()
 
     def _candidate(self, step: int) -> tuple[int, int]:
-        """Return the id of the entry to move to, and the index of the match in that entry.
+        """Return the entry and the match to move to: the entry's id, and the index of the match in the entry.
 
-        If the index is out of range, the match is in the next or previous entry.
+        If the index is out of range, the caller must move to the next or previous entry instead.
         """
         if self._current is not None and self._current[0] in self._counts:
             entry, match = self._current

@@ -16,11 +16,11 @@ LINE_NUMBER_BITS = 20
 Selections in the transcript use such rows instead of screen rows, because scrolling does not change them.
 """
 MAX_ENTRY_LINES = 1 << LINE_NUMBER_BITS
-"""An upper bound of the number of lines of an entry."""
+"""An upper bound on the number of lines of an entry."""
 
 
 def selection_row(block: EntryBlock, line: int) -> int:
-    """Return the selection row of a line of an entry."""
+    """Return the number that stands for a line of an entry in a selection (see `LINE_NUMBER_BITS`)."""
     return (block.entry.id << LINE_NUMBER_BITS) + line
 
 

@@ -128,8 +128,8 @@ class Transcript(TranscriptView):
     def jump_to_prompt(self, step: int) -> bool:
         """Show the next (1) or previous (-1) prompt at the top, with the cursor on it.
 
-        From the last prompt, the next step is the end. Ring the bell if there is nowhere to go. Return False
-        if the view is at the end afterwards, else True.
+        After the last prompt, step 1 leads to the end of the transcript. Ring the bell if there is nowhere to
+        go. Return False if the view is at the end afterwards, else True.
         """
         is_at_end = self.following and self.cursor is None
         if not (step > 0 and is_at_end) and self.move_cursor(step, "prompt"):
@@ -234,7 +234,7 @@ class Transcript(TranscriptView):
         self.post_message(self.ActionRequested("full_entry", self.current_entry))
 
     def action_kill(self) -> None:
-        """Stop the current entry: a running command of the user, or a subagent."""
+        """Stop what the current entry shows: a running command of the user, or a subagent."""
         self.post_message(self.ActionRequested("kill", self.current_entry))
 
     def action_attach(self) -> None:

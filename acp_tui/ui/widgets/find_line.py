@@ -60,7 +60,7 @@ class FindLine(Horizontal):
             self.mount(Static("Search "), InputLine(), Static("", id="hits"))
 
     def show_needle(self, needle: str) -> None:
-        """Show the line with a search text, without focusing it and without `Changed`."""
+        """Show the line with a search text, without focusing it and without posting `Changed`."""
         self._create_children()
         line = self.query_one(InputLine)
         with line.prevent(InputLine.Changed):

@@ -67,5 +67,5 @@ class NumberedText:
         return self._text
 
     def update(self) -> bool:
-        """Return False, because a changed text needs a new body."""
+        """Return False: if the text has changed, the caller must make a new body."""
         return False

@@ -20,7 +20,7 @@ MIN_TRACK_CELLS = 8
 
 
 class PlayerBar(Widget):
-    """Shows the state, the time, a progress track, the speed and the record number."""
+    """Shows a replay's state, its time, a progress track, its speed and the number of the current record."""
 
     DEFAULT_CSS = """
     PlayerBar { height: 2; border-top: solid $foreground 20%; padding: 0 1; }

@@ -1,4 +1,4 @@
-"""The line above the prompt that reminds the user of an open question while they continue to write."""
+"""A reminder of an open question, shown above the prompt while the user continues to write."""
 
 from __future__ import annotations
 

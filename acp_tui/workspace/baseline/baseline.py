@@ -140,7 +140,7 @@ class Baseline:
         return await asyncio.to_thread(self._content, state)
 
     async def contents(self, blobs: Collection[str]) -> dict[str, bytes]:
-        """Return contents by name (see `FileState.blob`). Contents that cannot be read are left out."""
+        """Return the contents with these names (see `FileState.blob`), without those that cannot be read."""
         return await asyncio.to_thread(self._contents, blobs)
 
     async def keep_only(self, checkpoints: Iterable[Checkpoint]) -> None:

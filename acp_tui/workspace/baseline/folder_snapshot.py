@@ -361,8 +361,8 @@ class FolderSnapshot:
     def _older_without_copy(self, paths: Iterable[Path]) -> set[Path]:
         """Return those of the seemingly new files that are older than the snapshot and have no copy.
 
-        Such files were moved here, or were not visible before. Their age is that of the ctime, because no
-        program can set it back.
+        Such files were moved here, or the snapshot could not list them. The age is taken from the ctime,
+        because no program can set it back.
         """
         older = {path: self._current_blob(path) or "" for path in paths if self._changed_since(path) is False}
         copies = self._git.present([blob for blob in older.values() if blob])

@@ -82,7 +82,7 @@ class TurnHistory:
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns before which the files can be restored, oldest first."""
+        """The turns that a rewind can go back to, oldest first."""
         return [turn for turn in self._turns if turn.number]
 
     @property

@@ -53,7 +53,7 @@ class ControlFilesFound(NamedTuple):
     """The files of a work tree whose names are in `CONTROL_FILES`."""
 
     special: set[bytes]
-    """Those names in `CONTROL_FILES` that a pipe or another special file has."""
+    """Those names in `CONTROL_FILES` that belong to a pipe or another special file."""
     attributes: set[bytes]
     """The paths of all `.gitattributes` files, relative to the top of the work tree."""
 

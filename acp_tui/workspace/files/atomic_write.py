@@ -22,7 +22,7 @@ _O_TMPFILE = getattr(os, "O_TMPFILE", 0) if _FD_DIRECTORY.is_dir() else 0
 
 
 def write_atomically(target: WriteTarget, data: bytes) -> None:
-    """Write a file. If it replaces one, keep the mode and owner of the old file."""
+    """Write a file. If the file exists already, keep its mode and owner."""
     with target.open_directory() as directory:
         exists = check_target(directory, target.name)
         old = os.stat(target.name, dir_fd=directory, follow_symlinks=False) if exists else None

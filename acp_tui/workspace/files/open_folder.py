@@ -1,4 +1,4 @@
-"""A folder kept open while the user decides, so that a command runs in it even if a link is replaced."""
+"""Keeps a command's folder open while the user is asked, so that replacing a link has no effect."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _MAX_DEPTH = 64
 def is_git_directory(folder: Path) -> bool:
     """Return True if git would take this folder for a repository: it has `HEAD`, objects and refs.
 
-    A file `commondir` beside `HEAD` is enough: it says that objects and refs are elsewhere.
+    Instead of objects and refs, it may have a file `commondir`, which says where they are.
     """
     if not os.path.lexists(folder / "HEAD"):
         return False

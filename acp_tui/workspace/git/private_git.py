@@ -81,7 +81,10 @@ class PrivateGit:
         self._running: set[subprocess.Popen[bytes]] = set()
 
     def nested(self, name: str) -> PrivateGit:
-        """Return a repository in a folder of this one. `stop` and the reaper also end its commands."""
+        """Return a repository in the subfolder `name` of this one's directory.
+
+        The two share a reaper, and `stop` of either ends the commands of both.
+        """
         other = PrivateGit(self.directory / name, self._reaper, seconds=self._seconds)
         other._stopped, other._running = self._stopped, self._running
         return other

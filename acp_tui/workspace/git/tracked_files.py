@@ -51,9 +51,9 @@ def adopt_tracked_files(
 
     `attributes` must include the names of all untracked `.gitattributes` files in the tree.
 
-    Left out are files that git converts (line ends, filters, encodings), files that have changed, and files
-    whose content the repository does not have. The result lists both kinds. Blocks. Raises `GitError` or
-    `OSError` if the user's index cannot be used at all.
+    Files that git converts (line ends, filters, encodings), files that have changed, and files whose content
+    the repository does not have are left out. The result lists these files, too. Blocks. Raises `GitError`
+    or `OSError` if the user's index cannot be used at all.
     """
     _copy_index(repository.git_dir / "index", tree.index)
     blobs = dict(_entries(git, tree))
@@ -79,7 +79,7 @@ def adopt_tracked_files(
 
 
 def _copy_index(source: Path, target: Path) -> None:
-    """Copy an index and its modification time, because git re-reads files that are not older than it."""
+    """Copy an index with its modification time: git reads files again that are not older than the index."""
     with (
         open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as old,
         open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as new,
@@ -94,7 +94,7 @@ def _copy_index(source: Path, target: Path) -> None:
 def _entries(git: PrivateGit, tree: GitWorkTree) -> Iterator[tuple[bytes, bytes]]:
     """Yield the name and blob of each usable index entry below the folder of `tree`.
 
-    Not usable are conflicts, submodules, and files that the user told git to treat as unchanged or absent.
+    Conflicts, submodules, and files that the user told git to treat as unchanged or absent are not usable.
     Raises `GitError` if a name leads out of the work tree, because git itself never adds such a name.
     """
     for record in git.records("ls-files", "-v", "--stage", "--full-name", tree=tree):
@@ -125,7 +125,7 @@ def _remove_others(git: PrivateGit, tree: GitWorkTree, wanted: TrackedFiles) -> 
 
 
 def _share_objects(git: PrivateGit, objects: Path, blobs: Sequence[bytes]) -> dict[bytes, int]:
-    """Hard-link the user's objects into the private repository. Return the sizes of the `blobs` found."""
+    """Hard-link the user's objects into the private repository. Return the sizes of the blobs found."""
     stores = list(_object_stores(objects))
     own = git.directory / "objects"
     (own / "pack").mkdir(exist_ok=True)

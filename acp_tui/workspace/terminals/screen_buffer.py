@@ -83,7 +83,7 @@ class ScreenBuffer:
         )
 
     def _append_to_scrollback(self, parts: list[Part]) -> list[Part]:
-        """Append text that would scroll off at once to the scrollback. Return the parts that stay."""
+        """Append to the scrollback the text that would scroll off at once. Return the parts that stay."""
         assert self._scrollback is not None
         left: list[Part] = []
         lines = self.height

@@ -119,7 +119,7 @@ class Scrollback:
         return self._head.parts()
 
     def tail(self) -> Iterator[Part]:
-        """Yield the last `tail` characters. Older characters in the first page are left out."""
+        """Yield exactly the last `tail` characters, even if the oldest kept page begins before them."""
         hidden = self._tail.characters - self._tail_size
         for text, style in self._tail.parts():
             if hidden >= len(text):
@@ -131,10 +131,10 @@ class Scrollback:
                 yield text, style
 
     def since(self, line: int) -> tuple[int, Iterator[Part]]:
-        """Return the text from the page in which `line` begins, preceded by the number of its first line.
+        """Return the text from the page in which `line` begins to the end.
 
-        If that page was dropped, the text begins with the first page after it. The head is included only if
-        nothing was dropped.
+        The text is preceded by the number of the line in which it begins. If text was dropped, it does not
+        begin before the last `tail` characters.
         """
         pages = [*self._tail.pages] if self.dropped else [*self._head.pages, *self._tail.pages]
         number = self.newlines - sum(page.newlines for page in pages)

@@ -116,7 +116,7 @@ class TerminalEmulator:
     def _parts(self, text: str) -> list[Part]:
         """Split text at SGR sequences into pieces of one style each.
 
-        The last piece may be empty. Its style is that of text that follows.
+        The last piece may be empty: it then only sets the style of the text that follows.
         """
         style = self._screen.style
         if "\x1b" not in text:

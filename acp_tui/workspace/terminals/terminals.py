@@ -46,7 +46,7 @@ class Terminals:
         taken: Iterable[str] = (),
         prefix: str = "term",
     ) -> None:
-        """Start without terminals.
+        """Create an empty collection of terminals.
 
         Args:
             cwd: The default working directory.

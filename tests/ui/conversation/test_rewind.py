@@ -68,7 +68,7 @@ async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(
         await run_turn(ui, project / "a.txt", "one\n")
         await run_turn(ui, project / "b.txt", "two\n")
         await open_list(ui)
-        await ui.sees("Rewind to before which prompt?", "changed 1 file +1 −1", "+1 −0")
+        await ui.sees("Rewind to the point before which prompt?", "changed 1 file +1 −1", "+1 −0")
         await ui.press("down")
         await choose(ui, "files")
         await ui.sees("a.txt: restore", "b.txt: delete (new since)")

@@ -98,7 +98,8 @@ def test_two_scopes_of_one_widget_cannot_share_a_key() -> None:
 def test_keys_that_hide_others_or_are_hidden_are_reported() -> None:
     near, far = check_keys({"prompt.editor": "f5"}), check_keys({"agent.restart": "ctrl+r"})
     assert "F5 no longer runs agent.restart" in near.problems["prompt.editor"]
-    assert 'in "Prompt" Ctrl+R still runs prompt.history' in far.problems["agent.restart"]
+    still = 'Ctrl+R still runs prompt.history (search previous prompts) in "Prompt"'
+    assert still in far.problems["agent.restart"]
     assert near.keys
     assert far.keys
 
@@ -111,11 +112,11 @@ def test_keys_that_hide_others_or_are_hidden_are_reported() -> None:
             "ctrl+b",
             "Ctrl+B no longer runs panes.toggle (open or close the panes); bind panes.toggle to another key",
         ),
-        ("conversation.find", "f1", "everywhere F1 still runs app.help (show the keys)"),
-        ("permission.diff", "ctrl+q", "everywhere Ctrl+Q still runs app.quit (quit)"),
+        ("conversation.find", "f1", "F1 still runs app.help (show the keys) everywhere"),
+        ("permission.diff", "ctrl+q", "Ctrl+Q still runs app.quit (quit) everywhere"),
         ("launcher.look", "ctrl+p", "Ctrl+P no longer runs app.palette"),
-        ("app.palette", "ctrl+f", 'in "Anywhere" Ctrl+F still runs conversation.find'),
-        ("prompt.history", "ctrl+u", 'in "Editing" Ctrl+U still runs edit.delete_to_start'),
+        ("app.palette", "ctrl+f", 'still runs conversation.find (search the conversation) in "Anywhere"'),
+        ("prompt.history", "ctrl+u", 'edit.delete_to_start (delete to start / end of line) in "Editing"'),
         ("edit.undo", "ctrl+r", "Ctrl+R no longer runs prompt.history"),
         ("find.next", "ctrl+f", "Ctrl+F no longer runs conversation.find"),
         ("permission.diff", "ctrl+p", ""),

@@ -54,7 +54,7 @@ def servers() -> list[KnownServer]:
     docs = Server("docs", CONFIG, 20, transport="http", url="https://example.org/mcp")
     team = Server("team", PROJECT / ".mcp.json", 3, command="./team", project=PROJECT)
     off = Server("old", CONFIG, 31, command="old", enabled=False)
-    refused = "you have not agreed to it"
+    refused = "you have not approved it"
     return [
         KnownServer(files, is_bridged=True, file_changed_at=AT, saved=FACTS),
         KnownServer(docs, "", "the agent does not support http servers", file_changed_at=AT, saved=FAILED),

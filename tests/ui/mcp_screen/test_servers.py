@@ -83,7 +83,7 @@ async def test_a_changed_tool_is_marked_until_it_is_accepted_and_a_server_that_e
         connection = screen.live.get(known).connection
         assert connection is not None
         await connection.client.call_tool("change", {})
-        await ui.sees("changed since you agreed")
+        await ui.sees("changed since you accepted it")
         await change_is_shown_and_accepted(ui)
         with pytest.raises(MCPError):
             await connection.client.call_tool("crash", {})
@@ -92,10 +92,10 @@ async def test_a_changed_tool_is_marked_until_it_is_accepted_and_a_server_that_e
 
 async def change_is_shown_and_accepted(ui: ConversationUi) -> None:
     await ui.press("tab", "home", "d")
-    await ui.sees("changes since you agreed")
+    await ui.sees("changes since you accepted it")
     await ui.press("escape")
     await ui.press("tab", "a")
-    await ui.until(lambda: "since you agreed" not in ui.text())
+    await ui.until(lambda: "since you accepted" not in ui.text())
 
 
 async def test_a_server_of_mcp_toml_is_given_through_the_bridge(open_ui: Open) -> None:

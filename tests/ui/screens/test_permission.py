@@ -764,7 +764,7 @@ async def test_a_call_that_passes_the_bridge_is_shown_with_all_its_arguments() -
 
 
 async def test_a_tool_that_has_changed_offers_no_rule_that_allows_it() -> None:
-    changed = "its description or schema has changed since you agreed to it"
+    changed = "its description or schema has changed since you accepted it"
     async with shown(questions.bridged_call({}, changed)) as dialog:
         text = dialog.text()
         assert f"! {changed}" in text

@@ -201,7 +201,7 @@ async def test_the_agents_own_sessions_are_listed_and_deleted(tmp_path: Path) ->
         assert ui.text().count("Known") == 2  # its row and its details
         assert "F3 this folder" in ui.text()
         await ui.press(*"old", "delete")
-        await ui.sees("Delete this session?", "is asked to delete its own copy, too.")
+        await ui.sees("Delete this session?", "is asked to delete its own copy.")
         await ui.press("down", "enter")
         await ui.sees('No matches for "old".')
         assert requests("session/list") == [{}, {"cursor": "page 1"}]

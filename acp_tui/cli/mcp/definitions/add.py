@@ -1,4 +1,4 @@
-"""`acp-tui mcp add`: defines a server in acp-tui's own file, by hand or from the well-known ones."""
+"""`acp-tui mcp add`: adds a server to acp-tui's own file: one of the user's own, or a well-known one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--as", dest="new_name", metavar="NAME", help="give a well-known server another name")
     parser.add_argument("--url", metavar="URL", help="the address of a server on the network")
     parser.add_argument(
-        "--type", choices=("http", "sse"), help="transport of the server (default: chosen by the URL)"
+        "--type", choices=("http", "sse"), help="transport of the server (default: depends on the URL)"
     )
     parser.add_argument(
         "--env",
@@ -95,7 +95,7 @@ def _addition(args: argparse.Namespace) -> Addition:
     name, *arguments = args.words
     command = list(args.command_line)
     if command and args.url:
-        raise UserError("Give either a command or --url.", exit_code=2)
+        raise UserError("Give either a command or --url, not both.", exit_code=2)
     options: dict[str, Any] = {
         "cwd": args.cwd and str(Path(args.cwd).expanduser().absolute()),
         "timeout": args.timeout,

@@ -101,12 +101,12 @@ def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: b
         print_json(data)
     else:
         names = ", ".join(one.server.name for one in additions)
-        print(visible_line(f"Added {names} to {mcp_file()}. New sessions will use this."))
+        print(visible_line(f"Added {names} to {mcp_file()}, for new sessions."))
     return True
 
 
 def _check(additions: Sequence[Addition], *, replace: bool) -> None:
-    """Raise `UserError` if a server of the same name is already defined. Called before the user is asked."""
+    """Raise `UserError` if a name is taken. Called before the user is asked to confirm the additions."""
     from acp_tui.store.mcp.own_mcp_servers import read_own_servers
 
     own = read_own_servers()
@@ -133,7 +133,7 @@ def _remarks(server: Server) -> Iterator[str]:
     if server.command and Path(server.command).name in DOWNLOADERS:
         yield (
             f"Nothing is installed now. {Path(server.command).name} downloads the server when it is first "
-            "started, and it runs with your permissions."
+            "started. The server then runs with your permissions."
         )
     elif server.command:
         yield "The program runs with your permissions."

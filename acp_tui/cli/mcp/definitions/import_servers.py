@@ -67,12 +67,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _found(source: str | None) -> list[FoundServer]:
-    """Return the servers that `--from` selects. Raises `UserError` if there are none."""
+    """Return the servers that `--from` selects; without `source`, the servers of all programs.
+
+    Raises `UserError` if `source` has no servers.
+    """
     if source is None:
         return found_servers(print_message)
     known = [one for one in found_servers(print_message) if one.matches(source)]
     if not known and source in [client.name for client in clients()]:
-        raise UserError(f"No file of {source} with MCP servers was found.")
+        raise UserError(f"No MCP servers of {source} were found.")
     return known or servers_of_file(Path(source).expanduser())
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server
 
 MAX_BYTES = 50_000_000
-"""The maximum size of a file. Claude Code's own file also holds its history."""
+"""The maximum size of a file. It is large because Claude Code's file also contains its history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class FoundServer:
 
 
 def clients() -> list[Client]:
-    """Return the known programs."""
+    """Return the programs whose MCP servers can be imported."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - works without a home directory
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     claude_code = Path(os.environ.get("CLAUDE_CONFIG_DIR") or home)
@@ -102,7 +102,7 @@ def found_servers(problem: Callable[[str], None]) -> list[FoundServer]:
 
 
 def servers_of_file(file: Path) -> list[FoundServer]:
-    """Return the servers in any JSON file. Raises `UserError`."""
+    """Return the servers in a JSON file. Raises `UserError` if it does not exist or is invalid."""
     client = Client(str(file), str(file), (file,))
     if not file.exists():
         raise UserError(f"{file} does not exist.", exit_code=2)
@@ -125,7 +125,7 @@ def _servers_in(client: Client, file: Path) -> Iterator[FoundServer]:
 def _content(file: Path) -> bytes | None:
     """Return the content of a file; None if it does not exist or is not a regular file.
 
-    Raises `UserError`.
+    Raises `UserError` if the file is too large or cannot be read.
     """
     try:
         found = file.stat()

@@ -1,4 +1,4 @@
-"""`acp-tui mcp remove NAME`: removes a server that `add` or `import` wrote."""
+"""`acp-tui mcp remove NAME`: removes a server that was added with `add` or `import`."""
 
 from __future__ import annotations
 

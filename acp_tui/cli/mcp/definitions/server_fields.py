@@ -54,7 +54,7 @@ def definition_fields(server: Server) -> Iterator[Field]:
 
 
 def option_fields(server: Server) -> Iterator[Field]:
-    """Yield the options that are set and that ACP cannot pass to an agent."""
+    """Yield those options set in a definition for which ACP has no counterpart."""
     if server.cwd:
         yield Field("folder", server.cwd, "cwd")
     if server.sign_in is not None:
@@ -63,7 +63,8 @@ def option_fields(server: Server) -> Iterator[Field]:
         yield Field("timeout", f"{server.timeout:g} s for each call", "timeout")
     if server.include_tools is not None:
         key = "includeTools" if "includeTools" in server.lines else "include_tools"
-        yield Field("tools", f"only {', '.join(server.include_tools) or 'none'}", key)
+        names = ", ".join(server.include_tools)
+        yield Field("tools", f"only {names}" if names else "none", key)
     if server.exclude_tools:
         key = "excludeTools" if "excludeTools" in server.lines else "exclude_tools"
         yield Field("tools", f"not {', '.join(server.exclude_tools)}", key)
@@ -72,7 +73,7 @@ def option_fields(server: Server) -> Iterator[Field]:
 
 
 def _sign_in_text(settings: SignInSettings) -> str:
-    """Return the sign-in settings of a server, which are part of the definition that the user agrees to."""
+    """Return the sign-in settings of a server as text, because the user approves them with the definition."""
     parts = [settings.grant.replace("_", " ")]
     given = asdict(settings) | {"grant": None, "client_secret": MASK if settings.client_secret else None}
     parts += [f"{name} {value}" for name, value in given.items() if value]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 SIGN_IN_COMMAND = "signin"
-"""The command whose prompt the agent refuses until the user has signed in."""
+"""The slash command that the agent refuses until the user has signed in."""
 
 
 @slash_command(SIGN_IN_COMMAND, "A prompt that is refused until you sign in; then your client sends it again")

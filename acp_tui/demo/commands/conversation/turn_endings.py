@@ -134,7 +134,7 @@ async def crash(turn: Turn) -> None:
 
 @slash_command("later", "A message that arrives after the turn has ended")
 async def later(turn: Turn) -> None:
-    """Send a message after the turn has ended, as agents do that work in the background."""
+    """Send a message after the turn has ended, as agents that work in the background do."""
 
     def report() -> None:
         turn.session.run_in_background(turn.say("This message comes after the turn, from background work."))

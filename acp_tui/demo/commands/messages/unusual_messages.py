@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "[update|content|tool|status|notification|request]",
 )
 async def unknown(turn: Turn) -> None:
-    """Send unknown updates and methods, which a client should show or at least survive."""
+    """Send unknown updates and call unknown methods. A client should show them or at least survive them."""
     updates: dict[str, dict[str, Any]] = {
         "update": {"sessionUpdate": "_demo_mood", "mood": "cheerful"},
         "content": {

@@ -48,7 +48,10 @@ class OutputLines:
         return True
 
     def _skip(self, missing: int, position: int) -> None:
-        """Continue after a gap of `missing` characters. Of the output before it, keep only the first part."""
+        """Continue after a gap of `missing` characters.
+
+        Of the output so far, only the part before the first gap is kept.
+        """
         if self._head is None:
             self._head = _without_last_if_empty(self._emulator.lines)
         else:

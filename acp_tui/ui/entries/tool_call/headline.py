@@ -23,7 +23,7 @@ MIN_TITLE_WIDTH = 10
 MAX_STATUS_WIDTH = 12
 """The maximum width, in cells, of a status that is shown by its name because it has no icon."""
 NOT_BOLD = Style(bold=False)
-"""Removes bold when added to a style. The number of removed lines has the style of errors without bold."""
+"""Removes bold when added to a style. The number of removed lines is drawn like an error, but not bold."""
 
 StyledText = tuple[str, "Style"]
 
@@ -82,7 +82,10 @@ def _fit(title: Sequence[StyledText], room: int) -> list[Segment]:
 
 
 def shorten_title(title: str, room: int) -> str:
-    """Shorten a title to `room` cells: cut the start of the path that it ends with, or else its end."""
+    """Shorten a title to `room` cells.
+
+    If the title ends with a path, the start of the path is cut, otherwise the end of the title.
+    """
     if cell_len(title) <= room:
         return title
     words, _, path = title.rpartition(" ")

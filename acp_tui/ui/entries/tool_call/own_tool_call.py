@@ -1,4 +1,4 @@
-"""Draws a call of a tool that acp-tui itself offers, like a tool call of the agent."""
+"""Draws a call of one of acp-tui's own tools. It looks like a tool call of the agent."""
 
 from __future__ import annotations
 

@@ -91,8 +91,8 @@ def _piece(item: ShownContent, call: ToolCall, context: DrawContext, *, several:
 def _command_piece(call: ToolCall, context: DrawContext, shown: ShownContent | None = None) -> Piece | None:
     """Return a piece with the command of a call and the directory it runs in.
 
-    `shown` is the content that follows the piece, if any. Returns None for a call without a command,
-    and if the headline shows all: the whole command, which runs in the session's directory.
+    `shown` is the content that follows the piece, if any. Returns None if the call has no
+    command, or if the headline shows the whole command and the command runs in the session's directory.
     """
     if isinstance(shown, Terminal):
         command = terminal_command(shown, context.cwd) or call_command(call)

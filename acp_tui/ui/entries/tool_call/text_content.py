@@ -29,11 +29,11 @@ FILE_KINDS = ("read", "search", "fetch")
 Such a text is drawn as Markdown only if all of it is in a code fence.
 """
 FAILURE_MESSAGE = "message"
-"""A value for `kind` of a text that says why a call failed. It is drawn as prose even in a code fence."""
+"""The `kind` to pass for a text that says why a call failed: it is drawn as prose even if it is fenced."""
 MAX_LINES = 20
 """The maximum number of lines of a text in the transcript."""
 MAX_LINES_FULL = 5_000
-"""The maximum number of lines of a text on the screen that shows a single entry: it draws all at once."""
+"""The maximum number of lines of a text on the screen for a single entry, which draws all lines at once."""
 MAX_MARKDOWN_LINES_FULL = 400
 """Like `MAX_LINES_FULL`, but for Markdown, which takes longer to draw."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
@@ -84,7 +84,7 @@ def strip_fence(text: str) -> str:
 def plain_strips(
     text: str, style: Style, context: DrawContext, *, wrapper: Wrapper = hard_wrap
 ) -> list[Strip]:
-    """Draw the first lines of a text without Markdown, and below them how many lines are omitted, if any."""
+    """Draw the first lines of a text without parsing Markdown. If lines are omitted, say how many."""
     lines = text.strip("\n").split("\n")
     limit = MAX_LINES_FULL if context.full else MAX_LINES
     strips = list(_wrapped(lines[:limit], style, context, wrapper))

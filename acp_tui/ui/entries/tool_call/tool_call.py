@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.entry_kinds.tool_call import location_label, starts_folded
 from acp_tui.entry_labels import KIND_ICONS, OTHER_ICON, call_title
 from acp_tui.session.diff_position import first_line
@@ -168,7 +169,7 @@ def _differences(call: ToolCall) -> list[Difference]:
 
 
 def _command(command: str, where: str, context: DrawContext) -> LinesBody:
-    """Draw a command and the directory `where` it runs; if `where` is empty, that is the session's own."""
+    """Draw a command and, unless `where` is empty, the directory in which it runs (`where`)."""
     palette = context.palette
     first, follow = [_INDENT, Segment("$ ", palette.dim)], [_INDENT, Segment("  ")]
     wrapped = (
@@ -204,7 +205,6 @@ def _locations(locations: list[Location], context: DrawContext) -> LinesBody:
         for text in shown
     ]
     if len(texts) > len(shown):
-        strips.append(
-            make_strip([expander(f"▸ {len(texts) - len(shown)} more files", palette.diff_fold)], [_INDENT])
-        )
+        more = pluralize(len(texts) - len(shown), "more file")
+        strips.append(make_strip([expander(f"▸ {more}", palette.diff_fold)], [_INDENT]))
     return LinesBody(strips, "\n".join(texts))

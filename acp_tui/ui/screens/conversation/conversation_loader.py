@@ -54,7 +54,7 @@ class ConversationLoader:
             attention: Gets its configuration from the settings.
             first_prompt: Sent as soon as the session is open.
             draft: Replaces the saved draft if the screen continues an earlier conversation.
-            place: The text of a reopened session to scroll to.
+            place: The text to scroll to in a reopened session.
         """
         self._screen = screen
         self._prompt = prompt

@@ -88,7 +88,7 @@ class ConversationScreen(SessionScreen):
             first_prompt: Sent as soon as the session is open.
             draft: Put into the prompt, not sent. It continues an earlier conversation.
             new_session: Creates a screen for a new session with the same agent in the same folder.
-            place: The text of a reopened session to scroll to.
+            place: The text to scroll to in a reopened session.
         """
         super().__init__(Session(), StatusTracker(agent), palette)  # an empty session until there is one
         self.prompt = Prompt(agent_title=agent)
@@ -302,7 +302,7 @@ class ConversationScreen(SessionScreen):
         self._stop_key.press()
 
     def action_interrupt(self) -> None:
-        """Copy the selection, or else close or stop something. With none of these, quit if pressed twice."""
+        """Copy the selection, else close or stop something. With nothing to do, a second press quits."""
         if not (self.copy_selection() or self._stop_key.close_or_stop()):
             self.quit_if_repeated()
 

@@ -21,7 +21,7 @@ FORMATS = [
 
 
 class ExportDialog:
-    """Asks for a format and writes the file, which is never inside the project."""
+    """Asks for a format, and exports the conversation to a file in acp-tui's data folder."""
 
     def __init__(self, screen: BaseScreen, runner: ConversationRunner, context: SessionContext) -> None:
         self._screen = screen

@@ -25,7 +25,7 @@ MAX_NOTICE_WIDTH = 300
 
 
 class OwnTools:
-    """Carries out the agent's calls of acp-tui's own tools on the screen. Implements `UserInterface`."""
+    """Carries out the agent's calls to acp-tui's own tools on the screen. Implements `UserInterface`."""
 
     def __init__(
         self,

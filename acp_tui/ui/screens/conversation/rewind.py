@@ -71,7 +71,7 @@ class Rewind:
             yield PaletteCommand("Undo rewind of files", self._undo, "Session", word="restore")
 
     def open(self) -> None:
-        """Let the user choose a prompt, and restore the files, the conversation or both to before it."""
+        """Let the user choose a prompt, and restore files, conversation or both to the state before it."""
         self._screen.run_worker(self._rewind(), group="choose", exclusive=True)
 
     def _undo(self) -> None:
@@ -101,7 +101,7 @@ class Rewind:
 
         points = await conversation.rewind.points()
         choices = [Choice(str(point.number), _shorten(point.prompt), _summary(point)) for point in points]
-        title = "Rewind to before which prompt?"
+        title = "Rewind to the point before which prompt?"
         if conversation.rewind.incomplete:
             title += f" (the latest {len(points)})"
         chosen = await self._screen.ask(ChooseScreen(title, choices, self._context.palette))

@@ -48,7 +48,7 @@ class SessionCommands:
             self._screen.post_message(self._screen.SwitchRequested(self._screen, screen))
 
     def open_rules(self, rule_id: str | None = None) -> None:
-        """Open the list of permission rules, with the given rule selected if there is one."""
+        """Open the list of permission rules. If `rule_id` is given, select that rule."""
         from acp_tui.ui.permission.rules_screen import RulesScreen
 
         if (conversation := self._runner.conversation) is not None:
@@ -58,7 +58,7 @@ class SessionCommands:
             )
 
     def open_rules_of(self, entry: Entry) -> bool:
-        """Open the rules with the one selected that decided about `entry`; return False if none did."""
+        """Open the rules and select the one that decided about `entry`; return False if no rule did."""
         from acp_tui.session.state import Notice, Permission
 
         if not (isinstance(entry, Permission | Notice) and entry.rule_ids):

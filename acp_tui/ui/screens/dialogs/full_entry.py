@@ -38,7 +38,7 @@ class FullEntryScreen(DetailScreen):
         self._body: MeasuredBody | None = None
 
     def on_mount(self) -> None:
-        """Update the page until the entry is complete and measured."""
+        """Keep updating the page until the entry no longer grows and all of it has been measured."""
         super().on_mount()
         if self._is_growing or not self._is_measured:
             self._timer = self.set_interval(UPDATE_SECONDS, self._update)

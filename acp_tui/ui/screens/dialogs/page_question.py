@@ -21,7 +21,7 @@ MAX_MESSAGE = 600
 
 @dataclass(frozen=True, slots=True)
 class PageAnswer:
-    """An answer to the question. `grants` is True if it counts as the user's consent."""
+    """An answer to a `PageQuestion`. `grants` is True if the answer counts as the user's consent."""
 
     label: str
     grants: bool = True
@@ -34,7 +34,7 @@ COPY = PageAnswer("Copy the address, to open it elsewhere")
 
 @dataclass(frozen=True, slots=True)
 class PageQuestion:
-    """The question as the dialog shows it. Implements `GuardedQuestion`."""
+    """What the dialog shows: the question whether to open a page. Implements `GuardedQuestion`."""
 
     title: str
     text: str

@@ -44,7 +44,7 @@ class PaletteScreen(ChooseScreen):
         self._end_preview = end_preview
 
     def on_mount(self) -> None:
-        """Preview the selected command from now on."""
+        """Preview each command that is selected from now on."""
         super().on_mount()
         self.watch(self.query_one(SelectList), "selected", self._preview, init=False)
 

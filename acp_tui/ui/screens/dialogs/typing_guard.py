@@ -25,7 +25,7 @@ class TypingGuard:
     def __init__(
         self, dialog: Screen[Any], hints: Callable[[], Sequence[Hint]], clock: Callable[[], float]
     ) -> None:
-        """`hints` returns what the hint line shows while keys work."""
+        """`hints` returns the hints to show while keys are accepted."""
         self._dialog = dialog
         self._hints = hints
         self._clock = clock
@@ -34,7 +34,7 @@ class TypingGuard:
         self._timer: Timer | None = None
 
     def restart(self) -> None:
-        """Ignore keys until the next pause in typing, because the dialog shows something new."""
+        """Ignore keys until the next pause in typing. Call this when the dialog shows something new."""
         self._last = self._clock()
         self._armed = False
         self.update_hints()

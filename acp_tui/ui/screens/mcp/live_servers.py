@@ -67,7 +67,7 @@ class LiveServers:
         return self._live.setdefault(known.key, LiveServer())
 
     def status(self, known: KnownServer) -> ServerStatus:
-        """Return the status to show: "disabled" if acp-tui may not connect to the server."""
+        """Return the status to show, which is "disabled" if acp-tui may not connect to the server."""
         return self.get(known).status if known.can_start else "disabled"
 
     # ------------------------------------------------------------------------- connecting

@@ -35,7 +35,7 @@ class KnownServer:
     signed_in: bool = False
     """Whether tokens for the server are stored."""
     agreed_tools: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The definitions of the tools that the user agreed to, by name; see `inspection_record.tool_parts`."""
+    """The definitions of the tools that the user accepted, by name; see `inspection_record.tool_parts`."""
 
     @property
     def key(self) -> str:

@@ -145,7 +145,7 @@ class McpScreen(Dialog[None]):
         self.update()
 
     def _update_live(self) -> None:
-        """Show a changed connection, and read the facts that were saved with it."""
+        """Show that a connection has changed, and schedule another read of the saved facts."""
         if self.is_attached:
             self.update()
             self.reload()
@@ -233,7 +233,7 @@ class McpScreen(Dialog[None]):
     # ------------------------------------------------------------------------- keys
 
     def action_open(self) -> None:
-        """Move the focus from the servers to the tab. If the tab has it already, use or show the item."""
+        """Move the focus from the servers to the tab. If it is there already, use or show the chosen item."""
         if self.in_tab:
             self.item_actions.open(self._item)
         else:
@@ -276,11 +276,11 @@ class McpScreen(Dialog[None]):
         self.actions.edit_definition()
 
     def action_changes(self) -> None:
-        """Show what has changed in the chosen tool since the user agreed to it."""
+        """Show what has changed in the chosen tool since the user accepted it."""
         self.item_actions.show_changes(self._item)
 
     def action_accept(self) -> None:
-        """Agree to the chosen tool as it is now; with the focus on the servers, to all tools."""
+        """Accept the chosen tool as it is now; with the focus on the servers, all tools of the server."""
         self.run_worker(self.item_actions.accept(self._item), group="accept")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -145,7 +145,7 @@ class McpState:
         return []
 
     def tool_changes(self, known: KnownServer) -> ToolChanges:
-        """Return how the tools of a connected server differ from those that the user agreed to."""
+        """Return how the tools of a connected server differ from those that the user accepted."""
         inspection = self._live.get(known).inspection
         return known.saved.tool_changes(inspection.tool_digests) if inspection is not None else ToolChanges()
 

@@ -60,7 +60,7 @@ def _trusted(known: KnownServer) -> Fact:
         return Fact("trusted", "yes", "your own settings")
     if known.withheld:
         return Fact("trusted", "no", known.withheld, known.agreed_at)
-    return Fact("trusted", "yes", f"you agreed to the definition {server.digest()[:8]}", known.agreed_at)
+    return Fact("trusted", "yes", f"you approved the definition {server.digest()[:8]}", known.agreed_at)
 
 
 def _tested(known: KnownServer) -> Fact:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HELP = (
     "Open this address in a browser and sign in. If the browser runs on another computer, its last page will"
-    " not load: paste the address of that page here, or the code."
+    " not load: paste the address of that page here, or the code in it."
 )
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OptionChanges:
-    """Sets agent options. One that is changed again meanwhile is sent once more, with its last value."""
+    """Sets agent options. An option that is changed again before the agent answers is sent again."""
 
     def __init__(
         self, send: Callable[[str, OptionValue], Awaitable[None]], changed: Callable[[], None]

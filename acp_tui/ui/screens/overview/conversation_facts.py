@@ -22,7 +22,7 @@ class ConversationFacts:
 
 
 def running_call(session: Session) -> str:
-    """Return the title of the tool call that started last and still runs; empty if none does."""
+    """Return the title of the newest running tool call at the transcript's end; empty if there is none."""
     for entry in reversed(session.entries):
         if isinstance(entry, ToolCall) and entry.status in ("pending", "in_progress"):
             return entry.title

@@ -60,7 +60,7 @@ class Deciding:
         self._advance(file.path, part, paths)
 
     def _advance(self, path: Path, part: int, paths: Sequence[Path]) -> None:
-        """Show the part after the decided one. If its file has none left, show the next of `paths`."""
+        """Show the part after the decided one; if the file has no part left, show the next of `paths`."""
         file = self._review.model.files.get(path)
         if file is not None and (parts := self._state.shown_parts(file)):
             self._show(path, min(part, len(parts) - 1))

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.review.review_state import ReviewState
 
 MAX_LINES_TO_PREPARE = 2_000
-"""The most changed lines for which a diff is prepared. Preparing a larger one takes more than 10 ms."""
+"""The maximum number of changed lines in a diff that is prepared. A larger one takes more than 10 ms."""
 
 
 class DiffPreparation:
-    """Makes the diffs of files. A prepared diff is kept, and used if nothing that it shows has changed."""
+    """Makes the diffs of files. The next file's diff is prepared in advance, and used if still correct."""
 
     def __init__(self, state: ReviewState) -> None:
         self._state = state
@@ -65,5 +65,5 @@ class DiffPreparation:
         self._prepared = self.inputs(file, drawing.width), diff
 
     def forget(self) -> None:
-        """Drop the prepared diff, because the palette has changed."""
+        """Drop the prepared diff. Call this after the palette has changed, which `inputs` does not show."""
         self._prepared = None

@@ -96,7 +96,7 @@ class FileDiff:
         return isinstance(self._renderer, SplitRenderer)
 
     def first_row(self, part: int) -> int:
-        """Return the index of a part's first row with a changed line; if there is none, of its heading."""
+        """Return the index of a part's first changed row; if there is no such row, that of the heading."""
         rows = [index for index, row in enumerate(self.rows) if row.part == part]
         changed = (index for index in rows if any(row.kind != "same" for row in self.rows[index].rows))
         return next(chain(changed, rows), 0)

@@ -52,7 +52,7 @@ class ListedFile:
 
 
 class ReviewFileList(PaneList, inherit_bindings=False):
-    """The files to review, the reviewed files, then files no longer changed. The screen handles the keys."""
+    """The files to review, the reviewed ones, and those no longer changed. The screen handles the keys."""
 
     MARKED_WITHOUT_FOCUS: ClassVar = True
 

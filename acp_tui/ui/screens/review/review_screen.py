@@ -1,4 +1,4 @@
-"""The screen on which the changes of a conversation are accepted, reverted and commented."""
+"""The screen on which the changes of a conversation are accepted, reverted and commented on."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class ReviewFilter:
         return [part for part in file.parts if file.authors_of(part) & bit]
 
     def name(self, prompts: Sequence[str]) -> str:
-        """Return the filter's label. `prompts` are those of the session; the turn's prompt is quoted."""
+        """Return the filter's label. For a single turn, it quotes that turn's prompt, one of `prompts`."""
         if self.commented:
             return "Files with comments"
         if self.turn is None:

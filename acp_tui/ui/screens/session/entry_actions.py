@@ -112,7 +112,7 @@ class EntryActions:
             self.edit_file(*location)
 
     def edit_file(self, path: str, line: int | None = None) -> None:
-        """Open a file in the user's editor. A relative path starts at the session's folder."""
+        """Open a file in the user's editor. A relative path is resolved against the session's folder."""
         self._screen.run_worker(self._edit_file(path, line), group="editor", exclusive=True)
 
     async def _edit_file(self, path: str, line: int | None) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_COUNTED_FILES = 100
 """The maximum number of files whose changed lines are counted."""
 MAX_COUNTED_SIZE = 500_000
-"""The largest size, in characters of both versions, of a file whose changed lines are counted."""
+"""The maximum size, in characters of both versions together, of a file whose changed lines are counted."""
 MAX_NAMED = 3
 """The maximum number of files that a toast names."""
 SCAN_PAUSE_FACTOR = 4
@@ -123,7 +123,7 @@ class PaneActions:
 
         versions = await conversation.versions(change)
         size = len(versions.old or "") + len(versions.new or "")
-        if versions.revert_obstacle is not None or size > MAX_COUNTED_SIZE:
+        if versions.problem is not None or size > MAX_COUNTED_SIZE:
             return None
         found = await asyncio.to_thread(compare_texts, versions.old, versions.new)
         return Counts(found.added, found.removed)
@@ -166,11 +166,11 @@ class PaneActions:
         change, reported = pane.change_of(path), pane.touched_file(path)
         if change is not None and conversation is not None:
             versions = await conversation.versions(change)
-            if versions.revert_obstacle is None:
+            if versions.problem is None:
                 old, new = (text if text is None else visible(text) for text in (versions.old, versions.new))
                 return "since the session began", [Diff(path, old, new)]
             if reported is None or not reported.diffs:
-                raise UserError(f"{visible_line(path)}: {versions.revert_obstacle}")
+                raise UserError(f"{visible_line(path)}: {versions.problem}")
         return "as reported by the agent", list(reported.diffs.values()) if reported is not None else []
 
     async def _revert(self, path: str) -> None:

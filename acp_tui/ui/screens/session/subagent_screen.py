@@ -1,4 +1,4 @@
-"""The transcript of a subagent, above the conversation that it belongs to."""
+"""The screen with the transcript of a subagent. It opens over the screen of the conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The open transcripts of subagents, above the conversation."""
+"""Opens the transcripts of subagents over the screen of the conversation, and updates them."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class TextPlace(NamedTuple):
-    """A text in an entry of a session."""
+    """Where a text is: the entry that contains it, and the text itself."""
 
     entry: int  # the entry's id
     text: str  # empty for the beginning of the entry

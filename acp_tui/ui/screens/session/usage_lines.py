@@ -33,12 +33,15 @@ LABEL_WIDTH = 10
 MAX_BAR_WIDTH = 40
 MIN_PROMPT_WIDTH = 12
 MAX_PROMPT_CHARACTERS = 300
-"""The maximum number of characters read of a prompt, of which the table shows the beginning."""
+"""The maximum number of characters read from a prompt. The table shows as many of them as fit."""
 NO_USAGE = "The agent has not reported any usage."
 
 
 def usage_body(context: DrawContext, *, warning: float, now: float) -> LinesBody:
-    """Draw the usage of a session. `warning` is the context use, from 0 to 1, to warn at."""
+    """Draw the usage of a session.
+
+    `warning` is the used share of the context window, from 0 to 1, at which to warn.
+    """
     lines = [*_facts(context, warning, now), *_table(context)]
     if not lines:
         lines = hanging_lines([], [Segment(NO_USAGE, context.palette.dim)], context.width, 0)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class AgentLists:
-    """The lists of sessions that agents have returned, and the access to agents that are connected."""
+    """The lists of sessions that agents have returned, and the `AgentSessions` of connected agents."""
 
     def __init__(self, screen: BaseScreen, folder: Path, on_change: Callable[[], None]) -> None:
         """Create the lists.
@@ -40,7 +40,7 @@ class AgentLists:
         self._lists: dict[str, AgentList] = {}  # by the agent's name
         self._started: asyncio.Task[None] | None = None
         self.asking = ""
-        """The title of the agent that is being asked; empty if none is."""
+        """The title of the agent that is being asked for its sessions; empty if none is."""
 
     @property
     def lists(self) -> list[AgentList]:
@@ -52,7 +52,7 @@ class AgentLists:
         return app_of(self._screen).open_conversations()
 
     def connected(self, agent: str) -> AgentSessions | None:
-        """Return the access to an agent's sessions; None unless an open conversation is connected to it."""
+        """Return the `AgentSessions` of an agent; None if no open conversation is connected to the agent."""
         for conversation in self._conversations:
             if conversation.launch.name == agent and conversation.session.phase not in ("connecting", "dead"):
                 return conversation.agent_sessions
@@ -85,7 +85,7 @@ class AgentLists:
         await self._started
 
     async def close(self) -> None:
-        """End the agent that was started only to ask it for its sessions, if one is running."""
+        """If an agent was started only to ask it for its sessions, end it."""
         if self._started is not None:
             self._started.cancel()
             await asyncio.wait([self._started])

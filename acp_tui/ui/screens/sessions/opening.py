@@ -1,4 +1,4 @@
-"""What the sessions screen asks for when the user opens a session."""
+"""The types with which the sessions screen opens the session that the user has chosen."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class SessionListState:
         self._choose_folder()
 
     def filter(self, query: str) -> None:
-        """Narrow the list to what the user typed. The matching lines stay until `show_hits`."""
+        """Narrow the list to what the user typed. The matching lines stay until `show_hits` replaces them."""
         self.query = query
         if not query:
             self._hits = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 WIDE_COLUMNS = 100
-"""The width of the terminal from which on the columns "agent" and "folder" are wider."""
+"""The width of the terminal at which the columns "agent" and "folder" become wider."""
 OPEN_SIGN = "●"
 AGENT_ONLY_SIGN = "○"
 _FOUND_TITLE_WIDTH = 20

@@ -125,7 +125,7 @@ class SessionsScreen(BaseScreen):
 
     @on(Unmount)
     async def _end_all(self) -> None:
-        """End a running search, a running update of the index, and an agent that is being asked."""
+        """Stop the search, the update of the index, and an agent that was started to list its sessions."""
         self._has_left = True
         await self._search.close()
         await self._index.close()
@@ -215,7 +215,7 @@ class SessionsScreen(BaseScreen):
         if not self._loaded:
             return ""
         key = keys.bound_keys(self, "sessions.folder")
-        hint = f" {key} lists all folders." if self._state.this_folder else ""
+        hint = f" {key} lists the sessions of all folders." if self._state.this_folder else ""
         if self._state.query:
             return f'No matches for "{visible_line(self._state.query)}".{hint}'
         return f"No recorded sessions.{hint}"
@@ -359,7 +359,10 @@ class SessionsScreen(BaseScreen):
         return "back" if key_id == "sessions.close" and self._over else None
 
     def action_close(self) -> None:
-        """Stop asking an agent; else clear the filter; else go back to the screen below; else quit."""
+        """Stop asking an agent, clear the filter, go back to the screen below this one, or quit.
+
+        Does only the first of these that applies.
+        """
         filtering = self.query_one(InputLine)
         if self._agents.asking:
             self.workers.cancel_group(self, "agents")

@@ -38,7 +38,7 @@ async def offer_to_remove_worktree(screen: BaseScreen, deleted: StoredSession) -
     dialog = ConfirmScreen(question, screen.palette, yes="Delete the worktree", no="Keep it")
     if await screen.ask(dialog):
         if await asyncio.to_thread(worktree_status, worktree) != status:
-            raise UserError("The worktree was kept: it has changed meanwhile.")
+            raise UserError("The worktree was kept: it has changed since you were asked.")
         await asyncio.to_thread(remove_worktree, worktree)
 
 

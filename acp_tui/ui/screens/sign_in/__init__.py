@@ -1,1 +1,1 @@
-"""Signing in to an agent: the list of sign-in methods, the question before a command, the progress."""
+"""Signing in to an agent: the list of methods, the question whether to run a command, and the progress."""

@@ -1,4 +1,4 @@
-"""The question whether to run a command with which an agent wants the user to sign in."""
+"""The question whether to run the command that an agent suggests for signing in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_AGENT_WIDTH = 40
 
 @dataclass(frozen=True, slots=True)
 class CommandAnswer:
-    """An answer to the question. Implements `GuardedAnswer`."""
+    """An answer to a `CommandQuestion`. Implements `GuardedAnswer`."""
 
     label: str
     grants: bool = True
@@ -29,7 +29,7 @@ AUTHENTICATE = CommandAnswer("Let the agent sign in by itself")
 
 @dataclass(frozen=True, slots=True)
 class CommandQuestion:
-    """The question as the dialog shows it. Implements `GuardedQuestion`."""
+    """What the dialog shows: the question whether to run a command. Implements `GuardedQuestion`."""
 
     title: str
     facts: tuple[tuple[str, str], ...]

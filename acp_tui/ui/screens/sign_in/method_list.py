@@ -33,5 +33,6 @@ def _description(method: AuthMethod) -> str | None:
 
 def _why_unusable(method: AuthMethod) -> str:
     if method.kind == "env_var":
-        return f"by environment variables: {', '.join(map(visible_line, method.vars))}"
+        names = ", ".join(map(visible_line, method.vars))
+        return f"needs environment variables: {names}" if names else "needs environment variables"
     return f"unknown type {method.kind}: acp-tui does not support it"

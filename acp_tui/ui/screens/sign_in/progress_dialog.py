@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.bar import Hint
 
 POLL_SECONDS = 0.25
-"""How often the agent's stderr is read."""
+"""Seconds between two reads of the agent's stderr."""
 MAX_OUTPUT_LINES = 200
 MAX_TEXT = 4000
 """The maximum number of characters shown of one message of the agent."""
@@ -104,7 +104,7 @@ class SignInProgress(Dialog[None]):
         self._update()
 
     def finish(self) -> None:
-        """Close the dialog as soon as its conversation is in front, since Textual cannot close it before."""
+        """Close the dialog as soon as its conversation is in front: Textual cannot close it earlier."""
         self._finished = True
         close_if_open(self)
 
@@ -119,7 +119,7 @@ class SignInProgress(Dialog[None]):
     # ------------------------------------------------------------------------- what is shown
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Show the messages that the agent has sent meanwhile."""
+        """Show those messages of the agent that are among the changes."""
         texts = {change.entry.id: _text_of(change.entry) for change in changes if change.entry is not None}
         said = {number: text for number, text in texts.items() if text}
         if said:

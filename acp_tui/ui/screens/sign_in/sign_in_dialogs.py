@@ -82,7 +82,10 @@ class SignInDialogs:
         return bool(reason)
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Show the agent's messages during a sign-in, and notice a success that is reported only later."""
+        """Show the agent's messages during a sign-in.
+
+        If a sign-in that the user has cancelled still succeeds, open the session.
+        """
         if self._progress is not None:
             self._progress.show_changes(changes)
         signed_in = any(change.kind == "fact" and change.fact == "auth_required" for change in changes)
@@ -108,7 +111,10 @@ class SignInDialogs:
         return self._abandon if chosen is None else await self._prepare(methods[int(chosen)])
 
     async def _prepare(self, method: AuthMethod) -> Proceed:
-        """Ask or run what a method needs before the agent is called; return the function to call next."""
+        """Do what a method needs before the agent is called, such as running a program.
+
+        Return the function to call next.
+        """
         from acp_tui.controller import unusable_method_sentence
 
         if method.way == "unknown":

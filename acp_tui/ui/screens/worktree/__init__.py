@@ -1,1 +1,1 @@
-"""Keeps, merges or discards the worktree of a conversation that is closed. Imports dialogs."""
+"""Keeps, merges or discards the worktree of a conversation when it is closed. Imports dialogs."""

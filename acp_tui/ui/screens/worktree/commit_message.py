@@ -37,7 +37,7 @@ class CommitMessageDialog(Dialog[str]):
     AUTO_FOCUS = "TextEditor"
 
     def __init__(self, title: str, summary: str, message: str, palette: Palette) -> None:
-        """`summary` says what is committed; `message` is proposed."""
+        """`summary` says what will be committed; `message` is what the input contains at first."""
         super().__init__()
         self._title = title
         self._summary = summary

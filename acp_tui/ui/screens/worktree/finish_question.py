@@ -30,7 +30,7 @@ class FinishAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FinishQuestion:
-    """The question as the dialog shows it. Implements `GuardedQuestion`."""
+    """What the dialog shows: a question about a worktree, and its answers. Implements `GuardedQuestion`."""
 
     title: str
     text: str

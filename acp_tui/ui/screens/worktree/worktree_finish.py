@@ -69,7 +69,10 @@ class WorktreeFinish:
             self._screen.run_worker(self._finish_by_command(), group="worktree", exclusive=True)
 
     async def _finish_by_command(self) -> None:
-        """Ask the user, and close the conversation unless the worktree is kept or has no changes."""
+        """Ask what to do with the worktree, and close the conversation unless the worktree is kept.
+
+        If the worktree is unchanged, only say so.
+        """
         if (worktree := self._worktree) is not None:
             with suppress(UserError):  # reported by `may_close`
                 if (await asyncio.to_thread(_status, worktree)).is_unchanged:
@@ -217,7 +220,7 @@ def _status(worktree: Worktree) -> WorktreeStatus:
 
 
 def _is_shared(prepared: PreparedConversation) -> bool:
-    """Return True if another conversation works in the worktree. Only the last one to close asks."""
+    """Return True if another conversation uses the worktree. Only the last one to close asks the user."""
     return prepared.worktree_lock is not None and prepared.worktree_lock.is_shared()
 
 

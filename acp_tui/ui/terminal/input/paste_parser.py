@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 MAX_PARTIAL_MARKER = len(BEGIN) - 1
-"""How many characters at the end of a chunk can be the beginning of a paste marker, at most."""
+"""The maximum number of characters at the end of a chunk that can be the beginning of a paste marker."""
 
 
 class InputParser(Protocol):
@@ -28,7 +28,7 @@ class InputParser(Protocol):
         """Yield the events in the next chunk of input."""
 
     def tick(self) -> Iterable[Message]:
-        """Yield events that are due because of the time, not because of new input."""
+        """Yield events that are due without new input, because some time has passed."""
 
 
 class PasteParser:
@@ -45,11 +45,11 @@ class PasteParser:
             text = yield from (self._keys(text) if self._pasted is None else self._paste(text, self._pasted))
 
     def tick(self) -> Iterable[Message]:
-        """Yield events that are due because of the time: Escape is a key if nothing follows it soon."""
+        """Yield events that are due without new input: Escape is a key if nothing follows it soon."""
         return self._parser.tick()
 
     def _keys(self, text: str) -> Generator[Message, None, str]:
-        """Yield the events before the beginning of a paste, and return the text after that."""
+        """Yield the events up to the beginning of the next paste, and return the text that follows."""
         joined = self._tail + text
         begin = joined.find(BEGIN)
         end = len(text) if begin < 0 else begin + len(BEGIN) - len(self._tail)
@@ -60,7 +60,7 @@ class PasteParser:
         return text[end:]
 
     def _paste(self, text: str, pasted: list[str]) -> Generator[Message, None, str]:
-        """Yield the paste as an event once its end has arrived, and return the text after that."""
+        """Yield the paste as an event once its end has arrived, and return the text after the paste."""
         before = "".join(pasted[-MAX_PARTIAL_MARKER:])[-MAX_PARTIAL_MARKER:]
         end = (before + text).find(END)
         if end < 0:

@@ -28,17 +28,17 @@ _REPLY = re.compile(
     r"|\x1b\]11;(?P<open_answer>rgba?:[0-9a-fA-F]+(?:/[0-9a-fA-F]+){2,3})(?=[^0-9a-fA-F/\x07\x1b]|\x1b[^\\])"
     r"|\x1b\[\?997;(?P<scheme>[12])n"
 )
-"""Matches a whole reply. Some terminals send a colour without an end; then other input ends the colour."""
+"""Matches a whole reply. Some terminals send a colour without a terminator; any other input then ends it."""
 _BEGINNING = re.compile(
     r"\x1b(?:\](?:\d{0,4}|\d{1,4};[ -~]{0,64}\x1b?)|\[(?:\?(?:9(?:9(?:7(?:;[12]?)?)?)?)?)?)?\Z"
 )
-"""Matches the end of a chunk of input that may be the beginning of a reply."""
+"""Matches the last characters of a chunk of input if they may be the beginning of a reply."""
 _UNMISTAKABLE = re.compile(
     r"\x1b(?:\]\d{1,4}|\]11;(?:r|rg|rgb|rgba|rgba?:[0-9a-fA-F/]*\x1b?)?|\[\?9?9?7?;?[12]?)"
 )
-"""Matches beginnings of replies that cannot be a key. The rest is awaited without a time limit."""
+"""Matches beginnings of replies that cannot be a key. For the rest of the reply there is no time limit."""
 _LATE_REPLY = re.compile(r"\x1b(?:\]11;rgb|\[\?997;[12]n)")
-"""Matches a reply that is still recognised if its first characters have been passed on as a key."""
+"""Matches the beginning of a reply: it is recognised even if its first characters were passed on as a key."""
 
 
 class ReplyParser:
@@ -67,7 +67,7 @@ class ReplyParser:
         yield from self._pass(text)
 
     def tick(self) -> Iterator[Message]:
-        """Yield events that are due because of the time: Escape is a key if nothing follows it soon."""
+        """Yield events that are due without new input: Escape is a key if nothing follows it soon."""
         if self._held and self._held_until is not None and self._clock() >= self._held_until:
             held, self._held = self._held, ""
             if ";" not in held:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 CONTEXT_WARNING = 0.85
-"""The share of used context from which a warning is shown. Replaced when the settings have been read."""
+"""The default of the setting `context_warning`, as a share of the context window."""
 
 Phase = Literal["connecting", "loading", "idle", "working", "background", "asking", "cancelling", "dead"]
 

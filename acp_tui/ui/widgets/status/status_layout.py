@@ -122,7 +122,7 @@ def _cells(items: list[_Item]) -> int:
 def _shorten(items: list[_Item], room: int) -> list[_Item]:
     """Shorten the agent's title and the phase to fit into `room` cells.
 
-    Drop the item for the policy `yolo` between them if too little room is left for the title.
+    Between the two may be the item for the policy `yolo`. Drop it if it leaves too little room for the title.
     """
     agent, phase = items[0].piece, items[-1].piece
     mark = items[1:-1] if room >= MIN_AGENT_CELLS + _cells(items[1:-1]) else []

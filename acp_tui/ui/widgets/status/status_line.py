@@ -49,7 +49,7 @@ class StatusLine(Widget):
         """The context or the cost was clicked: show what the session used."""
 
     class AskingTabsClicked(Message):
-        """The number of other tabs with a question was clicked: show the tab that has waited longest."""
+        """The user clicked the count of other tabs with a question: show the tab that has waited longest."""
 
     _CLICKABLE: ClassVar = ("mode", "policy", "model", "context", "cost", "tabs", "phase")
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SILENCE_SECONDS = 60.0
 """After this many seconds without a message from the agent, the status line names the last one."""
 CANCEL_GRACE_SECONDS = 5.0
-"""Seconds that an agent has to end its turn after the user has cancelled it."""
+"""An agent that has not ended a cancelled turn after this many seconds is shown as not responding."""
 
 Part = Literal[
     "agent",
@@ -76,7 +76,7 @@ def phase_piece(facts: StatusFacts, now: float) -> Piece:
 
 
 def _working(facts: StatusFacts, now: float, since: float) -> Piece:
-    """Return how long the turn has run; after a silence, the agent's last message and how long ago it was."""
+    """Return how long the turn has run or, after a long silence, what the agent last sent and when."""
     heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
     if now - heard_at < SILENCE_SECONDS:
         return Piece(f"● working {format_clock(now - since)}", "success", "phase")

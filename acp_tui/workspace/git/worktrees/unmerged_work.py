@@ -119,7 +119,7 @@ def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str
     current = os.fsdecode(git.guarded("symbolic-ref", "--quiet", "HEAD", ok=(0, 1))).strip()
     if current != f"refs/heads/{worktree.branch}":
         other = visible_line(current.removeprefix("refs/heads/")) or "no branch"
-        return f"The worktree cannot be merged: {other} is checked out there instead of {worktree.branch}."
+        return f"The worktree cannot be merged: instead of {worktree.branch}, {other} is checked out there."
     if conflicts:
         return "The worktree cannot be merged: it has unresolved conflicts."
     nested = [name for name in untracked if name.endswith("/")]

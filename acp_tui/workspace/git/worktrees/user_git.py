@@ -70,12 +70,12 @@ class UserGit:
     """Runs git commands in one folder of a repository. All calls block. Nothing is passed to a shell."""
 
     def __init__(self, folder: Path, *, trusted: bool = False) -> None:
-        """Use the repository of `folder`. If `trusted`, even guarded commands can run programs from it."""
+        """Use the repository of `folder`. If `trusted`, guarded commands run its hooks and filters, too."""
         self._folder = folder
         self._trusted = trusted
 
     def guarded(self, *words: str, ok: Sequence[int] = (0,)) -> bytes:
-        """Run a command and return its output. Programs of the repository run only if it is trusted.
+        """Run a command and return its output. The repository's hooks and filters run only if it is trusted.
 
         Raises `GitCommandError` if the exit code is not in `ok`.
         """
@@ -175,7 +175,7 @@ def _options(settings: dict[str, str]) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return acp-tui's environment without `_REPOSITORY_VARIABLES` and git's debug output."""
+    """Return acp-tui's environment without `_REPOSITORY_VARIABLES` and git's variables for debug output."""
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -47,7 +47,10 @@ class WorktreeLock:
 
 @contextmanager
 def _guard(path: Path) -> Iterator[None]:
-    """Let only one process at a time take or test a worktree's lock: a test releases the lock briefly."""
+    """Let only one process at a time take or test a worktree's lock.
+
+    To test the lock, a process releases its own for a moment. Another process would then find it free.
+    """
     descriptor = _open_folder(path.parent)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -102,7 +102,7 @@ class ServerPrompts:
         self._put_into_input(name, self._text(result))
 
     def _put_into_input(self, name: str, text: str) -> None:
-        """Replace the input by the text of a prompt, and warn of invisible characters in it."""
+        """Replace the input with the text of a prompt, and warn of invisible characters in the text."""
         if len(text) > MAX_CHARACTERS:
             limit = f"{MAX_CHARACTERS:,}"
             self._screen.notify_error(

@@ -41,7 +41,10 @@ class Continuation:
         self._line: ReadOnlyLine | None = None
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Yield "Continue in a new session" if that is possible, unless the focused line has a key for it."""
+        """Yield the command "Continue in a new session" if that is possible.
+
+        It is omitted while the read-only line has the focus: the line has a key for it.
+        """
         session, line = self._context.session, self._line
         is_offered = session.prompts and not session.working if line is None else not line.has_focus
         if is_offered:
@@ -51,7 +54,7 @@ class Continuation:
     # ------------------------------------------------------------------------- read-only
 
     def show_read_only(self, reason: str) -> None:
-        """Replace the prompt with a line that gives the reason. `reason` is a sentence."""
+        """Replace the prompt with a line that says why nothing can be sent. `reason` is a sentence."""
         from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
 
         if self._line is not None:
@@ -69,7 +72,7 @@ class Continuation:
         return self._line is not None
 
     def show_prompt(self) -> None:
-        """Show the prompt again, because a session is open."""
+        """Show the prompt again, in place of the read-only line."""
         if self._line is not None:
             line, self._line = self._line, None
             line.remove()

@@ -1,4 +1,4 @@
-"""The lines in place of the prompt while a session can only be read."""
+"""The widget shown in place of the prompt while a session can only be read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ReadOnlyLine(Widget, can_focus=True):
         self._reason = reason
 
     def show(self, reason: str) -> None:
-        """Replace the reason. `reason` is a sentence."""
+        """Say why nothing can be sent, in place of the earlier reason. `reason` is a sentence."""
         self._reason = reason
         self.refresh(layout=True)
 

@@ -40,7 +40,7 @@ class AgentReadiness:
         self._update()
 
     def work_started(self) -> None:
-        """Clear the text, because a sign-in or the opening of a session has begun."""
+        """Clear the text in the status line: a sign-in or the opening of a session has begun."""
         self._status.stuck = ""
         self._update()
 

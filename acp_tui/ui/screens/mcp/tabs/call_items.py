@@ -34,7 +34,7 @@ class ListedCall:
 
     @property
     def at(self) -> float:
-        """When the call ended; when it began if only the agent reports it."""
+        """When the call ended. For a call that only the agent reports: when it began."""
         return self.call.at
 
     @property
@@ -64,7 +64,7 @@ def listed_calls(server: str, session: Session, named: Sequence[ToolCall]) -> li
     """Return the calls to a server's tools, newest first.
 
     `named` are the agent's tool calls that name one of these tools. They are omitted if acp-tui relayed
-    calls from the agent to this server, because it has recorded them itself.
+    calls from the agent to this server, because acp-tui has recorded those calls itself.
     """
     carried = [call for call in session.mcp_calls if call.server == server]
     found = [ListedCall(f"carried {at}", call) for at, call in enumerate(carried)]

@@ -89,7 +89,7 @@ def prompt_page(prompt: PromptInfo, context: DrawContext) -> list[Body]:
 
 
 def tool_difference(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> Diff:
-    """Return how a tool differs from `before`, which the user agreed to. `before` is None for a new tool."""
+    """Return how a tool differs from `before`, which the user accepted. `before` is None for a new tool."""
     return Diff(name, _tool_text(before) if before is not None else None, _tool_text(now))
 
 

@@ -188,7 +188,7 @@ class ItemActions:
         return (known := self._state.chosen) is not None and bool(self._state.tool_changes(known))
 
     def show_changes(self, item: str | None) -> None:
-        """Show the difference between the chosen tool as the user agreed to it and as it is now."""
+        """Show the difference between the chosen tool as the user accepted it and as it is now."""
         from acp_tui.mcp.inspection_record import tool_parts
         from acp_tui.ui.entries.diff.diff_body import DiffBody
         from acp_tui.ui.screens.mcp.tabs import details
@@ -198,11 +198,11 @@ class ItemActions:
             return
         before = known.agreed_tools.get(tool.name)
         diff = details.tool_difference(tool.name, before, tool_parts(tool))
-        title = f"{known.server.name} › {tool.name}: changes since you agreed"
+        title = f"{known.server.name} › {tool.name}: changes since you accepted it"
         self._show(title, lambda drawing: [DiffBody(diff, drawing)])
 
     async def accept(self, item: str | None) -> None:
-        """Agree to the chosen tool as it is now; with None, to all tools of the chosen server."""
+        """Accept the chosen tool as it is now; with None, all tools of the chosen server."""
         from acp_tui.mcp.inspection_record import agree_to_tools
 
         known = self._state.chosen
@@ -212,5 +212,5 @@ class ItemActions:
         try:
             await asyncio.to_thread(agree_to_tools, known.server.digest(), inspection, item)
         except OSError as error:
-            self._show_error(UserError(f"The agreement cannot be saved: {error.strerror or error}."))
+            self._show_error(UserError(f"The accepted tools cannot be saved: {error.strerror or error}."))
         self._reload()

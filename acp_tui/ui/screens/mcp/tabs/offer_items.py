@@ -28,7 +28,7 @@ MIN_NAME_CELLS = 12
 def tool_items(
     inspection: Inspection, changes: ToolChanges, is_offered: Callable[[str], bool], palette: Palette
 ) -> Iterator[PaneItem]:
-    """Yield an item for each tool. Tools that the user has not agreed to as they are now are marked.
+    """Yield an item for each tool. Mark those that are new or have changed since the user accepted the tools.
 
     `is_offered` returns whether agents are offered the tool with this name.
     """
@@ -37,9 +37,9 @@ def tool_items(
     for tool in inspection.tools:
         change = ""
         if tool.name in changes.changed:
-            change = "changed since you agreed"
+            change = "changed since you accepted it"
         elif tool.name in changes.added:
-            change = "new since you agreed"
+            change = "new, not accepted yet"
         excluded = [] if is_offered(tool.name) else ["not offered to agents"]
         right = change or ", ".join([*tool.claims, *excluded])
         style = palette.error if change else palette.text
@@ -47,7 +47,7 @@ def tool_items(
         yield _item(tool.name, tool.name, right, tool.description or tool.title, (style, note_style), palette)
     if changes.removed:
         names = reveal_line(", ".join(changes.removed))
-        yield text_item(f"Removed since you agreed: {names}", palette.error)
+        yield text_item(f"Removed since you accepted the tools: {names}", palette.error)
 
 
 def prompt_items(inspection: Inspection, palette: Palette) -> Iterator[PaneItem]:

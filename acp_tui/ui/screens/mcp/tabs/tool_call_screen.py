@@ -36,7 +36,7 @@ MAX_PROGRESS_CHARACTERS = 500
 
 
 class ToolCallScreen(DetailScreen):
-    """A tool call with its arguments, progress and result. Closing cancels a running call first."""
+    """A tool call with its arguments, progress and result. While the call runs, closing only cancels it."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class ToolCallScreen(DetailScreen):
             self._update()
 
     async def _call_tool(self, event: McpCalled) -> None:
-        """Call the tool and show its result. Write both into `event` and into the server's log."""
+        """Call the tool and show its result. Record the call in `event` and in the server's log."""
         from acp_tui.mcp.calls import call_tool
         from acp_tui.mcp.recordable import recordable
         from acp_tui.mcp.secrets import secret_values
