@@ -66,7 +66,8 @@ _KINDS: dict[str, type[ev.Event]] = {
 def to_record(event: ev.Event) -> dict[str, Any]:
     """Convert an event to a record.
 
-    Only the client's own events are logged this way; `exec --output ndjson` prints any event.
+    Accepts every kind of event, because `exec --output ndjson` prints them all. The log contains only the
+    client's own events in this form.
     """
     return {"event": _NAMES.get(type(event)) or _snake(type(event).__name__), **_fields(event)}
 

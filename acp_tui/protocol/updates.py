@@ -82,7 +82,7 @@ _NOT_WRITTEN_BY_USER = re.compile(r"<session_context>|\[Function Response: [^\]\
 def _user_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
     events = _chunk(update, "user") or []
     if any(isinstance(event, ev.TextChunk) and _NOT_WRITTEN_BY_USER.match(event.text) for event in events):
-        return [ev.Nothing("a note to its model")]
+        return [ev.Nothing("a note from the agent to its model")]
     return events or None
 
 

@@ -11,7 +11,7 @@ from acp_tui.session.text import GrowingText, visible, visible_line
 MAX_CHARACTERS = 20_000
 """The maximum number of characters shown of an entry. Each field of it has the same limit."""
 MAX_DEPTH = 4
-"""The maximum depth of nested fields. Only raw JSON is deeper."""
+"""The maximum depth of nested fields. Deeper values are shown as JSON."""
 
 
 def failure_note(entry: object, error: BaseException) -> str:
@@ -21,7 +21,10 @@ def failure_note(entry: object, error: BaseException) -> str:
 
 
 def raw_text(entry: object) -> str:
-    """Return an entry as text that is safe to display: `name: value` for each non-empty field, truncated."""
+    """Return an entry as text that is safe to display: `name: value` for each field that is not empty.
+
+    Long texts are truncated.
+    """
     try:
         text = "\n".join(_fields(entry, MAX_DEPTH))
     except Exception as error:  # the fallback itself must not fail

@@ -89,7 +89,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     for option in ("--allow", "--reject"):
         explain.add_argument(
-            option, action="append", default=[], metavar="KIND[:PATTERN]", help=f"rule as for `exec {option}`"
+            option,
+            action="append",
+            default=[],
+            metavar="KIND[:PATTERN]",
+            help=f"also apply this rule, like `acp-tui exec {option}`",
         )
 
 

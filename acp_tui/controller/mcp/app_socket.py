@@ -55,7 +55,7 @@ class AppSocket:
     """A unix socket that only the user can connect to. `open` creates the socket when it is first needed."""
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
-        """Create a closed socket. `handlers` maps methods to handlers, and may be extended later."""
+        """Does not open the socket yet. `handlers` maps methods to handlers; the caller may add some later."""
         self._handlers = handlers
         self._server: asyncio.Server | None = None
         self._folder: Path | None = None

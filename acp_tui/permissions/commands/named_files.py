@@ -1,4 +1,4 @@
-"""Finds the sensitive files that a command names: quoted, as a glob, in a variable, or in code.
+"""Finds the sensitive files that a command names, even by a glob, in a variable, or within inline code.
 
 This is not a sandbox: it misses files that a command finds by itself, or whose names it computes.
 """

@@ -257,7 +257,7 @@ def _has_failed(call: ToolCall) -> bool:
 
 
 def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
-    """End all open calls. Those whose status is still pending or running get `status` instead."""
+    """End all open calls. The status of those that are pending or running becomes `status`."""
     calls = list(session.reducer_state.open_calls.values())
     session.reducer_state.open_calls.clear()
     for call in calls:

@@ -204,7 +204,7 @@ class Document:
         return self._layouts[index].section.continues == "paragraph"
 
     def _is_outdated(self, index: int, layout: SectionLayout) -> bool:
-        """Return True if the section was drawn before the line that it continues was known exactly."""
+        """Return True if the section was drawn after an estimated line that turned out to be different."""
         if not isinstance(layout, TextLayout) or not self._continues_paragraph(index):
             return False
         return self._open_lines.get(index - 1, layout.open_line) != layout.open_line

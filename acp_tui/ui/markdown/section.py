@@ -10,7 +10,7 @@ from acp_tui.ui.markdown.lines import block_start
 SECTION_SIZE = 8192
 """The length, in characters, after which a paragraph is cut at the next suitable place."""
 MAX_SECTION_SIZE = 2 * SECTION_SIZE
-"""The length, in characters, at which a paragraph is cut in any case."""
+"""The length, in characters, at which a paragraph is cut even if there is no good place to cut it."""
 
 Kind = Literal["text", "rest", "code", "table", "plain"]
 
@@ -77,7 +77,7 @@ class Section:
         return self.kind == "text" and block_start(self.lines[0].lstrip(" ") or " ") in ("", "item")
 
     def looks_like(self, other: Section) -> bool:
-        """Return True if the other section would be drawn exactly like this one in its place."""
+        """Return True if the other section, drawn in place of this one, would look exactly the same."""
         return (self.kind, self.separator, self.head, self.lines) == (
             other.kind,
             other.separator,

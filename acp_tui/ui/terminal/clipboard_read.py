@@ -1,4 +1,4 @@
-"""Reads the clipboard with local programs: a terminal pastes only text, and only when the user pastes."""
+"""Reads the clipboard with local programs, because a terminal passes on only text that the user pastes."""
 
 from __future__ import annotations
 

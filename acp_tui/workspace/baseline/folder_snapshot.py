@@ -384,7 +384,7 @@ class FolderSnapshot:
         return blob_name(now.data) if now else None
 
     def _below_top(self) -> bytes:
-        """Return the root relative to the top, with a slash at the end; empty if both are the same folder."""
+        """Return the path of `self.root` below `self._top`, with a slash at the end; empty if they are equal."""
         return b"" if self.root == self._top else os.fsencode(self.root.relative_to(self._top)) + b"/"
 
     def _path(self, name: bytes) -> Path:

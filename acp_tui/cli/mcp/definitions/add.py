@@ -1,4 +1,4 @@
-"""`acp-tui mcp add`: adds a server to acp-tui's own file: one of the user's own, or a well-known one."""
+"""`acp-tui mcp add`: adds a well-known or any other server to acp-tui's own file."""
 
 from __future__ import annotations
 

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 _ERRORS: dict[str, Any] = {
-    "message": {"code": -32603, "message": "A simulated error, in the field message"},
+    "message": {"code": -32603, "message": 'A simulated error, in the field "message"'},
     "details": {
         "code": -32603,
         "message": "Internal error",
-        "data": {"details": "A simulated error, in the field data.details"},
+        "data": {"details": 'A simulated error, in the field "data.details"'},
     },
     "text": {
         "code": -32603,
         "message": "Internal error",
-        "data": "A simulated error, in the field data",
+        "data": 'A simulated error, in the field "data"',
     },
     "http": {
         "code": 429,
@@ -35,7 +35,7 @@ _ERRORS: dict[str, Any] = {
     "nested": {
         "code": -32603,
         "message": "Internal error",
-        "data": {"error": {"cause": {"message": "A simulated error, nested in the field data"}}},
+        "data": {"error": {"cause": {"message": 'A simulated error, nested in the field "data"'}}},
     },
     "list": {"code": -32602, "message": "Invalid params", "data": [{"loc": ["prompt"], "msg": "Simulated"}]},
     "empty": {"code": -32603, "message": ""},

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class Continuation:
-    """Replaces the prompt while the session is read-only; continues the conversation with a summary."""
+    """Shows a line in place of the prompt while the session is read-only, and can continue it in a new one.
+
+    A new session gets a summary of the old one in its first prompt.
+    """
 
     def __init__(
         self,
