@@ -77,7 +77,7 @@ class AppContext:
         return context
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
-        """Return how to start an agent: the command line `program`, or the one named `agent`, or the default.
+        """Return how to start the command line `program`, or the agent named `agent`, or the default agent.
 
         Raises `UserError` if neither argument is given and the settings name no default agent.
         """

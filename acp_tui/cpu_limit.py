@@ -1,4 +1,4 @@
-"""A limit for the CPU time of one computation, such as a regular expression that somebody else wrote."""
+"""A limit for the CPU time of one computation, such as matching a regular expression of unknown origin."""
 
 from __future__ import annotations
 

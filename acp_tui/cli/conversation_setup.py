@@ -119,7 +119,7 @@ class ConversationSetup:
             self._notices.append(Noticed("info", sentence))
 
     def take_notices(self) -> list[str]:
-        """Remove and return the notices about the project's files, so that `open` does not repeat them."""
+        """Remove and return the notices collected so far, so that `open` does not repeat them."""
         taken, self._notices = self._notices, []
         return [notice.text for notice in taken]
 

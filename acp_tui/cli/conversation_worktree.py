@@ -24,7 +24,7 @@ def wants_worktree(args: argparse.Namespace) -> bool:
 def conversation_worktree(
     args: argparse.Namespace, context: AppContext, agent: str, stored: StoredSession | None
 ) -> tuple[Worktree | None, list[str]]:
-    """Return the worktree in which a conversation works, or None, and what to tell the user about it.
+    """Return the worktree in which a conversation works, if any, and notices for the user about the worktree.
 
     A resumed session returns to its worktree. Blocks. Raises `UserError`.
     """

@@ -56,7 +56,7 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
 
 @contextmanager
 def _timed(method: str, seconds: dict[str, float], key: str) -> Iterator[None]:
-    """Store the duration of the block in `seconds[key]` if it succeeds, and print progress meanwhile."""
+    """Print progress while the block runs. If the block succeeds, store its duration in `seconds[key]`."""
     began = time.monotonic()
     progress = asyncio.create_task(_print_progress(method, began))
     try:

@@ -208,6 +208,6 @@ class HeadlessRun:
             self._work.cancel()
 
     async def _cancel(self) -> None:
-        """Ask the agent to stop the turn. Errors are ignored, because they make the turn fail as well."""
+        """Ask the agent to stop the turn. Errors are ignored: their cause makes the turn itself fail, too."""
         with suppress(UserError):
             await self.conversation.cancel()

@@ -71,7 +71,7 @@ def add_unattended_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
-    """Add the options that resume a session and set its mode and settings.
+    """Add the options that resume a session, and those that set the agent's mode and options.
 
     Return the argument group with the options that choose the session.
     """

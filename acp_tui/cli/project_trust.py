@@ -43,7 +43,7 @@ def mcp_servers_named(names: Sequence[str]) -> str:
 
 
 def read_by_agent(agent: str, file: str) -> str:
-    """Return why a server is not given to an agent, as a clause: the agent reads the server's file itself."""
+    """Return why a server is not given to an agent: a clause that says that the agent itself reads `file`."""
     return f"{agent} reads {file} by itself"
 
 
@@ -84,12 +84,12 @@ class ProjectTrust:
         self._trusted = self._saved.trusted
         self._skips_rest = False
         self.servers: list[Server] = []
-        """The MCP servers of the folder that the agent may get."""
+        """The folder's MCP servers that the agent may get."""
         self.withheld: list[UnsentServer] = []
-        """The MCP servers of the folder that the agent does not get, with the reason."""
+        """The folder's MCP servers that the agent does not get, each with the reason."""
         found = mcp.read_project_servers(cwd)
         self.problems = found.problems if self._trusted is not False else []
-        """Sentences about files that cannot be read or define too many servers."""
+        """Sentences about files that cannot be read, or that define too many servers."""
         self._found = mcp.with_states(found.servers, states or {})
         self._candidates = self._usable(self._found)
 
@@ -118,7 +118,7 @@ class ProjectTrust:
         return list(usable.values())
 
     def _read_by_agent(self, server: Server) -> str | None:
-        """Return a clause that says so if the agent itself reads the file of this server; otherwise None."""
+        """Return a clause that says that the agent itself reads the server's file; None if it does not."""
         if (agent := self._launch) is None:
             return None
         names = (name for name in agent.project_mcp if server.file == self._cwd / name)
@@ -262,7 +262,7 @@ class ProjectTrust:
             yield "contains a long run of blanks; check the text after it"
 
     def _own_files(self, server: Server) -> list[str]:
-        """Return which files of the folder are named in the command of a server."""
+        """Return the files named in a server's command that are in the folder, as relative paths."""
         names: list[str] = []
         for word in [server.program, *server.args] if server.program else []:
             path = self._cwd / word.rpartition("=")[2].replace("${workspaceFolder}", str(self._cwd))

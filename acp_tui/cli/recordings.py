@@ -46,7 +46,7 @@ def read_records(path: Path) -> tuple[list[Record], list[str]]:
         return records, []
     if not records:
         raise UserError(f"{path} is not a session recording.")
-    more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+    more = f" (and {len(damaged) - 1} more)" if len(damaged) > 1 else ""
     return records, [f"Line {damaged[0]}{more} of {path} could not be read: skipped."]
 
 

@@ -83,7 +83,7 @@ async def _run_async(app: AcpTui, upkeep: AbstractAsyncContextManager[None]) -> 
 
 
 class _LogFileSetup(logging.Handler):
-    """Sets up the log file when the first message is logged, which the terminal would otherwise show."""
+    """Sets up the log file when the first message is logged. Otherwise Python would print the message."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Set up the log file and log the record again."""

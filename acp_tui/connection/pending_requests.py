@@ -86,7 +86,7 @@ class PendingRequests:
             request.withdraw()
 
     def withdraw_all(self) -> None:
-        """Cancel all requests without waiting until they are answered, because the agent is gone."""
+        """Cancel all requests of an agent that is gone, without waiting until they are answered."""
         for request in self._open.values():
             request.withdraw()
 

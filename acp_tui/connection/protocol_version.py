@@ -14,7 +14,7 @@ ACCEPTED_VERSIONS = (PROTOCOL_VERSION, "1", "1.0")
 
 
 def mismatch(agent: str, version: Any, stderr: list[str]) -> VersionMismatch:
-    """Return the error for an agent that announces another version. `stderr` is the end of its stderr."""
+    """Return the error for an agent with an unsupported version. `stderr`: the end of the agent's stderr."""
     theirs = visible_line(version) if isinstance(version, str) else visible_json(version)
     return VersionMismatch(
         f"{agent} speaks version {theirs} of the Agent Client Protocol; "

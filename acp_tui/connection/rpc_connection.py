@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import RpcError, Session
 
 EXIT_STATUS_SECONDS = 2.0
-"""How long to wait for an agent's exit after it closed its stdout, before ending its process."""
+"""How long to wait for the exit of an agent that has closed stdin or stdout, before ending its process."""
 CLOSE_SECONDS = 10.0
 """Seconds that `close` waits for the rest of the agent's stdout to be processed."""
 
@@ -233,7 +233,10 @@ class RpcConnection:
             gone.cancel()
 
     async def _gone_error(self) -> AgentGone:
-        """Return the error for calls to an agent that is gone, after waiting for its exit or ending it."""
+        """Return the error for calls to an agent that is gone.
+
+        Waits for the agent's exit, and ends the agent if that takes too long.
+        """
         try:
             await asyncio.wait_for(self._gone.wait(), EXIT_STATUS_SECONDS)
         except TimeoutError:

@@ -30,7 +30,7 @@ INCOMPLETE_PROMPT = "Not sent: a secret in this prompt was not saved. Write the 
 
 
 class PromptQueue:
-    """Sends prompts one by one. If one fails, calls `failed` with the error and the text of the prompt."""
+    """Sends prompts one by one. If a prompt fails, calls `failed` with the error and the prompt's text."""
 
     def __init__(self, conversation: Conversation, failed: Callable[[UserError, str], None]) -> None:
         self._conversation = conversation

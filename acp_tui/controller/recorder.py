@@ -86,7 +86,7 @@ class Recorder:
         self.note(TerminalExited(terminal_id, exit_code, signal))
 
     def _continue(self, past: Iterable[Record]) -> None:
-        """Apply the records of an earlier run, and record that what was still running then has ended.
+        """Apply the records of an earlier run, and record the end of everything that was still running in it.
 
         The queue is paused, because prompts of an earlier run must not be sent before the user resumes it.
         """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.conversation import Conversation
 
 ANSWER_SECONDS = 10.0
-"""The longest wait for the agent's answer. No other prompt is sent during the wait."""
+"""The longest wait for the answer to an offered prompt. No other prompt is sent during the wait."""
 
 
 class Steering:

@@ -125,7 +125,7 @@ class DemoAgent:
     async def authenticate(self, method_id: str, **_meta: Any) -> AuthenticateResponse:
         """Sign in with the method `AGENT_METHOD_ID`. The client itself runs the other method."""
         if method_id != AGENT_METHOD_ID:
-            raise RequestError.invalid_params({"details": f'"{method_id}" is not a method for authenticate'})
+            raise RequestError.invalid_params({"details": f'"{method_id}" cannot be used with authenticate'})
         page = "https://example.com/acp-tui-demo/device"
         print(
             f"Open {page} and enter the code DEMO-1234. The page is only an example.",

@@ -26,7 +26,7 @@ server = MCPServer(
     "demo",
     title="Demo server",
     version=__version__,
-    instructions="These tools show what an MCP server can do. They read and change nothing.",
+    instructions="These tools show what an MCP server can do. They neither read nor change anything.",
     log_level="ERROR",
 )
 

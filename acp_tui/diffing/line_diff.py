@@ -96,7 +96,7 @@ class _Comparison:
         return gaps
 
     def _compare(self, block: Block) -> list[Block]:
-        """Return the differences that difflib finds in a block; all of it if `MAX_PAIRS` is exceeded."""
+        """Return the differences that difflib finds; the whole block if `MAX_PAIRS` is exceeded."""
         i, i_end, j, j_end = block
         a, b = self._a[i:i_end], self._b[j:j_end]
         in_b = Counter(b)

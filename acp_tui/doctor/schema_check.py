@@ -190,7 +190,7 @@ def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:
 def _differences(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the path and the value of each field that the model dropped or converted.
 
-    Fields named `_meta` and nulls are left out.
+    Nulls and fields named `_meta` are left out.
     """
     if isinstance(sent, dict) and isinstance(kept, dict):
         for key, value in sent.items():

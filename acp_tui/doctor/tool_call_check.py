@@ -51,7 +51,7 @@ class ToolCallCheck:
         for place in objects_in(update.get("locations")):
             check_path(self._report, "a tool call's location", place.get("path"))
             if isinstance(place.get("line"), int) and place["line"] < 1:
-                self._report("line-below-one", "a location's line is below 1; lines count from 1")
+                self._report("line-below-one", "a location's line is below 1; lines are numbered from 1")
         for item in objects_in(update.get("content")):
             self._content(item)
         meta = update.get("_meta")

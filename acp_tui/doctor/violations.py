@@ -1,7 +1,7 @@
 """Protocol violations of an agent: messages that do not match the schema, and faulty behaviour.
 
-Most agents have some violations and work well; only `acp-tui doctor --strict` makes them a failure, in
-`acp_tui/cli/commands/doctor.py`. Each violation has the name of its check, for people who write agents.
+Most agents violate the protocol somewhere and still work well, so violations count as a failure only with
+`acp-tui doctor --strict`. Each violation has the name of its check, for people who write agents.
 """
 
 from __future__ import annotations

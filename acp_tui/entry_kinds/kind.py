@@ -49,7 +49,7 @@ class EntryKind:
     title: str
     """The name of the kind for users, e.g. as the title of the screen that shows one entry."""
     renderer: Callable[[Any, Any], Any]
-    """Makes the body of an entry for a `DrawContext`. Usually `Imported`: renderers need screen libraries."""
+    """Makes the body of an entry for a `DrawContext`. Usually `Imported`, to load screen libraries late."""
     plain_text: Callable[[Any, TextContext], Iterable[str]]
     """The lines that `sessions show` prints. If there are none, the entry is not printed."""
 
@@ -76,7 +76,7 @@ class EntryKind:
     media: Callable[[Any], Content | None] = _none
     """The image, audio or file that the user can open. None if the entry has none."""
     transcript: Callable[[Any], str | None] = _none
-    """The subagent whose transcript the user can open, by its key in `Session.subagents`, or None."""
+    """The key, in `Session.subagents`, of the subagent whose transcript the user can open, or None."""
     opens_transcript: bool = False
     """Whether the key that folds other entries opens the subagent's transcript here instead."""
     landmark: Literal["prompt", "tool"] | None = None

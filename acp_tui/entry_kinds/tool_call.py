@@ -186,9 +186,10 @@ def _adds_text(item: Content, call: ToolCall) -> bool:
 
 
 def raw_values(call: ToolCall) -> Iterator[tuple[Literal["input", "output"], Any]]:
-    """Yield a call's raw input and output, each with its name, to show if the call has no other content.
+    """Yield a call's raw input and output, which are shown only if the call has no other content.
 
-    Empty values are left out, and so is an input that is a command, because commands are shown anyway.
+    Each value is preceded by its name. Empty values are left out, and so is an input that is a command,
+    because commands are shown anyway.
     """
     empty: tuple[object, ...] = (None, {}, "")
     if call.raw_input not in empty and not (call.kind == "execute" and call_command(call)):

@@ -35,7 +35,7 @@ def parser() -> MarkdownIt:
 
 
 def _accept_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
-    """Accept every link. `html_text.is_safe_link` later removes unsafe links."""
+    """Accept every link. `html_text` later turns unsafe links into plain text."""
     return True
 
 

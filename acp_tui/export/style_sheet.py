@@ -82,8 +82,8 @@ def _own_themes() -> Path:
 def _file(name: str, *, own: bool) -> Path:
     """Return the path of a theme's file, which need not exist.
 
-    If `own` is true, the user's themes are searched first, then those of acp-tui, which are in the package
-    or, in a source checkout, beside it.
+    acp-tui's themes are in the package or, in a source checkout, beside it. If `own` is true, the user's
+    themes are searched before them.
     """
     if not _NAME.fullmatch(name):
         raise UserError(f'"{name}" is not a valid theme name.', exit_code=2)

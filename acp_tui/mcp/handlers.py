@@ -41,7 +41,7 @@ class ServerHandlers:
     """Asks the user a server's question. If None, acp-tui does not declare the elicitation capability."""
     on_log: Callable[[ServerLogMessage], None] | None = None
     on_list_changed: Callable[[ListKind], None] | None = None
-    """Called when a list of the server has changed, such as its tools."""
+    """Called when the server reports that one of its lists has changed, such as its list of tools."""
     on_notification: Callable[[str, dict[str, Any] | None], None] | None = None
     """Called with the method and the parameters of each notification, as JSON values."""
     on_stderr: Callable[[str], None] | None = None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.connection import McpConnection
 
 MAX_ITEMS = 2000
-"""The maximum number of items read from a list. All are shown, and the digest of each tool is saved."""
+"""The maximum number of items read from a list. It limits what is shown, and how many digests are saved."""
 MAX_PAGES = 50
 """The maximum number of pages that are read of one list. A server with more is broken or hostile."""
 MAX_TEXT = 20_000
@@ -300,7 +300,10 @@ def tool_digest(tool: dict[str, Any]) -> str:
 
 
 def combined_digest(digests: Collection[str]) -> str:
-    """Return one digest for a tool with several definitions, unequal to the digest of each definition."""
+    """Combine the digests of a tool's definitions; a single digest is returned unchanged.
+
+    The result for several definitions differs from each of their digests.
+    """
     one, *others = sorted(digests)
     return hashlib.sha256(" ".join([one, *others]).encode()).hexdigest() if others else one
 

@@ -39,9 +39,9 @@ _ROWS = {
 }
 _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 MAX_NAMED = 4
-"""The maximum number of parts to list in the reason for asking the user: those not allowed yet."""
+"""The reason for asking the user lists at most this many of the parts that are not allowed yet."""
 MAX_NAME = 60
-"""The maximum number of characters to show of a part in the reason for asking the user."""
+"""The maximum number of characters of each part that is listed in the reason for asking the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def _in_short(parts: Sequence[Subject]) -> str:
 
 
 def _obstacle(in_force: Sequence[Rule], subject: Subject) -> str | None:
-    """Return why an allow rule does not match although the command begins with its words; else None."""
+    """Return why an allow rule whose words begin the command does not match; None if there is none."""
     for rule in in_force:
         if why := find_obstacle(rule, subject):
             return reveal_line(f'rule "{describe_rule(rule)}" does not apply: {why}')

@@ -170,7 +170,7 @@ def _begins_with(rule: Rule, command: Sequence[str]) -> bool:
 
 
 def find_obstacle(rule: Rule, subject: Subject) -> str | None:
-    """Return why an allow rule does not match although the command begins with its words; else None."""
+    """Return why an allow rule whose words begin the command does not match; None in any other case."""
     words = subject.command_words
     if rule.decision != "allow" or rule.kind != subject.kind or not rule.command or words is None:
         return None
@@ -195,7 +195,7 @@ def _is_tool(rule: Rule, subject: Subject) -> bool:
 
 
 def _may_be_tool(rule: Rule, subject: Subject) -> bool:
-    """Return whether a call may be for a rejected tool, although agents change characters of tools' names."""
+    """Return whether a call may be for the tool of a reject rule. Agents change characters of the names."""
     pairs = ((rule.server, subject.server), (rule.tool, subject.tool))
     return subject.server is not None and all(
         rejected is None or fold_mcp_name(rejected) == fold_mcp_name(used or "") for rejected, used in pairs

@@ -38,7 +38,7 @@ def rule_ladders(
     agent: AgentIdentity | None = None,
     project: str | None = None,
 ) -> list[RuleLadder]:
-    """Return a ladder for the request, or for each part of a composite command that no rule answers yet.
+    """Return a ladder for the request; for a composite command, one for each part that needs an answer.
 
     To allow the same request next time, one rule from each ladder is needed; to reject it, one rule is
     enough. The list is empty if even rules for all the parts could not answer the request.

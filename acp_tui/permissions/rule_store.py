@@ -45,7 +45,7 @@ class RuleStore:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path if path is not None else paths().state / "permissions.json"
         self.matches = MatchCounts(self.path.with_name("permission-matches.json"), self._kept_ids)
-        """How many requests each rule has answered, and when."""
+        """How many requests each rule has answered, and when it last answered one."""
         self.notices: list[str] = []
         """Messages for the user about the file, one sentence each, without duplicates."""
         self.catalogue: Callable[[], Collection[str]] | None = None

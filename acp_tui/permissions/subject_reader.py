@@ -1,8 +1,8 @@
 """Reads the subject of a request from what the agent sent.
 
 An agent says the same thing in several places: the raw input, JSON in the text, diffs, locations. Where these
-disagree or say nothing, the subject is *uncertain*: the user is asked, and no rule that allows particular
-commands or files matches. A title is never used as a source; it can only add doubt.
+disagree or say nothing, the subject is *uncertain*: the user is asked, and rules that allow particular
+commands or files do not match. A title is never used as a source; it can only add doubt.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 
 
 _MORE_ARGUMENTS = ("arguments", "argv")
-"""Keys next to a command's own key that may hold more of its words, at an unknown position."""
+"""Further keys that may hold words of a command. Where in the command these words belong is unknown."""
 
 
 @dataclass(slots=True)
@@ -168,7 +168,7 @@ _UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's nam
 def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
     """Return the tool `named`, or a doubt if one of the `names` is the name of another tool.
 
-    None of the `names` begins with `mcp__`.
+    No name in `names` may begin with `mcp__`.
     """
     if named is None:
         return FoundTool()

@@ -22,7 +22,7 @@ READ_BYTES = 1 << 18
 EXIT_GRACE_SECONDS = 1.5
 """Seconds a program has to exit after its stdin was closed, before it gets SIGTERM."""
 LAST_OUTPUT_SECONDS = 3.0
-"""Seconds to wait for the rest of an ended program's output: another process may keep the pipes open."""
+"""Seconds to wait for the last output of an ended program, whose pipes another process may keep open."""
 WATCHER_SECONDS = 6.0
 """Seconds the watcher has to end all processes, with SIGTERM and then SIGKILL."""
 
@@ -251,7 +251,7 @@ class PipedProcess:
         rest.cancel()
 
     async def _wait_for_watcher(self) -> None:
-        """Wait until the watcher has exited, because the event loop may be closed once `end` returns."""
+        """Wait until the watcher has exited. After `end`, it may be too late: the event loop may close."""
         rest = asyncio.create_task(self._discard_output())
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._watcher.wait(), WATCHER_SECONDS)

@@ -28,7 +28,7 @@ OPENING_METHODS: dict[str, OpeningMethod] = {
 STEERING = "_session/steering"
 """The method of an extension that sends a message into the running turn. See `Agent.can_steer`."""
 TAKEN_OUTCOMES = ("injected", "startedNewTurn")
-"""The values of `outcome` in the answer to `STEERING` if the agent accepted the message."""
+"""The values of `outcome` in the answer to `STEERING` which mean that the agent accepted the message."""
 
 
 def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
@@ -99,7 +99,7 @@ def initialize_events(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -
 
 
 def _commands(answer: dict[str, Any]) -> list[ev.Event]:
-    """Return the event for the slash commands in an answer, if any. Only the draft has them in answers."""
+    """Return an event if an answer contains slash commands, which only answers of the draft do."""
     commands = session_options.read_commands(answer)
     return [] if commands is None else [ev.CommandsChanged(commands)]
 

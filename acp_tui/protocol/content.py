@@ -174,7 +174,7 @@ def patch_diff(patch: str, path: str | None = None) -> Diff:
 
 
 def read_locations(value: Any) -> list[Location] | None:
-    """Read the locations of a tool call; None if it contains no list of them."""
+    """Read the locations of a tool call; None if the value is not a list."""
     if not isinstance(value, list):
         return None
     found: list[Location] = []

@@ -164,5 +164,5 @@ class ChangedFile:
         if self.old.obstacle is not None:
             return self.old.obstacle
         if self.now.obstacle is not None:
-            return f"that could not be undone, as its content is unknown: {self.now.obstacle}"
+            return f"a revert could not be undone, as the content of the file is unknown: {self.now.obstacle}"
         return None

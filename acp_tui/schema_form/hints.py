@@ -28,7 +28,7 @@ MAX_SEARCHED = 2_000
 
 
 def expectation(field: Field) -> str:
-    """Return what a field expects, such as "whole number, 1 to 10"; "" for any text and for a choice."""
+    """Return what a field expects, such as "whole number, 1 to 10"; "" for a choice or unrestricted text."""
     limits = field.limits
     words = _ITEMS[field.item_kind] if field.kind == "list" else _KINDS.get(field.kind, "")
     if field.kind == "text" or (field.kind == "list" and field.item_kind == "text"):

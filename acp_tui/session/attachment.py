@@ -112,7 +112,7 @@ def _quoted(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | No
 def _word(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
     """Return the mention in an unquoted word, or None if there is no such file.
 
-    Punctuation at the end of the word is left out if no file exists otherwise.
+    Punctuation at the end of the word is left out if the file exists only without it.
     """
     for word in dict.fromkeys((found["word"], found["word"].rstrip(_SENTENCE_MARKS))):
         lines = re.fullmatch(_LINES, word)
@@ -139,7 +139,7 @@ class PartialMention(NamedTuple):
 
 
 def partial_mention(before: str) -> PartialMention | None:
-    """Return the incomplete mention at the end of `before`, the text up to the cursor; None without one."""
+    """Return the incomplete mention at the end of `before` (the text up to the cursor), or None."""
     if "@" not in before or (found := re.search(_PARTIAL_MENTION, before)) is None:
         return None
     if found["quoted"] is not None:

@@ -1,4 +1,4 @@
-"""The MCP server and tool in the names that agents give to tool calls."""
+"""Finds out which MCP server and tool a tool call uses, from the names that the agent gives it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence
     """Return the tool of an MCP server that a tool call names; None if the call names no such tool.
 
     Args:
-        names: The names of the tool, from fields that contain nothing else.
+        names: Names for the tool, from fields of the call that contain only such a name.
         title: The title of the call, which may be such a name or a sentence.
         kind: The kind of the call.
         servers: The names of the MCP servers that the agent was given.
@@ -64,7 +64,7 @@ def fold_mcp_name(name: str) -> str:
 
 
 def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
-    """Yield `name`, then each `toolName` in `meta`: its own, and those of the objects that it contains."""
+    """Yield `name`, then the `toolName` of `meta` itself, and those of the objects in `meta`."""
     if name:
         yield name
     for source in (meta, *meta.values()):

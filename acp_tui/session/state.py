@@ -547,7 +547,7 @@ class SlashCommand:
 
 @dataclass(slots=True)
 class Cost:
-    """The money spent on the session so far."""
+    """An amount of money that the session or one of its turns has cost."""
 
     amount: float
     currency: str

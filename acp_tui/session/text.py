@@ -172,7 +172,7 @@ class GrowingText:
 
     @property
     def pending(self) -> str:
-        """The stand-in for a character that is held back; usually empty."""
+        """The text to show for a character that is held back at the end; empty if there is none."""
         return visible(self._carry) if self._carry else ""
 
     def _joined(self) -> str:

@@ -67,7 +67,7 @@ def context_share(used: int | None, size: int | None) -> float | None:
 
 
 def compact_command(session: Session) -> str | None:
-    """Return the agent's slash command that summarises the context, such as "/compact"; None without one."""
+    """Return the agent's slash command that summarises the context, such as "/compact", or None."""
     offered = [command.name for command in session.commands]
     return next((f"/{name}" for name in COMPACT_COMMANDS if name in offered), None)
 
@@ -86,7 +86,7 @@ def quota_words(quota: Quota, now: float) -> str:
 
 def _reset_words(seconds: float) -> str:
     if seconds <= 0:
-        return "reset since"
+        return "has been reset since"
     minutes = max(1, round(seconds / 60))
     if minutes < 60:
         return f"resets in {minutes} min"

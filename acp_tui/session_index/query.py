@@ -58,7 +58,7 @@ class Query:
         return score + (len(self.words) if self.phrase in compared else 0.0)
 
     def hit(self, text: str) -> Hit:
-        """Return the first line of a text that has the whole phrase, else the line with the most words."""
+        """Return the first line with the whole phrase, or else the line with the most words of the query."""
         compared = plain(text)
         if len(compared) != len(text):  # some characters become two
             text = compared

@@ -61,7 +61,8 @@ class IndexUpdater:
     def start(self, *, rebuild: bool = False) -> None:
         """Start an update or a rebuild of the index.
 
-        If one of them is running, this one follows it. A rebuild is ignored while another is running.
+        If an update or a rebuild is already running, the new one starts when that has ended. A rebuild is
+        ignored while another rebuild is running.
         """
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._update(rebuild=rebuild))

@@ -84,9 +84,9 @@ class OpenTabsFile:
 
 
 def take_open_tabs(state_dir: Path, folder: Path | str) -> list[SavedTab]:
-    """Return the tabs of the latest run that ended in a folder, and remove that run's file.
+    """Return the saved tabs of the latest run of acp-tui in a folder, and remove that run's file.
 
-    If there is no such run, return an empty list.
+    Runs that have not ended yet are skipped. If there is no other run, return an empty list.
     """
     wanted = os.path.realpath(folder)
     for path in _newest_first(_directory(state_dir)):

@@ -28,7 +28,7 @@ _REMOVED = ".removed-"
 
 @dataclass(slots=True)
 class PruneCandidate:
-    """A session that exceeds the limits, and its size in bytes."""
+    """A session to remove, and its size in bytes."""
 
     session: StoredSession
     size: int

@@ -5,7 +5,7 @@ on ordinary text than one pattern with thirty alternatives. A secret that is spl
 message is not found.
 
 Why no library: `detect-secrets` and similar libraries scan files and report findings. None of them redacts a
-stream of small texts, and they need milliseconds for a chunk, which may take only microseconds.
+stream of small texts, and they take milliseconds per chunk, where acp-tui can spare only microseconds.
 """
 
 from __future__ import annotations

@@ -20,12 +20,12 @@ MAX_NAME_CHARACTERS = 100
 
 
 def set_session_name(folder: SessionFolder | NullFolder, name: str) -> None:
-    """Save the name of a session that is being recorded. An empty name removes it."""
+    """Save the name of a session that is being recorded. An empty string removes the name."""
     folder.update_meta(name=_clean(name) or None)
 
 
 def rename_stored_session(session: StoredSession, name: str) -> None:
-    """Save the name of a session that is not open. An empty name removes it. Raises `OSError`."""
+    """Save the name of a session that is not open. An empty string removes the name. Raises `OSError`."""
     meta = session.meta | {"name": _clean(name) or None}
     write_private(session.path / META, json.dumps(redact_value(meta), indent=2) + "\n")
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KEEP_BYTES = 512 * 1024
-"""The number of bytes kept at the beginning of a log that is too large, and the minimum at its end."""
+"""A log that is too large keeps this many bytes at its beginning, and at least as many at its end."""
 
 _MAX_LINE_CHARACTERS = 64 * 1024
 

@@ -51,7 +51,7 @@ def test_each_server_is_listed_with_file_line_and_recipients(
         f"web  {config}:5\n"
         "     6  http    https://example.org/mcp\n"
         "        digest  3fa9c1d2e8b0\n"
-        "        sent    to gemini, codex, through the bridge if it does not support http\n"
+        "        sent    to gemini, codex, through the bridge if the agent lacks http\n"
         f"off  {config}:9\n"
         "    10  command   sh\n"
         "        digest    3fa9c1d2e8b0\n"
@@ -68,7 +68,7 @@ def test_agent_option_lists_only_the_servers_of_that_agent(
     assert "left out  the environment variable GREETING is not set\n" in out
     assert "left out  it is only for gemini, codex\n" in out
     assert main(["mcp", "--agent", "codex"]) == 0
-    assert "sent    to codex, through the bridge if it does not support http\n" in capsys.readouterr().out
+    assert "sent    to codex, through the bridge if the agent lacks http\n" in capsys.readouterr().out
 
 
 def test_an_unknown_agent_is_a_usage_error(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

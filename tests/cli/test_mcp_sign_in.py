@@ -98,7 +98,7 @@ def test_ctrl_c_cancels_and_restores_the_terminal(tmp_path: Path, url: str) -> N
         _wait_for_address(terminal)
         terminal.signal(signal.SIGINT)
         assert terminal.ended() == 130
-        assert "Cancelled. You are not signed in to calendar." in terminal.new_text()
+        assert "The sign-in to calendar was cancelled." in terminal.new_text()
         assert terminal.settings == terminal.before
 
 

@@ -84,7 +84,7 @@ def test_unreadable_lines_are_reported(
     file.write_text(f"{json.dumps(good)}\nbroken\nagain\n" + '{"torn')
 
     assert main(["replay", str(file), "--text"]) == 0
-    assert f"Line 2 and 1 more of {file} could not be read" in capsys.readouterr().err
+    assert f"Line 2 (and 1 more) of {file} could not be read" in capsys.readouterr().err
 
 
 def test_an_empty_recording_is_an_empty_conversation(

@@ -124,7 +124,7 @@ def test_the_agent_gets_the_reason_of_a_rejection(name: str, project: Path) -> N
         ask_for_edit(terminal, project / "notes.txt")
         wait_for_edit_question(terminal)
         terminal.type("t")
-        terminal.sees("No, because", "reject and tell the agent")
+        terminal.sees("No, because", "reject with this reason")
         terminal.type("think first: mock:think\r")  # the model does what the reason says
         terminal.sees("After thinking", "idle")
         assert (project / "notes.txt").read_text() == OLD

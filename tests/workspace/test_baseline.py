@@ -70,10 +70,16 @@ async def test_untracked_dependencies_and_products_are_left_out(project: Path) -
     assert await baseline.changes() == []
 
 
+@pytest.mark.parametrize("configured", [False, True])
 async def test_what_the_user_ignores_everywhere_is_ignored(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, configured: bool
 ) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(fill(tmp_path / "config", {"git/ignore": "*.swp\n"})))
+    config = fill(tmp_path / "config", {"git/ignore": "*.swp\n", "ignored": "*.swp\n"})
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(config))
+    if configured:
+        monkeypatch.setenv("HOME", str(config))
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config / "gitconfig"))
+        fill(config, {"gitconfig": "[core]\nexcludesFile = ~/ignored\n", "git/ignore": ""})
     fill(project, {"x.swp": "1"})
     baseline = await taken(project)
     overwrite(project, ["x.swp"])

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         account, method = asyncio.run(sign_in(args.agent, args.program, args.method))
     except KeyboardInterrupt:
-        raise UserError("Cancelled. You are not signed in.", exit_code=CANCELLED) from None
+        raise UserError("The sign-in was cancelled.", exit_code=CANCELLED) from None
     if args.json:
         print(json.dumps({"agent": account.launch.name, "method": method.id, "signed_in": True}))
     else:

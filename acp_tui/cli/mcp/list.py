@@ -175,8 +175,8 @@ def _way(server: Server) -> str:
     if server.transport == "stdio":
         return ""
     if server.connection == "direct":
-        return f", if it supports {server.transport}"
-    return f", through the bridge if it does not support {server.transport}"
+        return f", if the agent supports {server.transport}"
+    return f", through the bridge if the agent lacks {server.transport}"
 
 
 def _switches(state: ServerState) -> str:

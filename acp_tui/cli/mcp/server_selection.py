@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServersHere:
-    """The servers of the settings, of the current folder and of `--mcp-config`."""
+    """The servers defined in the settings, in the current folder and in files given with `--mcp-config`."""
 
     settings: Settings
     servers: list[Server]

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         state = asyncio.run(sign_in(server, terminal.interaction()))
     except KeyboardInterrupt:
-        raise UserError(f"Cancelled. You are not signed in to {name}.", exit_code=CANCELLED) from None
+        raise UserError(f"The sign-in to {name} was cancelled.", exit_code=CANCELLED) from None
     if args.json:
         facts = {"signed_in": state is not None} | (state.as_json() if state is not None else {})
         print(json.dumps({"name": server.name, "url": server.url, **facts}))

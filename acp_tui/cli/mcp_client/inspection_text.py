@@ -23,7 +23,7 @@ MAX_DESCRIPTION = 200
 
 
 def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool) -> None:
-    """Print what a server offers, or why it cannot be used, and how its tools have changed.
+    """Print what a server offers or why it cannot be used, and then how its tools have changed.
 
     Args:
         inspected: The server and the result of its inspection.

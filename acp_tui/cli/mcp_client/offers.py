@@ -23,12 +23,14 @@ def print_offers(
     document: Callable[[Inspection], dict[str, Any]],
     rows: Callable[[Inspection], list[tuple[str, str]]],
 ) -> int:
-    """Print what the server `args.name`, or every enabled server, offers. Return 1 if one cannot be used.
+    """Print what the server `args.name`, or every enabled server, offers.
+
+    Return 1 if a server cannot be used.
 
     Args:
         args: The arguments of the action, whose name is `args.action`.
         document: Returns what is printed with `--json`.
-        rows: Returns the rows that are printed otherwise, each a usage and a description.
+        rows: Returns the rows that are printed without `--json`, each a usage and a description.
     """
     import asyncio
 

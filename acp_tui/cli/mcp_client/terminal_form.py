@@ -1,4 +1,6 @@
-"""Lets the user answer a server's questions field by field on the terminal. If there is none, declines them.
+"""Lets the user answer a server's questions field by field on the terminal.
+
+Without a terminal, declines to answer.
 
 All output goes to stderr, so that stdout contains only the result.
 """

@@ -97,7 +97,7 @@ class AgentAccount:
         await self._connection.logout()
 
     async def opens_session(self) -> bool:
-        """Open a session to find out whether the agent still requires a sign-in. Return False if so.
+        """Open a session as a test. Return False if the agent still requires a sign-in.
 
         Some agents answer that a sign-in succeeded although it did not.
         """

@@ -113,7 +113,7 @@ class SignInDialogue:
         line = await self._lines.read_line()
         if line is None:
             _print("")
-            raise UserError("Cancelled. You are not signed in.", exit_code=CANCELLED)
+            raise UserError("The sign-in was cancelled.", exit_code=CANCELLED)
         return line.strip()
 
 

@@ -119,7 +119,7 @@ def _load(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
 def _from_entries(
     entries: dict[str, Any], file: Path, lines: Mapping[tuple[str, ...], int], path: tuple[str, ...]
 ) -> list[Server]:
-    """Return the servers that `entries` defines. This is the object at `path` in a JSON file."""
+    """Return the servers defined in `entries`, which is the object at `path` in a JSON file."""
     servers = []
     for name, entry in entries.items():
         server = parse(name, entry, file, lines.get((*path, name)), is_json=True)

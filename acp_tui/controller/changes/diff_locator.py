@@ -28,7 +28,7 @@ class DiffLocator:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """Find the lines of the files to which the diffs in these changes apply.
+        """For each diff in these changes, find the line of the file at which the diff applies.
 
         With `history`, the changes are a replay and are skipped, because the files may have changed since.
         """

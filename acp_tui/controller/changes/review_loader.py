@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.turn_history import Turn
 
 MAX_SIZE_TO_ATTRIBUTE = 1_000_000
-"""The size in bytes above which the hunks of a file are not attributed to turns individually."""
+"""If the versions of a file total more bytes than this, its hunks are not attributed individually."""
 
 
 @dataclass(slots=True)

@@ -55,7 +55,7 @@ class AppSocket:
     """A unix socket that only the user can connect to. `open` creates the socket when it is first needed."""
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
-        """Does not open the socket yet. `handlers` maps methods to handlers; the caller may add some later."""
+        """Does not open the socket. `handlers` maps methods to handlers; the caller may add some later."""
         self._handlers = handlers
         self._server: asyncio.Server | None = None
         self._folder: Path | None = None
@@ -170,7 +170,10 @@ class AppSocket:
 
 
 def _private_folder() -> Path:
-    """Create a folder for the socket. Only the user can enter the folder, and its path is short enough."""
+    """Create a folder that only the user can enter, for the socket.
+
+    The path of a socket in this folder is not longer than `MAX_PATH_BYTES`.
+    """
     parents = [os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"]  # noqa: S108
     for parent in filter(None, parents):
         if len(os.fsencode(parent)) + len("/acp-tui-12345678/app.sock") > MAX_PATH_BYTES:

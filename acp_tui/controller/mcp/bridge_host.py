@@ -32,7 +32,10 @@ _Answer = TypeVar("_Answer")
 ASK_SECONDS = 50.0
 """How long a question waits for the user. Many agents give up on a tool call after a minute."""
 ASK_MARGIN_SECONDS = 10.0
-"""A question is closed this many seconds before the server's `timeout`, but never before half of it."""
+"""A question is closed this many seconds before the server's `timeout` ends.
+
+However, it always stays open for at least half of the timeout.
+"""
 MAX_SECONDS = 1e9
 """The longest plausible duration of a call. Longer ones, reported by a faulty bridge, are recorded as 0."""
 TURN_STOPPED = "The user stopped the turn."
@@ -98,7 +101,7 @@ class BridgeHost:
     # ----------------------------------------------------------------- requests of a bridge
 
     async def _server(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return a server's definition, and acp-tui's environment, because agents pass on little of it."""
+        """Return a server's definition, and acp-tui's environment: agents pass little of it to bridges."""
         server = self._named(params)
         roots = [str(root) for root in self._roots]
         forms = self.fill_form is not None
@@ -223,7 +226,10 @@ def _unanswered(why: str) -> Verdict:
 
 
 def _refusal(verdict: Verdict | None) -> str:
-    """Return the sentence that tells the agent why a call was refused. None: the turn was stopped."""
+    """Return the sentence that tells the agent why a call was refused.
+
+    `verdict` is None if the turn was stopped.
+    """
     if verdict is None:
         return TURN_STOPPED
     if verdict.reason:

@@ -1,4 +1,4 @@
-"""The built-in tools of acp-tui's own MCP server, with which an agent shows or asks the user something."""
+"""The built-in tools of acp-tui's own MCP server: they show things to the user and ask questions."""
 
 from __future__ import annotations
 

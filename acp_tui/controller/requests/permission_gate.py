@@ -124,7 +124,7 @@ class PermissionGate:
             option = choose_option(question.options, allow)
             if option is not None:
                 return decision.by, Verdict(allow, option, _why(decision), self._count(decision))
-            obstacle = f"the agent does not offer exactly one option to {decision.answer} it once"
+            obstacle = f'the agent does not offer exactly one "{decision.answer} once" option'
             if not allow and self.question_handler is None:
                 return decision.by, Verdict(None, None, f"{decision.why}; {obstacle}")
             question.why = f"{decision.why}, but {obstacle}"
@@ -181,9 +181,9 @@ class PermissionGate:
         return self.folder or self.project
 
     def _located(self, rules: Iterable[Rule]) -> Iterator[Rule]:
-        """Yield the rules, with `folder` in place of `project`.
+        """Yield the rules, changing those that are saved for `project` so that they apply in `folder`.
 
-        Rules that reject relative paths are also yielded for those paths in `project`.
+        A rule that rejects a relative path then rejects it in both folders.
         """
         for rule in rules:
             if rule.project != self.project or self._folder == self.project:

@@ -106,7 +106,7 @@ class RuleBook:
     # ----------------------------------------------------------------- where a rule is stored
 
     def _move(self, rule: Rule, new: Rule) -> Rule:
-        """Replace a rule with one that is stored in another list or file, and return the new rule."""
+        """Replace `rule` with `new`, which belongs in another list or file, and return the stored rule."""
         if new.scope == "session":
             restore = self._remove(rule)
             self.gate.session_rules.append(new)
@@ -146,7 +146,7 @@ class RuleBook:
         return restore
 
     def _list_with(self, rule: Rule) -> list[Rule] | None:
-        """Return which list contains the rule, the command line's or the session's; None if neither does."""
+        """Return the list with the rule: the command line's or the session's. None if neither has it."""
         lists = (self.gate.run_rules, self.gate.session_rules)
         return next((rules for rules in lists if rule in rules), None)
 

@@ -1,4 +1,4 @@
-"""Adds to a question the rules that an "always" answer can save, and missing "always" options."""
+"""Adds to a question the "always" options that it lacks, and the rules that such an option can save."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def offer_rules(
 
 
 def _merge(ladders: list[tuple[Rule, ...]]) -> tuple[Rule, ...]:
-    """Return the rules of all ladders as one ladder, from exact to wide, without duplicates."""
+    """Return the rules of all ladders (see `RuleOffer`) as one ladder, without duplicates."""
     rungs = chain(*zip_longest(*ladders))
     return tuple(dict.fromkeys(rule for rule in rungs if rule is not None))

@@ -18,7 +18,7 @@ _REPLAYED = frozenset(
 )
 """The kinds of updates that are replayed.
 
-The other kinds describe state. When a session is loaded, only its current state is sent.
+The other kinds describe state. When a session is loaded, its current state is sent instead.
 """
 RAW = "raw"
 """Marks an update that is replayed as it was sent: the SDK has no model for it."""

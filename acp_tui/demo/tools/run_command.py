@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 OUTPUT_BYTE_LIMIT = 64 * 1024
-"""The number of bytes of output that the demo keeps for its tool call. The user sees all of the output."""
+"""The maximum number of bytes of output in a tool call, counted from the end. A terminal may show more."""
 
 
 @dataclass(frozen=True)

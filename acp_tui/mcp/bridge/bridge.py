@@ -49,7 +49,7 @@ _CAPABILITY_FOR = {
 """By request of a server: the capability that an MCP client needs to answer it."""
 _DECLINED = {
     "elicitation": "The agent that uses this server cannot show forms, so the user cannot be asked.",
-    "sampling": "The agent that uses this server does not let servers use its model; acp-tui has no model.",
+    "sampling": "The agent that uses this server does not let servers use its model, and acp-tui has none.",
 }
 
 
@@ -74,7 +74,7 @@ class Bridge:
             guard: Decides whether calls are allowed, and records them.
             roots: The folders of the workspace; the first is the working directory.
             open_upstream: Connects to the server when the agent sends its first request.
-            open_translator: Connects to a server that rejects `initialize`, and answers `initialize` for it.
+            open_translator: Connects to a server that rejects `initialize`; the connection answers it.
         """
         self._server = server
         self._guard = guard

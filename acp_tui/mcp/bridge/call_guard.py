@@ -45,7 +45,7 @@ class CallGuard(Protocol):
 
 
 class AppCallGuard:
-    """A guard that has a conversation of the running acp-tui allow calls, show forms and keep records."""
+    """A guard that leaves permission, forms and records to a conversation of the running acp-tui."""
 
     def __init__(self, link: AppLink, name: str, *, forms: bool = False) -> None:
         """`forms` says whether the conversation can show forms."""

@@ -11,7 +11,7 @@ class ToolDigests:
     """The digests of the definitions that a server has listed for each tool.
 
     A hostile server may list one definition for the agent and another one for acp-tui. A tool with several
-    definitions gets a combined digest, which never equals a digest that the user has accepted.
+    definitions gets a combined digest, which differs from the digest of each definition.
     """
 
     def __init__(self) -> None:

@@ -49,7 +49,7 @@ class ToolSource(Protocol):
 
 
 class McpMessages:
-    """The answers to the requests of one MCP client."""
+    """Answers the requests of one MCP client."""
 
     def __init__(self, source: ToolSource, *, progress_seconds: float = PROGRESS_SECONDS) -> None:
         self._source = source
@@ -136,7 +136,7 @@ def server_info() -> dict[str, str]:
 
 
 def _requested_version(params: Mapping[str, Any]) -> str | None:
-    """Return the MCP revision that a request names; None if it names none, as after a handshake."""
+    """Return the MCP revision that a request names; None for clients that begin with a handshake instead."""
     meta = params.get("_meta")
     version = meta.get(_VERSION_KEY) if isinstance(meta, dict) else None
     return version if isinstance(version, str) else None

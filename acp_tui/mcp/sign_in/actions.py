@@ -38,8 +38,9 @@ async def sign_in(server: ResolvedServer, interaction: SignInInteraction) -> Sig
     """
     provider = provider_for(server, interaction)
     if provider is None:
-        access = "an Authorization header" if server.transport != "stdio" else "environment variables"
-        raise SignInError(f"{server.name} does not use sign-in; its definition gives access with {access}.")
+        if server.transport == "stdio":
+            raise SignInError(f"{server.name} is a stdio server: only http and sse servers use sign-in.")
+        raise SignInError(f"{server.name} uses the Authorization header in its definition, not a sign-in.")
     async with connect(server, auth=provider) as connection:
         if connection.capabilities.tools is not None:
             try:

@@ -56,14 +56,14 @@ EXPIRY_LEEWAY_SECONDS = 10.0
 AUTHORIZATION_SECONDS = 30.0
 """The timeout for each step of a request to an authorization server.
 
-A renewal is sent while its process holds the lock of the token store, for which other processes wait.
+It is short because a renewal holds the lock of the token store, for which other processes wait.
 """
 
 
 class SignInProvider(OAuthClientProvider):
     """Authentication that adds a token to each request to one server, and renews it or signs in if necessary.
 
-    Requests of `httpx2` that use it raise `SignInError`.
+    Requests that `httpx2` sends with it may raise `SignInError`.
     """
 
     def __init__(
@@ -234,7 +234,7 @@ class SignInProvider(OAuthClientProvider):
                 limit.reschedule(now() + rest)
 
     async def _perform_authorization(self) -> httpx2.Request:
-        """Return the request for a token, after the user has signed in."""
+        """Let the user sign in if the grant requires it, and return the request for a token."""
         settings, context = self._settings, self.context
         if settings.scope:
             wanted = context.client_metadata.scope if self._more_scope else None
@@ -248,7 +248,7 @@ class SignInProvider(OAuthClientProvider):
         return await super()._perform_authorization()
 
     def _client_credentials_request(self) -> httpx2.Request:
-        """Return the request for a token without a user.
+        """Return the token request of the grant `client_credentials`, which needs no user.
 
         The SDK's `ClientCredentialsOAuthProvider` builds the same request, but has to know the authentication
         method before the server's metadata is known.

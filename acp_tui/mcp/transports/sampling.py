@@ -52,7 +52,7 @@ class _WithoutSampling:
 
     @property
     def last_context(self) -> object:
-        """The context of the last message. The SDK reads this attribute of some streams."""
+        """The context of the last message, for the SDK; None if the transport's stream does not have it."""
         return getattr(self._received, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:

@@ -42,7 +42,7 @@ _LEADING_CD = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
-"""The operator that runs what precedes it in the background. In `cd x && a & b`, `b` runs outside `x`."""
+"""The operator for background commands. In `cd x && a & b`, `b` runs outside `x`."""
 _RUNS_AFTER_FAILURE = re.compile(r";|\|\||\n")
 """An operator after which a command runs even if the one before has failed.
 
@@ -227,7 +227,7 @@ def _words_of_shell(line: str) -> tuple[str, ...] | None:
 def _plain_words(
     given: str | tuple[str, ...], *, shell_free: bool
 ) -> tuple[tuple[str, ...] | None, str | None]:
-    """Return the words of a plain command and None, or None and why the command is not plain."""
+    """Return the words if the command is plain, otherwise why it is not. The other value is None."""
     if isinstance(given, str):
         try:
             return plain_words(given), None

@@ -103,7 +103,7 @@ def runs_others(name: str) -> bool:
 
 
 def prefix_lengths(words: tuple[str, ...]) -> list[int]:
-    """Return how many leading words of a command a rule may have: all possible numbers, largest first.
+    """Return the numbers of leading words to offer in rules for this command, largest first.
 
     The list is empty if such rules would allow any program.
     """

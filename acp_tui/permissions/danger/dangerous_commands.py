@@ -64,7 +64,7 @@ def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence
 
 
 def find_danger_in_prose(text: str) -> str | None:
-    """Return why a text that mentions commands, such as a title, is suspicious; None if it is not.
+    """Return why a command mentioned in a text, such as a title, is dangerous; None if none is.
 
     This is less exact than `find_danger`.
     """

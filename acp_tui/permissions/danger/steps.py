@@ -24,7 +24,7 @@ MAX_WORDS = 100
 MAX_EXPANDED = 4096
 """The maximum number of characters that one word is expanded to."""
 MAX_EXPANSION = 2_000_000
-"""The maximum number of characters that all words of a line are expanded to."""
+"""The maximum total number of characters of a line's words after expansion."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
 _ECHOED = re.compile(r"\$\(\s*+(?:echo|printf)\s++([^()$`]*+)\)|`\s*+(?:echo|printf)\s++([^`$]*+)`")
 _BLANK = re.compile(r"\$\{?IFS\b[^}$/\w-]*\}?")

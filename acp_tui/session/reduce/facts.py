@@ -35,7 +35,7 @@ def info_changed(session: Session, event: ev.InfoChanged, _at: float) -> list[Ch
 
 
 def mcp_called(session: Session, event: ev.McpCalled, at: float) -> list[Change]:
-    """Add a call of an MCP tool, and forget the oldest one beyond the limit."""
+    """Add a call of an MCP tool. Forget the oldest call if there are more than `MAX_MCP_CALLS`."""
     call = McpCall(
         at=at,
         server=event.server,
@@ -101,7 +101,10 @@ def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[C
 
 
 def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
-    """Store config options. Options for the mode or the model replace the session's `modes` or `models`."""
+    """Store config options.
+
+    An option for the mode is copied to the session's `modes`; an option for the model empties `models`.
+    """
     session.config_options = options
     changes = [fact_changed("config_options")]
     option = session.mode_option

@@ -121,7 +121,7 @@ def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change
 
 
 def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> list[Change]:
-    """Prepare for a session that is being opened. It receives all updates sent after the request."""
+    """Prepare for a session that is being opened: updates that precede the answer already belong to it."""
     memory = session.reducer_state
     memory.opening, memory.phase_before = event.how, session.phase
     changes: list[Change] = []
@@ -169,7 +169,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
 
 
 def _changed_session_notice(session: Session, how: str, at: float) -> list[Change]:
-    """Add a notice if the conversation continues in a fork, or in a new session without earlier messages."""
+    """Add a notice if a fork, or a new session without the earlier messages, continues the conversation."""
     if how == "fork":
         return add_notice(session, at, "The conversation continues in a fork of the session")
     if how == "new" and any(isinstance(entry, Message) for entry in session.entries):

@@ -119,7 +119,7 @@ def elicitation_requested(
 
 
 def elicitation_answered(session: Session, event: ev.ElicitationAnswered, _at: float) -> list[Change]:
-    """Store the answer to an elicitation."""
+    """Store the outcome of an elicitation, without the answer itself."""
     elicitation = session.elicitations.pop(event.request_id, None)
     if elicitation is None:
         return []

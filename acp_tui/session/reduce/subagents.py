@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     Apply = Callable[[Session, ev.Event, float], list[Change]]
 
 MAX_SUBAGENTS = 200
-"""The maximum number of subagents in a conversation, and the maximum number of unannounced sessions."""
+"""The maximum number of subagents in a conversation, and of unannounced sessions that sent updates."""
 MAX_DEPTH = 8
 """The maximum depth of subagents that start other subagents."""
 MAX_SIZE = 8_000_000
 """The maximum size of a subagent's transcript, in characters. Updates beyond it are only in the log."""
 EVENT_SIZE = 200
-"""The size to count for an event in addition to its text, in characters."""
+"""What an event counts towards `MAX_SIZE` in addition to its text, in characters."""
 _REQUEST_EVENTS = (
     ev.PermissionRequested,
     ev.PermissionAnswered,

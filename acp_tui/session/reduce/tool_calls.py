@@ -46,7 +46,8 @@ def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> li
 def _reuses_id(session: Session, call: ToolCall, event: ToolCallChanged) -> bool:
     """Return True if the event starts a new call with the id of a call from an earlier turn.
 
-    Some agents number their calls per turn. A permission dialog must not show anything of the old call.
+    Some agents number their calls per turn. Without this check, the dialog that asks permission for the new
+    call could show details of the old one.
     """
     if call.turn == session.turn:
         return False
@@ -142,7 +143,7 @@ def _terminals(session: Session, call: ToolCall) -> list[Terminal]:
 
 
 def _copy_diff_lines(before: list[ToolContent], now: list[ToolContent]) -> None:
-    """If a new diff repeats an earlier one, copy the line number of the earlier one to it."""
+    """Copy the line number of an earlier diff to each new diff that repeats it."""
     known = {
         (item.path, item.old, item.new): item.line
         for item in before

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_CHARACTERS = 4_000_000
-"""The maximum length of a file. Longer offers are not saved."""
+"""The maximum length of a server's file. If it would become longer, it is not changed."""
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """Window title, tab progress, bell and notifications, for users who do not look at the conversation.
 
-The window title and the progress in the tab always show the phase. While the window is unfocused, the end of
-a turn and a question ring the bell, show a notification and run `notify_command`, as configured. In a
-terminal that does not report focus, the window is treated as focused.
+The window title and the progress in the tab show the phase. The end of a turn and a question ring the bell,
+show a notification and run `notify_command`, as configured. While the window has the focus, only a question
+in another tab does so. In a terminal that does not report focus, the window is treated as focused.
 """
 
 from __future__ import annotations

@@ -50,14 +50,14 @@ def collect_and_freeze() -> None:
 
 
 def collect_frozen() -> None:
-    """Collect garbage now, also among the excluded objects."""
+    """Collect garbage now, also among the objects that other collections leave out."""
     if gc.isenabled():
         gc.unfreeze()
         collect_and_freeze()
 
 
 def free(closed: object) -> None:
-    """Free the memory of a closed screen, as soon as nothing refers to it."""
+    """Free the memory of a closed screen later, once nothing refers to it."""
     _free_later(weakref.ref(closed), 0)
 
 

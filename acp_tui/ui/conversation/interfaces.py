@@ -30,7 +30,7 @@ class GuardedAnswer(Protocol):
 
 
 class StartAnswer(GuardedAnswer, Protocol):
-    """One answer to a question before an agent starts."""
+    """A possible answer to a `StartQuestion`."""
 
     @property
     def refusal(self) -> str:
@@ -128,7 +128,7 @@ class ConversationView(Protocol):
         """Called when the agent did not start or opened no session. The transcript shows the reason."""
 
     def not_reopened(self, reason: str) -> None:
-        """Called when the agent cannot open the requested session again. `reason` is a sentence."""
+        """Called when the agent cannot reopen the requested session. `reason` is a sentence."""
 
     def sign_in_required(self, methods: list[AuthMethod], reason: str) -> None:
         """Called when the agent requires a sign-in by one of `methods`. `reason` is a sentence."""

@@ -31,7 +31,7 @@ class PendingQuestion:
 
 @dataclass(eq=False, slots=True)
 class PendingForm:
-    """A form of the agent or of a tool of acp-tui, and the future for its answer."""
+    """A form for the user to fill in, and the future for the answer."""
 
     form: FormRequest
     answer: asyncio.Future[FormAnswer]
@@ -80,7 +80,7 @@ class PendingQuestions:
 
     @property
     def position(self) -> tuple[int, int]:
-        """The number of the question that is shown, counting answered ones, and the total, for "2 of 3"."""
+        """The number of the shown question, and the total, as in "2 of 3". Both count answered questions."""
         return self._answered_count + 1, self._answered_count + len(self._waiting)
 
     async def ask(self, question: Question) -> Answer:

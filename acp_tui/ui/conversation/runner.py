@@ -200,7 +200,7 @@ class ConversationRunner:
             self._view.open_failed()
 
     def _pause_queue(self) -> None:
-        """Pause the queue: its prompts may refer to the current session, which a new one does not know."""
+        """Pause the queue, because its prompts may make no sense in a new session."""
         from acp_tui.session.events import QueuePaused
 
         assert self.prepared is not None
@@ -297,7 +297,7 @@ class ConversationRunner:
 
 
 def _why_not_reopened(error: UserError) -> str:
-    """Return why a running agent cannot reopen the requested session, in a sentence; "" for other errors."""
+    """Return the error as a sentence if it means that the agent cannot reopen the session; otherwise ""."""
     from acp_tui.connection.errors import RequestFailed, SignInNeeded
     from acp_tui.controller.opening.session_opener import CannotReopen
 

@@ -1,4 +1,4 @@
-"""Toasts: their order, no duplicates, and problems with the settings as toasts."""
+"""Shows the newest toast first, suppresses duplicates, and shows problems with the settings as toasts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class VisibleToasts:
         self._until: dict[str, float] = {}
 
     def admit(self, message: str, seconds: float) -> bool:
-        """Return True if no toast shows the message yet. Then the message counts as visible for `seconds`."""
+        """Return True if no toast shows the message yet. If so, count it as visible for `seconds`."""
         now = time.monotonic()
         self._until = {shown: end for shown, end in self._until.items() if end > now}
         if message in self._until:

@@ -33,7 +33,10 @@ class UnaskedActions:
         return self._acted and not self._asked
 
     def update(self, session: Session) -> None:
-        """Check new entries. Only completed calls count: some agents announce a call before they ask."""
+        """Check new entries.
+
+        Only completed calls count as actions: some agents announce a call before they ask for permission.
+        """
         if session.entries is not self._entries:  # another session, or its history was loaded again
             self._entries, self._checked_counts, self._open_calls = session.entries, {}, []
             self._acted = self._asked = False

@@ -147,7 +147,7 @@ def _lines(spans: Iterable[Segment], width: int, *, at_spaces: bool) -> list[lis
 
 
 def _truncate_spans(spans: list[Segment]) -> list[Segment]:
-    """Cut styled text like `truncate_line`."""
+    """Do the same as `truncate_line` for styled text."""
     kept: list[Segment] = []
     room = MAX_LINE_LENGTH
     for text, style, _ in spans:

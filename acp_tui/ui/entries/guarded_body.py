@@ -1,4 +1,4 @@
-"""A wrapper around the body of an entry that shows the entry's raw content if drawing fails."""
+"""Wraps the body of an entry, and shows the entry's raw content if drawing fails."""
 
 from __future__ import annotations
 

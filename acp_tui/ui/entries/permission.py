@@ -1,4 +1,4 @@
-"""Draws a permission request: the answer, the tool call that needed it, and who or which rule answered."""
+"""Draws a permission request: the answer, the tool call, and who or what answered."""
 
 from __future__ import annotations
 

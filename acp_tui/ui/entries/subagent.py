@@ -1,4 +1,4 @@
-"""Draws a subagent: its title, state, counts and last line. Its transcript has a screen of its own.
+"""Draws a subagent in one or two lines. Its transcript has a screen of its own.
 
 Also draws the messages between agents.
 """
@@ -35,7 +35,7 @@ def body(entry: Subagent, context: DrawContext) -> Body:
 
 
 class SubagentBody:
-    """The body of a subagent, drawn anew on each call.
+    """The body of a subagent. Its lines are not cached: they are drawn whenever they are needed.
 
     The first line has the subagent's name, state and duration. The second has the numbers of its messages and
     tool calls, and the last line that it wrote.

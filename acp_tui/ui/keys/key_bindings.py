@@ -90,7 +90,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     ),
     "mcp": KeyScope(
         "MCP servers",
-        "The servers and what is known about each. With the focus on a server, Enter shows the server.",
+        "The servers and what is known about each. With the focus on a server, Enter goes to its details.",
     ),
     "signin": KeyScope("Sign-in", "Signing in to an MCP server."),
     "overview": KeyScope("Overview", "All open conversations. The list updates itself."),
@@ -261,7 +261,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "prompt",
-        "Send now, into the running turn or after stopping it; if empty, send the first queued prompt",
+        "Send the prompt now, into the running turn or after stopping it; if empty, the first queued one",
         8,
     ),
     Key(
@@ -466,7 +466,7 @@ TABLE: tuple[Key, ...] = (
     Key("pane.diff", "v", "diff", "diff", "pane", "Files: show changes since session start", 2),
     Key("pane.revert", "u,r", "revert", "revert", "pane", "Files: restore the version from session start", 3),
     Key("pane.accept", "y", "accept", "accept", "pane", "Files: accept the change, as in the review", 3),
-    Key("pane.undo", "Z", "undo", "undo", "pane", "Files: undo the last decision"),
+    Key("pane.undo", "Z", "undo", "undo", "pane", "Files: undo what you last accepted or reverted"),
     Key("pane.kill", "k", "kill", "stop", "pane", "Terminals: stop the command", 2),
     Key("pane.follow", "f", "follow", "follow", "pane", "Files: follow the agent", 3),
     Key("pane.look", "R", "look", "refresh", "pane", "Files: refresh from disk"),
@@ -834,7 +834,7 @@ TABLE: tuple[Key, ...] = (
     Key("conversation.home", "ctrl+home", "home", "", "anywhere", "Top / bottom of the conversation"),
     Key("conversation.end", "ctrl+end", "end", "", "anywhere", "Top / bottom of the conversation"),
     Key("panes.toggle", "ctrl+b", "toggle_panes", "panes", "anywhere", "Open or close the panes", 10),
-    Key("panes.focus", "f8", "focus_panes", "", "anywhere", "Focus the panes, or the prompt"),
+    Key("panes.focus", "f8", "focus_panes", "", "anywhere", "Focus the panes, or go back to the prompt"),
     Key("session.usage", "alt+c", "usage", "usage", "anywhere", "Usage: context, tokens and cost"),
     Key(
         "conversation.tab",

@@ -203,7 +203,7 @@ def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | 
 
 
 def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
-    """Return a message if an action and another action now get the same key, and only one of them runs.
+    """Return a message if `action` now shares a key with another action, so that only one of them runs.
 
     Return None if there is no such conflict. The message says which action runs.
     """

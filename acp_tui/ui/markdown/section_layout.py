@@ -64,7 +64,7 @@ class LayoutSettings:
 
 
 class TextLayout:
-    """Lays out a section that is not code. Its height is estimated until all its lines are drawn at once."""
+    """Lays out a section that is not code. The height is estimated until the lines are drawn, all at once."""
 
     def __init__(self, section: Section, settings: LayoutSettings) -> None:
         self.section = section

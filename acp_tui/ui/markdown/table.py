@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 COLUMN_SEPARATOR = " │ "
 MIN_COLUMN_WIDTH = 6
 MAX_WORD_WIDTH = 16
-"""Words up to this width, in cells, are not broken unless the table does not fit."""
+"""Words up to this width, in cells, are broken only if the table does not fit otherwise."""
 
 
 @dataclass(slots=True)

@@ -157,7 +157,7 @@ CAPABILITY_LABELS = {
 
 
 def _capabilities(agent: Agent) -> Iterator[str]:
-    """Return the display names of the advertised capabilities. Unknown ones get theirs from the protocol."""
+    """Yield a name for each advertised capability: its label, or else a name made from its path."""
     for name in _enabled_names(agent.capabilities):
         parent, _, child = name.rpartition(".")
         default = f"{child} sessions" if parent == "sessionCapabilities" else name

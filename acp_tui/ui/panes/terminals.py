@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class TerminalsPane(Pane):
-    """Lists terminals, newest first. Output alone does not update the list."""
+    """Lists running terminals, then ended ones, each newest first. New output does not update the list."""
 
     TITLE: ClassVar = "Terminals"
     ACTIONS: ClassVar = frozenset({"open", "kill"})

@@ -1,1 +1,1 @@
-"""The permission dialog: its content, its options, and protection against type-ahead."""
+"""The permission dialog, the editor for permission rules, and the screen that lists the rules."""

@@ -1,7 +1,7 @@
 """Finds the tool calls behind a permission request that does not say what will be done.
 
 OpenHands asks "Confirm Agent Actions" with the id of an otherwise unknown tool call. It announces the calls
-to be confirmed separately, shortly before or after.
+in question in other messages, shortly before or after the request.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The permission dialog: for the agent's requests, and before acp-tui accesses files or runs commands."""
+"""The permission dialog: shows the agent's requests, and asks before acp-tui does something for the agent."""
 
 from __future__ import annotations
 

@@ -46,7 +46,10 @@ def option_hints(
 
 
 def choice_hints(node: DOMNode, why: str) -> list[Hint]:
-    """Return the hints after a key that did not answer. `why` says what the user has to choose first."""
+    """Return the hints to show after a key press that did not answer the question.
+
+    `why` says what the user has to choose first.
+    """
     take, cancel = (bound_keys(node, name) for name in ("permission.take", "permission.cancel"))
     return [(f"↑↓ {take}", why), (cancel, "stop")]
 
@@ -54,7 +57,7 @@ def choice_hints(node: DOMNode, why: str) -> list[Hint]:
 def reason_hints(node: DOMNode) -> list[Hint]:
     """Return the hints while the user writes a reason."""
     take, cancel = (bound_keys(node, name) for name in ("permission.take", "permission.cancel"))
-    return [(take, "reject and tell the agent"), (cancel, "back")]
+    return [(take, "reject with this reason"), (cancel, "back")]
 
 
 def editor_hints(node: DOMNode, *, rejects: bool) -> list[Hint]:

@@ -39,7 +39,7 @@ MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
 MAX_RAW = 100_000
 """The maximum number of characters of raw input shown."""
 TITLE_LINES = 2
-"""The maximum number of lines of the title above the content. A longer title follows the content, in full."""
+"""The maximum number of lines of the title at the top. A longer one is cut, and shown in full below."""
 
 _KINDS = {
     "read": "read a file",
@@ -318,7 +318,7 @@ def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str
 
 
 def _path_warning(path: str, real: str, inside: bool) -> str:
-    """Return a warning if a path is a symlink or outside the workspace, safe to display; otherwise ""."""
+    """Return a warning if a path is a symlink or outside the workspace; otherwise "". Safe to display."""
     remarks = [f"leads to {reveal_line(real)}"] if real != path else []
     return ", ".join(remarks if inside else [*remarks, "outside the workspace"])
 

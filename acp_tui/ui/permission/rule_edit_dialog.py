@@ -86,7 +86,7 @@ class RuleEditDialog(Dialog[Rule | None]):
     def _title(self) -> Spans:
         title = [Segment("Edit rule", self._palette.strong)]
         if self._elsewhere is not None:  # the sentence says "this project"
-            title.append(Segment(f" of the project {reveal_line(self._elsewhere)}", self._palette.dim))
+            title.append(Segment(f" for the project {reveal_line(self._elsewhere)}", self._palette.dim))
         return title
 
     def _hints(self) -> Sequence[Hint]:

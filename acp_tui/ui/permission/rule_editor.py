@@ -87,7 +87,7 @@ class RuleEditor(Vertical, can_focus=True):
             ladders: For each rule to be made, its variants from exact to wide. The first is preselected.
             palette: The colours of the current theme.
             agent: The agent that a rule may be restricted to; None if rules can only apply to all agents.
-            project: The folder that a rule may be restricted to; None if rules cannot be restricted.
+            project: The folder that a rule may be restricted to; None to offer no restriction to a folder.
             scopes: The scopes to choose from.
             id: The id of the widget.
         """
@@ -203,7 +203,7 @@ class RuleEditor(Vertical, can_focus=True):
         if len(rules) > 1 and self._part >= len(rules):
             verb = "allowed" if rules[0].decision == "allow" else "rejected"
             scope, agent = (self._slot_words(part) for part in (len(rules), len(rules) + 1))
-            sentence = f"All {len(rules)} will be {verb} without asking {scope}, {agent}."
+            sentence = f"All {len(rules)} will be {verb} {scope} {agent}, without asking."
         else:
             sentence = describe_effect(rules[min(self._part, len(rules) - 1)])
         lines = hanging_lines([], [Segment(sentence, self._palette.dim)], width, indent=0)

@@ -62,7 +62,7 @@ class AttachingPrompt(Vertical):
         return self._attachments.add_image(data, mime)
 
     def add_text(self, uri: str, text: str, mime: str) -> str:
-        """Store a text with its URI and return its token, which works like that of an image."""
+        """Store a text with its URI and return a token. A prompt with the token has the text attached."""
         return self._attachments.add_text(uri, text, mime)
 
     def refuse_images(self, reason: str) -> None:

@@ -208,7 +208,7 @@ class Attachments:
 
 
 def _parse_block(block: Mapping[str, Any]) -> KeptAttachment | None:
-    """Return the attachment that a content block of a prompt contains, or None. Its token is empty."""
+    """Return the attachment in a content block of a prompt, without a token; None if there is none."""
     if block.get("type") == "image" and not block.get("uri") and block.get("data"):
         with suppress(ValueError):  # redaction in the log may have damaged the data
             return Picture("", b64decode(block["data"], validate=True), block.get("mimeType") or "")

@@ -1,4 +1,4 @@
-"""A short list of completions. The focus stays in the text while it is open."""
+"""A short list of completions. While the list is open, the focus stays in the text being typed."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ MAX_RESOURCES = 20
 
 
 class FileMenu(Menu):
-    """A menu that searches files in the background, so that typing is never delayed by their number."""
+    """A menu that searches files in the background, so that many files do not delay typing."""
 
     TITLE = "files"
 

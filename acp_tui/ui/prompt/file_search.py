@@ -113,8 +113,8 @@ class FileSearch:
 def _passes(wanted: str, changed: Collection[str]) -> Iterator[tuple[Filter, int]]:
     """Yield the filter of each pass, the one for the best matches first, and how many matches end the pass.
 
-    The first pass compares typed text with the start of the path if it contains a slash, otherwise with the
-    start of the base name.
+    If the typed text contains a slash, the first pass compares it with the start of the path, otherwise with
+    the start of the base name.
     """
     if not wanted:
         folded = {path.lower() for path in changed}

@@ -34,7 +34,7 @@ class EntryChanged(Message):
 
 
 def _line(text: str) -> str:
-    """Return a text that is safe to display on one line. Cuts long texts first, which bounds the time."""
+    """Make a text safe to display on one line. Cut a long text first, which limits the time this takes."""
     return shorten(reveal_line(text[: 2 * MAX_TITLE_WIDTH]), MAX_TITLE_WIDTH)
 
 

@@ -101,8 +101,8 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             message: A text above the fields. May come from a server.
             values: Initial values by name of the field. Other fields start with the default of the schema.
             validate: Returns what is wrong with a whole object, the most important fault first.
-            allow_decline: Whether the recipient distinguishes declining from closing the form, as servers and
-                agents do that ask a question. Fields that seem to ask for a secret are then marked.
+            allow_decline: Whether the recipient distinguishes declining from closing the form. Servers and
+                agents that ask a question do. Fields that seem to ask for a secret are then marked.
             interrupts: Whether the dialog opens without an action of the user. Keys are then ignored until
                 typing pauses.
             clock: Returns the time in seconds.

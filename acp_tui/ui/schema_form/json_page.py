@@ -52,7 +52,7 @@ class JsonPage(Vertical):
         yield self.editor
 
     def take_focus(self) -> None:
-        """Focus the text area, with the first null selected: it stands for a value that is required."""
+        """Focus the text area, and select the first null, which stands for a required value."""
         self.screen.set_focus(self.editor)
         lines = self._first_text.split("\n")
         row = next((row for row, line in enumerate(lines) if line.rstrip(",").endswith(": null")), None)

@@ -166,7 +166,7 @@ class BaseScreen(Screen[None]):
 
     @property
     def open_conversation(self) -> Conversation | None:
-        """The conversation on this screen, if there is one and it has been created."""
+        """The conversation on this screen; None if there is none, or if it has not been created yet."""
         return None
 
     @property

@@ -52,8 +52,8 @@ MAX_RECENT_SESSIONS = 6
 class Filter(InputLine):
     """The filter of the launcher's list. While the filter is empty, digits choose an item of the list.
 
-    The launcher's own bindings cannot decide that: a digit typed right after a letter would reach them before
-    the letter is in the filter.
+    The filter has to decide what a digit does: a digit typed right after a letter would reach the launcher's
+    bindings before the letter is in the filter.
     """
 
     def on_key(self, event: events.Key) -> None:
@@ -103,8 +103,8 @@ class LauncherScreen(BaseScreen):
             make_screen: Makes the screen of the chosen conversation.
             folder: The folder in which agents start.
             load_servers: Reads the MCP servers that may be started, and the others; called in a thread.
-            over: The screen that the launcher is opened over; None if it is the base screen.
-                The chosen conversation opens in a new tab then.
+            over: The screen that the launcher is opened over; the chosen conversation then opens in a new
+                tab. None if the launcher is the base screen.
             in_worktree: Whether new conversations get a git worktree, until the user changes that.
         """
         super().__init__(palette)
@@ -192,7 +192,10 @@ class LauncherScreen(BaseScreen):
         yield "Not installed", [one for one in agents if one.state == "missing"]
 
     def _matches(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
-        """Yield what matches the filter, best match first. Names count more than descriptions."""
+        """Yield one group without a heading: what matches the filter, best match first.
+
+        Names count more than descriptions.
+        """
         from acp_tui.launcher_choices import AgentChoice
 
         if self._choices is None:
@@ -351,7 +354,10 @@ def _session_row(one: SessionChoice, palette: Palette) -> tuple[Spans, Spans, Sp
 
 
 def _install_help(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
-    """Draw why the agent cannot start, and the command that installs it. Only the command is copied."""
+    """Draw the reason why the agent cannot start, and the command that installs it.
+
+    The copy key of the view copies only the command.
+    """
     from acp_tui.ui.drawing.body import LinesBody
     from acp_tui.ui.drawing.text_layout import wrapped_lines
     from acp_tui.ui.widgets.long_text import LongText

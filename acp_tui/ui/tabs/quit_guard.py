@@ -51,7 +51,10 @@ class QuitGuard:
         self._app.notify(sentence, timeout=QUIT_CONFIRM_SECONDS, markup=False)
 
     async def _ask_and_quit(self) -> None:
-        """Let each tab ask what it must know before it closes, then quit. Do not quit if the user cancels."""
+        """Ask the user the questions that must be answered before the tabs are closed, then quit.
+
+        Do not quit if the user cancels one of them.
+        """
         for tab in [tab for tab in self._tabs if tab.screen.asks_before_close]:
             if not await self._tabs.may_close(tab):
                 self.withdraw()

@@ -1,4 +1,4 @@
-"""The placeholder in a tab of an earlier run, until the user shows the tab."""
+"""The placeholder in a tab restored from an earlier run, until the user first shows the tab."""
 
 from __future__ import annotations
 

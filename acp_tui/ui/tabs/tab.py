@@ -67,6 +67,6 @@ class Tab:
             self.see()
 
     def see(self) -> None:
-        """Note that the user has seen everything."""
+        """Mark everything in the tab as seen by the user."""
         self._seen_entries = self._state.entries
         self.finished_at = None

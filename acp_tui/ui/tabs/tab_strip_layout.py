@@ -48,7 +48,7 @@ class Piece:
 
 
 def layout(tabs: Sequence[StripTab], current: int, width: int) -> list[Piece]:
-    """Return the parts of the row, at most `width` cells together. The current tab is always among them."""
+    """Return the parts of the row, which together fit into `width` cells. The current tab is always shown."""
     title = MAX_TITLE
     while title > MIN_TITLE and _width(tabs, current, 0, len(tabs), title) > width:
         title -= 1
@@ -71,7 +71,7 @@ def _width(tabs: Sequence[StripTab], current: int, first: int, after: int, title
 
 
 def _pieces(tabs: Sequence[StripTab], current: int, first: int, after: int, title: int) -> list[Piece]:
-    """Return the tabs from index `first` to before `after`, with titles of at most `title` cells."""
+    """Return the parts of a row with the tabs `first` to `after - 1` and titles of up to `title` cells."""
     pieces = []
     if first:
         pieces.append(_omission(tabs, range(first), "‹", first - 1))

@@ -84,7 +84,7 @@ class Tabs:
         self._tabs.append(Tab(self._app.DEFAULT_MODE, screen))
 
     def add_restored(self, before: Sequence[BaseScreen], after: Sequence[BaseScreen]) -> None:
-        """Add tabs of an earlier run before and after the first tab. They start their agents when shown."""
+        """Add restored tabs before and after the first tab. Their agents start when the tabs are shown."""
         tabs = [[self._restored(screen) for screen in screens] for screens in (before, after)]
         self._tabs = [*tabs[0], *self._tabs, *tabs[1]]
 

@@ -50,7 +50,7 @@ class BackgroundWatcher:
         self._started = False
 
     def start(self) -> None:
-        """Ask for the background now, and again whenever acp-tui gets the terminal back.
+        """Ask the terminal for its background now, and again whenever acp-tui gets the terminal back.
 
         Only the first call has an effect.
         """

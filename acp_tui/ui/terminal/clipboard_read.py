@@ -57,7 +57,7 @@ def text_program(environ: Mapping[str, str]) -> list[str] | None:
 
 
 def _remote(environ: Mapping[str, str]) -> bool:
-    return bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"))
+    return any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
 
 
 async def clipboard_text() -> str:

@@ -43,7 +43,7 @@ READ_BYTES = 4096
 POLL_SECONDS = 0.1
 """The interval, in seconds, at which the input thread checks whether it has to end."""
 RESUME_DELAY_SECONDS = 0.2
-"""Seconds to wait after SIGCONT before suspending again, in case a signal that ends acp-tui came with it."""
+"""Seconds to wait after SIGCONT before suspending again: a signal that ends acp-tui may arrive with it."""
 BLOCKED_SECONDS = 1.0
 """A terminal that accepts no output for this long is blocked, for example by Ctrl+S."""
 
@@ -58,7 +58,7 @@ class DrivenApp(Protocol):
 
 
 class TerminalWriter:
-    """The file that Textual's writer thread writes to. Calls `on_close` once if the terminal is closed."""
+    """The file that Textual's writer thread writes to. Calls `on_close` when the terminal is closed."""
 
     def __init__(self, file: TextIO, on_close: Callable[[], None]) -> None:
         self.discards_blocked_output = False

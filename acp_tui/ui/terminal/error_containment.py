@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_ERROR_CHARACTERS = 200
-"""The maximum length of an error's description in a message to the user. It may contain an agent's text."""
+"""The maximum length of an error's description, which may quote a text of any length from the agent."""
 MAX_TRACEBACKS = 3
-"""How often errors from the same line of code are logged with a traceback. Further ones are only counted."""
+"""How often errors from the same line of code are logged with a traceback. Most others are only counted."""
 RETRY_SECONDS = 1.0
 """Seconds to wait before a widget that could not be drawn is drawn again."""
 MAX_ERRORS, ERROR_WINDOW = 1000, 10.0
-"""The app ends after more than `MAX_ERRORS` errors in `ERROR_WINDOW` seconds: each may cause the next."""
+"""The app ends after more than `MAX_ERRORS` errors in `ERROR_WINDOW` seconds: one seems to cause the next."""
 
 _failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
 

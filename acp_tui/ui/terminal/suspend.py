@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 HANGUP_GRACE_SECONDS = 2.0
-"""When acp-tui ends: seconds that a program has to end after SIGHUP before it is killed."""
+"""When acp-tui ends: seconds to wait after SIGHUP before a program that is still running is killed."""
 
 
 class _Program:
@@ -101,7 +101,7 @@ async def end_programs() -> None:
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    """Send a signal. asyncio's own method may reap the process, and then `wait` would get no exit code."""
+    """Send a signal without asyncio's method: it may reap the process, so that `wait` gets no exit code."""
     with suppress(ProcessLookupError):
         os.kill(process.pid, number)
 

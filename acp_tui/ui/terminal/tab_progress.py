@@ -61,9 +61,9 @@ class TabProgress:
         self._update()
 
     def show(self, owner: object, activity: Activity | None, share: float | None = None) -> None:
-        """Show what the conversation `owner` is doing; with None, nothing.
+        """Show what the conversation `owner` is doing; if `activity` is None, show nothing for it.
 
-        `share` is the completed part of its plan, from 0 to 1.
+        `share` is the completed part of the conversation's plan, from 0 to 1.
         """
         if activity is None:
             self._activities.pop(owner, None)

@@ -185,7 +185,7 @@ def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
 def _read_table(
     document: TomlDocument, table: str, known: Iterable[str] | None, check: Check
 ) -> dict[str, Any]:
-    """Return the valid values of a table in a theme file. Problems with other values go to the document.
+    """Return the valid values of a table in a theme file. Report the others as problems of the document.
 
     `known` has the keys that the table may have; None if it may have any.
     """

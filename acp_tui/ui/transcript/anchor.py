@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """One line of one entry. Fields after `gap` that are set identify the line more reliably than `line`."""
+    """One line of one entry. If a field after `gap` is set, it identifies the line better than `line`."""
 
     index: int  # the entry's index in the layout
     line: int  # the line in the entry, counting the blank lines above it

@@ -31,7 +31,7 @@ DEFAULT_WIDTH = 80
 
 
 class EntryLayout:
-    """All entries of one transcript."""
+    """The entries of one transcript, with their bodies and heights."""
 
     def __init__(self, session: Session, palette: Palette, cwd: str) -> None:
         self.session = session
@@ -248,7 +248,7 @@ class EntryLayout:
         return Anchor(index, line, gap=block.gap, inside=inside, body=block.body)
 
     def running(self, y: int, page: int) -> list[int]:
-        """Return those of the `page` rows from row `y` on that show the duration of a running entry."""
+        """Among the `page` rows from row `y` on, return those that show the duration of a running entry."""
         rows: list[int] = []
         index, line = self.heights.at(y)
         row = y - line

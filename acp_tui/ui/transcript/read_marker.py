@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadMarker:
-    """The end of the conversation when the user last saw it."""
+    """Where the conversation ended when the user last saw its end."""
 
     entries: int = 0
     version: int = 0  # of the last entry

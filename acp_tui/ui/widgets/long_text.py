@@ -45,5 +45,5 @@ class LongText:
         return self._text
 
     def update(self) -> bool:
-        """Return False: if the text has changed, the caller must make a new body."""
+        """Return False: this body cannot be updated, so the caller must make a new one."""
         return False

@@ -1,4 +1,4 @@
-"""Checkpoints: copies of the files that differ from the baseline at one moment."""
+"""Checkpoints: copies of the files that differed from the baseline at one moment."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def _read(path: bytes, max_size: int) -> FileContent:
 
 
 def signature(path: bytes) -> tuple[int, ...] | None:
-    """Return a value that changes whenever the file changes; None without a file. Does not read the file."""
+    """Return a value that changes whenever the file changes; None if there is no file. Does not read it."""
     try:
         status = os.lstat(path)
     except OSError:

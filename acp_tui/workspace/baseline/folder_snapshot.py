@@ -30,7 +30,6 @@ from acp_tui.workspace.git.private_git import (
     GitError,
     GitWorkTree,
     blob_name,
-    users_ignore_file,
 )
 from acp_tui.workspace.git.repository import find_repository
 from acp_tui.workspace.git.tracked_files import TrackedFiles, adopt_tracked_files, is_inside
@@ -114,7 +113,7 @@ class FolderSnapshot:
         If any `.gitignore` is a pipe, they keep git from reading `.gitignore` files at all.
         """
         if IGNORE_FILE in self._special:
-            return [f"--exclude-from={users_ignore_file()}", *self._excludes]
+            return [f"--exclude-from={self._git.ignore_file}", *self._excludes]
         return ["--exclude-standard", *self._excludes]
 
     def _exclude_options(self, exclude: Iterable[Path]) -> list[str]:
@@ -384,7 +383,7 @@ class FolderSnapshot:
         return blob_name(now.data) if now else None
 
     def _below_top(self) -> bytes:
-        """Return the path of `self.root` below `self._top`, with a slash at the end; empty if they are equal."""
+        """Return the path of the root below `self._top`, with a slash at the end; empty if they are equal."""
         return b"" if self.root == self._top else os.fsencode(self.root.relative_to(self._top)) + b"/"
 
     def _path(self, name: bytes) -> Path:

@@ -1,4 +1,4 @@
-"""The files that a rewind replaced, with their contents, so that it can be undone without the baseline."""
+"""The files that a rewind replaced, with both contents: enough to undo the rewind without the baseline."""
 
 from __future__ import annotations
 

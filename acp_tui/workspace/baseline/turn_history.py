@@ -24,7 +24,7 @@ StepKind = Literal["restore", "create", "delete", "mode"]
 
 @dataclass(frozen=True, slots=True)
 class HistoryLimits:
-    """The maximum number of turns to keep, and the maximum total size of their copies, in bytes."""
+    """The maximum number of turns to keep, and the maximum total size of files copied for them, in bytes."""
 
     turns: int = 100
     size: int = 200_000_000
@@ -174,8 +174,9 @@ class TurnHistory:
     async def rewind(
         self, number: int, *, overwrite: Collection[Path] = (), keep: Collection[Path] = ()
     ) -> RewindResult:
-        """Restore the files as they were before a turn, except those in `keep` and those with an obstacle.
+        """Restore the files as they were before a turn.
 
+        Files in `keep`, and files that cannot be restored (see `RewindStep.obstacle`), are left as they are.
         If a file was edited between turns and is neither in `overwrite` nor in `keep`, nothing is done and
         `UserError` is raised.
         """

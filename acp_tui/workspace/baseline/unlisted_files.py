@@ -55,7 +55,10 @@ class ControlFilesFound(NamedTuple):
     special: set[bytes]
     """Those names in `CONTROL_FILES` that belong to a pipe or another special file."""
     attributes: set[bytes]
-    """The paths of all `.gitattributes` files, relative to the top of the work tree."""
+    """The paths of all `.gitattributes` files, relative to the top of the work tree.
+
+    In folders above the searched one, the files need not exist.
+    """
 
 
 def find_control_files(

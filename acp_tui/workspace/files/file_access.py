@@ -84,7 +84,7 @@ class FileAccess:
     def sensitive(self, path: str | Path) -> str | None:
         """Return why the user should be asked about this path; None if there is no need.
 
-        Considers the built-in patterns, the patterns of the settings, and git directories.
+        Considers the built-in patterns, the patterns in the settings, and git directories.
         """
         return sensitive_reason(path, self._patterns) or git_directory_reason(path)
 

@@ -51,7 +51,7 @@ class ListedFiles:
         self.lower: list[str] = []
         """Each path in lower case."""
         self.paths: list[str] = []
-        """Each path; folders end with a slash."""
+        """All paths. Those of folders end with a slash."""
         self.changed: set[str] = set()
         """Untracked and modified files."""
         self.missing: set[str] = set()

@@ -1,4 +1,7 @@
-"""Keeps a command's folder open while the user is asked, so that replacing a link has no effect."""
+"""Keeps the working directory of a command open while the user decides whether to allow the command.
+
+Replacing a link in the path of the directory in the meantime has no effect.
+"""
 
 from __future__ import annotations
 

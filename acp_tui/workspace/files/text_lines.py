@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 MAX_BYTES = 50_000_000
-"""The maximum size of the text in one answer. An answer is sent as one line of JSON."""
+"""The maximum size of the text in one answer, because an answer is sent as a single line of JSON."""
 
 _TOO_LARGE = f"it has more than {MAX_BYTES // 1_000_000} MB of text; request a part of it with line and limit"
 _CHUNK_BYTES = 256 * 1024

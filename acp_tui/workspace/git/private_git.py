@@ -77,6 +77,8 @@ class PrivateGit:
         self._reaper = reaper
         self._seconds = seconds
         self._program = ""  # found by `create`
+        self.ignore_file = os.devnull
+        """The user's global ignore file, found by `create`; the null device if there is none."""
         self._stopped = threading.Event()
         self._running: set[subprocess.Popen[bytes]] = set()
 
@@ -97,6 +99,7 @@ class PrivateGit:
         if self._stopped.is_set():
             raise GitError("it was stopped")
         self._program = str(Path(program).absolute())  # the work tree may contain another program named git
+        self.ignore_file = _users_ignore_file(self._program, self._seconds)
         shutil.rmtree(self.directory, ignore_errors=True)
         private_directory(self.directory)
         self.run("init", "--quiet", "--bare", "--template=", str(self.directory))
@@ -161,7 +164,7 @@ class PrivateGit:
                 raise self._failure(process, errors)
 
     def tidy(self) -> None:
-        """Delete the unfinished packs of commands that were killed, which may be large."""
+        """Delete the pack files that killed commands left unfinished, because they may be large."""
         for unfinished in self.directory.glob("objects/pack/tmp_*"):
             unfinished.unlink(missing_ok=True)
 
@@ -206,7 +209,7 @@ class PrivateGit:
     def _start(
         self, words: Sequence[str], tree: GitWorkTree | None, stdin: int
     ) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
-        settings = _OPTIONS | {"core.excludesFile": str(users_ignore_file())}
+        settings = _OPTIONS | {"core.excludesFile": self.ignore_file}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         folder = self.directory if tree is None else tree.folder
         with tempfile.TemporaryFile() as errors:  # a pipe could fill up, because it is read only at the end
@@ -299,14 +302,18 @@ def blob_name(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
 
 
-def users_ignore_file() -> Path:
+def _users_ignore_file(program: str, seconds: float) -> str:
     """Return the path of the user's global ignore file; the null device if there is none.
 
-    It is the only part of the user's git configuration that is used.
+    It is the only part of the user's git configuration that is used. `program` is git.
     """
     home = os.environ.get("XDG_CONFIG_HOME")
     path = (Path(home) if home else Path.home() / ".config") / "git" / "ignore"
-    return path if path.is_file() else Path(os.devnull)
+    command = [program, "config", "--global", "--includes", "--path", "--get", "core.excludesFile"]
+    with suppress(OSError, subprocess.SubprocessError):
+        found = subprocess.run(command, cwd="/", capture_output=True, check=True, timeout=seconds)
+        path = Path(os.fsdecode(found.stdout.removesuffix(b"\n")))
+    return str(path) if path.is_absolute() and path.is_file() else os.devnull
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def adopt_tracked_files(
 
 
 def _copy_index(source: Path, target: Path) -> None:
-    """Copy an index with its modification time: git reads files again that are not older than the index."""
+    """Copy an index with its modification time: git rereads each file that is not older than the index."""
     with (
         open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as old,
         open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as new,
@@ -211,7 +211,7 @@ def _mentions_conversion(file: Path) -> bool:
 
 
 def _global_attribute_files(git: PrivateGit, repository: Repository) -> list[Path]:
-    """Return the attribute files of the system and the user, as git would find them by its settings."""
+    """Return the attribute files of the system and the user, including those that git's settings name."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111  # Path.home() raises if there is none
     xdg = os.environ.get("XDG_CONFIG_HOME")
     user = (Path(xdg) if xdg else home / ".config") / "git"

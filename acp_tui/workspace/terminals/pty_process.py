@@ -77,7 +77,10 @@ class PtyProcess:
         on_data: Callable[[bytes], None],
         on_exit: Callable[[ExitStatus], None],
     ) -> PtyProcess:
-        """Start the program at a path. `size` is columns and rows. Raises `OSError` or `ValueError`."""
+        """Start the program whose path is `program`. `size` is columns and rows.
+
+        Raises `OSError` or `ValueError`.
+        """
         master, slave = os.openpty()
         try:
             fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))

@@ -66,10 +66,10 @@ class ScreenBuffer:
                     self._write_line(other)
 
     def _only_appends(self, parts: list[Part]) -> bool:
-        """Return True if the text would only be appended, so that all but its last lines scroll off.
+        """Return True if the text would only be appended: nothing that is on the screen would change.
 
-        A part must not begin with a combining mark, because such a mark takes the style of the character
-        before it.
+        Return False if a part begins with a combining mark, because the mark would join the character before
+        it, and take the style of that character.
         """
         last = self.rows[-1]
         return (
@@ -83,7 +83,7 @@ class ScreenBuffer:
         )
 
     def _append_to_scrollback(self, parts: list[Part]) -> list[Part]:
-        """Append to the scrollback the text that would scroll off at once. Return the parts that stay."""
+        """Move everything that would scroll off to the scrollback. Return the parts still to be written."""
         assert self._scrollback is not None
         left: list[Part] = []
         lines = self.height

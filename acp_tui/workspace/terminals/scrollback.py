@@ -22,7 +22,7 @@ PAGE_CHARACTERS = 8192
 
 
 class _Page:
-    """A few thousand characters with their counts, so that readers can skip the page without scanning it."""
+    """A few thousand characters. The numbers of characters and newlines allow readers to skip a page."""
 
     __slots__ = ("characters", "newlines", "parts")
 
@@ -40,7 +40,7 @@ class _Page:
 
 
 class _Pages:
-    """Consecutive pages, with the sums of their counts."""
+    """Consecutive pages, with their total numbers of characters and newlines."""
 
     def __init__(self) -> None:
         self.pages: deque[_Page] = deque()
@@ -66,7 +66,7 @@ class _Pages:
             self.newlines += newlines
 
     def shrink(self, characters: int) -> None:
-        """Drop pages from the front while at least this many characters remain in the others."""
+        """Drop pages from the front as long as at least `characters` characters remain."""
         while self.pages and self.characters - self.pages[0].characters >= characters:
             page = self.pages.popleft()
             self.characters -= page.characters
@@ -131,10 +131,10 @@ class Scrollback:
                 yield text, style
 
     def since(self, line: int) -> tuple[int, Iterator[Part]]:
-        """Return the text from the page in which `line` begins to the end.
+        """Return all text from the start of the page in which `line` begins.
 
-        The text is preceded by the number of the line in which it begins. If text was dropped, it does not
-        begin before the last `tail` characters.
+        The first value is the number of the line in which this text starts. If text was dropped, at most the
+        last `tail` characters are returned.
         """
         pages = [*self._tail.pages] if self.dropped else [*self._head.pages, *self._tail.pages]
         number = self.newlines - sum(page.newlines for page in pages)

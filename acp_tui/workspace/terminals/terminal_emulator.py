@@ -1,7 +1,7 @@
 """A small terminal emulator: turns raw output into lines of styled text that are safe to display.
 
 It supports the alternate screen and what line-oriented programs use: carriage return, backspace, erasing,
-cursor movement on the last screen, colours, insertion and deletion, and a scroll region. It ignores all other
+cursor movement within the screen, colours, insertion and deletion, and a scroll region. It ignores all other
 sequences. Lines that have scrolled off never change. The result does not depend on how the output is split
 into pieces.
 """
@@ -66,7 +66,7 @@ class TerminalEmulator:
         styles: bool = True,
     ) -> None:
         self.version = 0
-        """Increases with every call of `feed` that changes something."""
+        """Increases with every call of `feed`, except with an empty string."""
         self._size = (max(width, 2 * TAB_WIDTH), max(height, 2))
         self._styles = styles
         self._scrollback = Scrollback(head, tail)

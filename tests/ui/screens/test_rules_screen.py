@@ -265,7 +265,7 @@ async def test_a_rule_of_another_project_keeps_its_project_and_agent() -> None:
     app = rules_app(rule_id="issues")
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("enter")
-        assert "Edit rule of the project /work/other" in shown(app)
+        assert "Edit rule for the project /work/other" in shown(app)
         await pilot.press("down", "enter")
         (changed,) = [rule for rule in RuleStore().rules() if rule.id == "issues"]
         assert (changed.tool, changed.project, changed.agent) == (None, "/work/other", "gemini-cli")

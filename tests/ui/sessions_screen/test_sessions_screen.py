@@ -215,7 +215,7 @@ async def test_an_agent_that_does_not_offer_it_is_not_asked(tmp_path: Path) -> N
         await ui.press("f4")
         await ui.sees("Known to us")
         await ui.press("delete")
-        await ui.sees("keeps what it has stored itself.")
+        await ui.sees("keeps its own copy, if any.")
         await ui.press("down", "enter")
         await ui.sees("No recorded sessions.")
         assert requests("session/list") == requests("session/delete") == []

@@ -47,7 +47,7 @@ class FoundServer:
         return source in (self.client.name, str(self.server.file), self.project)
 
     def entry(self) -> dict[str, Any]:
-        """Return the definition for `mcp.toml`, with paths that do not depend on the file's folder."""
+        """Return the definition for `mcp.toml`. Paths relative to `server.folder` become absolute."""
         server = self.server
         program = {
             "command": validators.resolve_program(server.command, server.folder),

@@ -73,7 +73,7 @@ def option_fields(server: Server) -> Iterator[Field]:
 
 
 def _sign_in_text(settings: SignInSettings) -> str:
-    """Return the sign-in settings of a server as text, because the user approves them with the definition."""
+    """Return all sign-in settings of a server as text. The user approves them as part of the definition."""
     parts = [settings.grant.replace("_", " ")]
     given = asdict(settings) | {"grant": None, "client_secret": MASK if settings.client_secret else None}
     parts += [f"{name} {value}" for name, value in given.items() if value]
@@ -81,7 +81,7 @@ def _sign_in_text(settings: SignInSettings) -> str:
 
 
 def field_lines(server: Server, more: Sequence[Field] = ()) -> list[str]:
-    """Return a server as lines: name and origin, then its fields, each with its line in the file."""
+    """Return a server as lines: name and origin, then its fields, each with its line number in the file."""
     fields = [*definition_fields(server), *more]
     margins = [f"{server.lines[field.key]:>6}  " if field.key in server.lines else "" for field in fields]
     texts = [(field.label, field.text) for field in fields]

@@ -192,6 +192,6 @@ async def _ask_to_visit_page(turn: Turn) -> None:
     if isinstance(answer, AcceptElicitationResponse):
         await turn.pause(30)
         await turn.client.complete_elicitation(elicitation_id)
-        await turn.say("I reported the page as done. I cannot check that: the page is only an example.")
+        await turn.say("I told your client that you are done with the page. I cannot check that.")
     else:
         await turn.say(f"The page was not visited: `{answer.action}`.")

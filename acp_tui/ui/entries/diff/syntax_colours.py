@@ -46,7 +46,7 @@ class SyntaxColours:
         self._chunks: dict[int, dict[int, list[Segment]]] = {}
 
     def spans(self, number: int, text: str) -> list[Segment]:
-        """Return the coloured line with this number, or `text` without colours if the line's text differs."""
+        """Return line `number` with colours; if its text is not `text`, return `text` without colours."""
         if not self._palette.syntax or len(text) > MAX_LINE_LENGTH:
             return [Segment(text)]
         chunk = (number - 1) // CHUNK_LINES

@@ -86,7 +86,7 @@ class ConversationScreen(SessionScreen):
             agent: The agent's name until its title is known.
             palette: The colours of the current theme.
             first_prompt: Sent as soon as the session is open.
-            draft: Put into the prompt, not sent. It continues an earlier conversation.
+            draft: A prompt that continues an earlier conversation. Put into the input, but not sent.
             new_session: Creates a screen for a new session with the same agent in the same folder.
             place: The text to scroll to in a reopened session.
         """
@@ -323,7 +323,7 @@ class ConversationScreen(SessionScreen):
         self._settings.choose_policy()
 
     def action_rules(self, rule_id: str | None = None) -> None:
-        """Open the list of permission rules, with the given rule selected if there is one."""
+        """Open the list of permission rules. If `rule_id` is given, select that rule."""
         self._session_commands.open_rules(rule_id)
 
     def action_own_tools(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MAX_ASKER_WIDTH = 80
 MAX_MESSAGE = 600
-"""The maximum number of characters of the message, so that the host below it is seen at once."""
+"""The maximum number of characters of the asker's message. A longer one could hide the host below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def page_question(
 def answer_page_question(screen: Screen[Any], question: PageQuestion, index: int | None) -> FormAnswer:
     """Open the page or copy its address if the user chose that, and return the answer for the asker.
 
-    `index` is that of the chosen answer; None if the dialog was closed.
+    `index` is the index of the chosen answer; None if the dialog was closed.
     """
     if index is None:
         return FormAnswer("cancel")

@@ -59,7 +59,7 @@ class PaletteScreen(ChooseScreen):
         return Row([Segment(mark, self._palette.success)], text, tail=keys, cut=True)
 
     def _matches(self, query: str) -> list[Choice]:
-        """Return the commands whose title, footer label, keys or group match `query`, best match first."""
+        """Return the commands whose title, search words, keys or group match `query`, best match first."""
 
         def fields(choice: Choice) -> list[str]:
             command = self._commands[int(choice.value)]

@@ -1,4 +1,4 @@
-"""The block with the five facts about the chosen server."""
+"""The block of lines with the five facts about the chosen server; see `server_facts.py`."""
 
 from __future__ import annotations
 

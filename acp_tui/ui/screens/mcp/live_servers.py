@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ServerStatus = Literal["disabled", "disconnected", "connecting", "connected", "failed", "needs sign-in"]
 
 SOURCE = "screen"
-"""Marks the entries of this screen in the log of a server."""
+"""Marks the entries that the MCP screen adds to the log of a server."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class LiveServer:
 class LiveServers:
     """The connections to servers, with an up-to-date list of what each server offers.
 
-    A separate task keeps each connection open. `close` ends all of them.
+    Each connection is kept open by a task of its own. `close` ends all connections.
     """
 
     def __init__(

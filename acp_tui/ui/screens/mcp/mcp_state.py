@@ -31,7 +31,7 @@ TABS: tuple[TabName, ...] = ("tools", "prompts", "resources", "calls", "log")
 
 
 class McpState:
-    """The servers, the chosen server and tab, and the texts and items that show them."""
+    """Holds the servers and what the user chose; makes the texts and items that the MCP screen shows."""
 
     def __init__(
         self, context: McpContext, live: LiveServers, name: str | None, test_key: Callable[[], str]
@@ -80,7 +80,7 @@ class McpState:
         return [(known, self._live.status(known), self.facts(known)) for known in self.servers]
 
     def facts(self, known: KnownServer) -> list[Fact]:
-        """Return the five facts about a server."""
+        """Return the facts about a server: configured, trusted, tested, sent to the agent, seen in use."""
         return server_facts(known, self._context, self._named.get(known.server.name, ()))
 
     # ------------------------------------------------------------------------- the top lines

@@ -73,7 +73,7 @@ class SignInScreen(Dialog[None]):
             yield KeyHints(hints, palette, id="keys")
 
     def _head(self) -> tuple[Spans, Spans]:
-        """Return the two parts of the title."""
+        """Return the left part of the title, which names the server, and the right part, the page's host."""
         title, strong = f"Sign in to {self._address.server}", self._palette.strong
         return [Segment(title, strong)], [Segment(f" {self._address.host}", strong)]
 
@@ -95,7 +95,7 @@ class SignInScreen(Dialog[None]):
         return await asyncio.shield(self.answer)
 
     def action_send(self) -> None:
-        """Pass what the user pasted to the sign-in."""
+        """Send the pasted address or code to the sign-in."""
         line = self.query_one(InputLine)
         if line.value.strip() and not self.answer.done():
             self.answer.set_result(line.value.strip())

@@ -1,4 +1,4 @@
-"""Changes of options that the agent has not confirmed yet, and the reasons for failed ones."""
+"""Changes of agent options: those that the agent has not confirmed yet, and why others failed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ class OptionChanges:
         """Why the last change of an option failed, as a sentence, by option id."""
 
     async def change(self, option_id: str, value: OptionValue) -> None:
-        """Set an option and wait for the agent. If an earlier call still waits, let it set the value."""
+        """Set an option and wait for the agent.
+
+        If an earlier call for this option still waits, that call also sends the new value, and this one
+        returns at once.
+        """
         self.wanted[option_id] = value
         self.failures.pop(option_id, None)
         self._changed()

@@ -84,7 +84,7 @@ def _value(option: ConfigOption, value: str | bool | None, palette: Palette, *, 
 
 
 def choice_of(option: ConfigOption, value: str | bool | None) -> Choice | None:
-    """Return the choice of an option with this value."""
+    """Return the choice that has this value; None if the option has no such choice."""
     return next((choice for choice in option.choices if choice.value == value), None)
 
 

@@ -22,7 +22,10 @@ class ConversationFacts:
 
 
 def running_call(session: Session) -> str:
-    """Return the title of the newest running tool call at the transcript's end; empty if there is none."""
+    """Return the title of the newest tool call that is running; empty if there is none.
+
+    Considers only the tool calls at the end of the transcript.
+    """
     for entry in reversed(session.entries):
         if isinstance(entry, ToolCall) and entry.status in ("pending", "in_progress"):
             return entry.title

@@ -28,7 +28,7 @@ REFRESH_SECONDS = 0.5
 
 
 class OverviewScreen(Dialog["Tab"]):
-    """Lists the tabs, and returns the one to show. It is updated while it is open."""
+    """Lists the tabs, and returns the chosen one. The list is updated while the screen is open."""
 
     CSS = """
     OverviewScreen { background: $background; layout: vertical; }

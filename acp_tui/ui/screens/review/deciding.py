@@ -96,9 +96,9 @@ class Deciding:
         ]
 
     async def revert_all(self, chosen: Sequence[tuple[ChangedFile, Sequence[Part]]]) -> int:
-        """Revert the `chosen` parts of files, and return the number of these files.
+        """Revert the `chosen` parts of files, and return the number of reverted files.
 
-        On an error, call `failed` and return 0.
+        If some files cannot be reverted, revert the others, call `failed` and return 0.
         """
         try:
             return await self._review.revert_all(

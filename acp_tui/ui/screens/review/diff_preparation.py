@@ -52,7 +52,7 @@ class DiffPreparation:
     def prepare_next(self, path: Path, drawing: DrawContext, height: int) -> None:
         """Prepare the diff of the file after `path`, and draw as many of its rows as fit into `height`.
 
-        Going to that file is then as fast as going to a hunk.
+        Showing that file is then as fast as moving to another hunk.
         """
         paths = self._state.open_paths()
         at = paths.index(path) + 1 if path in paths else len(paths)
@@ -65,5 +65,5 @@ class DiffPreparation:
         self._prepared = self.inputs(file, drawing.width), diff
 
     def forget(self) -> None:
-        """Drop the prepared diff. Call this after the palette has changed, which `inputs` does not show."""
+        """Drop the prepared diff. Call this after the palette has changed: `inputs` does not contain it."""
         self._prepared = None

@@ -75,9 +75,10 @@ class FileDiff:
         author_of: Callable[[int], tuple[str, bool]],
         other_name: str = "",
     ) -> None:
-        """`author_of` returns a label for the authors of a part, and whether to highlight the label.
+        """Lay out the rows.
 
-        `other_name` is the result of `ReviewState.other_name`.
+        `author_of` gets the authors of a part as bits (see `ChangedFile.authors_of`). It returns a label for
+        them, and whether to highlight the label. `other_name` is the result of `ReviewState.other_name`.
         """
         self.file = file
         self.parts = parts

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReviewContext:
-    """The session and the functions of the conversation whose changes are reviewed."""
+    """The session whose changes are reviewed, and functions that act on its conversation."""
 
     session: Session
     cwd: str

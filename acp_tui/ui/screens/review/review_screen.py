@@ -106,7 +106,10 @@ class ReviewScreen(Dialog[None]):
 
     @property
     def _on_page(self) -> bool:
-        """Whether the diff has the focus. Its `has_focus` can be out of date until after the next key."""
+        """Whether the diff has the focus.
+
+        The diff's `has_focus` is not used: it may still be out of date when the next key is handled.
+        """
         return self.focused is self.view
 
     def use_palette(self, palette: Palette) -> None:
@@ -189,7 +192,7 @@ class ReviewScreen(Dialog[None]):
             self._diffs.prepare_next(self.state.path, self._drawing, self.view.size.height)
 
     def show_head(self) -> None:
-        """Show the filter and the progress, and above the diff, the position in the file."""
+        """Show the filter and the progress at the top, and the position in the file above the diff."""
         self.query_one("#head", Bar).show(*self.state.head(self.context.prompts(), self.palette))
         self._show_title()
 

@@ -101,7 +101,7 @@ class ReviewState:
         return reveal_line(self._review.name(other)) if other is not None else ""
 
     def message(self, undo_key: str, *, compared: bool) -> str:
-        """Return the text shown instead of a diff. `compared`: the files on disk have been read."""
+        """Return the text shown instead of a diff. `compared`: whether the files on disk have been read."""
         if self.path is not None and (verdict := self._review.model.verdicts().get(self.path)):
             word = "Accepted" if verdict == "accept" else "Reverted"
             return f"{word}. {undo_key} undoes the last decision."

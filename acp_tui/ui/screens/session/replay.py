@@ -128,7 +128,7 @@ class ReplayScreen(SessionScreen):
         self.context.cwd = self.transcript.entry_layout.cwd = cwd
 
     def awaited(self) -> str:
-        """Return a status text: what the session waits for, or that the agent has ended; "" for none."""
+        """Return a status text: what the session waits for, or that the agent has ended; "" otherwise."""
         return "the agent has ended" if self.session.phase == "dead" else super().awaited()
 
     def _update_clock(self) -> None:

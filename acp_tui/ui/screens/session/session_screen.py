@@ -221,7 +221,7 @@ class SessionScreen(BaseScreen):
         self.panes.use_palette(palette)
 
     def place_toasts(self) -> None:
-        """Put toasts into the empty space below a short conversation; if there is none, at the top."""
+        """Put toasts into the empty space below a short conversation or, if that is too small, at the top."""
         rack = next(iter(self.query("ToastRack")), None)
         if rack is None:
             return  # not mounted yet, or already removed

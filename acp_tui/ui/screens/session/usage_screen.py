@@ -30,7 +30,7 @@ class UsageScreen(DetailScreen):
         self._now = now
 
     def on_mount(self) -> None:
-        """Draw new numbers every second. Some agents report them only at the end of a turn, or later."""
+        """Update the numbers every second, because the agent may report new ones while the screen is open."""
         super().on_mount()
         self.set_interval(REFRESH_SECONDS, self._refresh)
 

@@ -1,4 +1,4 @@
-"""Asks agents for their lists of sessions: agents of open conversations at once, others on demand."""
+"""Asks agents for their lists of sessions: agents of open conversations immediately, others on demand."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class SessionActions:
         if session.only_at_agent:
             self._screen.notify(NOT_RECORDED)
             return
-        title = "the original title, or the first prompt" if session.name else session.title
+        title = "leave empty for the original title or first prompt" if session.name else session.title
         dialog = RenameDialog(session.name, title, self._screen.palette, heading="Name of the session")
         name = await self._screen.ask(dialog)
         if name is None:
@@ -121,4 +121,4 @@ def _what_is_deleted(session: SavedSession, agent: AgentSessions | None) -> str:
     recording = "" if session.only_at_agent else "Recording, checkpoints and draft are deleted for good. "
     if agent is not None:
         return f"{recording}{session.agent_title} is asked to delete its own copy."
-    return f"{recording}{session.agent_title} keeps what it has stored itself."
+    return f"{recording}{session.agent_title} keeps its own copy, if any."

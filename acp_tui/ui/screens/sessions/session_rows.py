@@ -31,7 +31,7 @@ _AGE_WIDTH = 10
 
 
 class FoundLine(NamedTuple):
-    """A line of a session that matches the search."""
+    """A line that matches the search, and the session that contains it."""
 
     session: SavedSession
     found: SessionHit
@@ -41,7 +41,7 @@ class SessionRows:
     """Draws the rows for a width and a palette."""
 
     def __init__(self, palette: Palette, width: int, *, with_folder: bool) -> None:
-        """`with_folder` is False if all sessions belong to the same folder."""
+        """`with_folder` adds the column "folder", for a list with sessions of several folders."""
         self._palette = palette
         self._width = width
         self._with_folder = with_folder

@@ -382,7 +382,7 @@ def _indexing_sentence(progress: Progress) -> str:
 
 
 def _index_of(item: Item | None, items: list[Item]) -> int:
-    """Return the index of an item, or of the item that has replaced it; 0 if there is none."""
+    """Return the index of an item, or of the item that has replaced it; 0 if neither is listed."""
     if item is None:
         return 0
     return next((index for index, other in enumerate(items) if _same(item, other)), 0)

@@ -40,7 +40,7 @@ MAX_TEXT = 4000
 MAX_ADDRESSES = 5
 MAX_TITLE_WIDTH = 40
 CHROME_ROWS = 8
-"""The number of rows besides the agent's output: borders, head, blank rows, addresses' heading, keys."""
+"""The rows to keep free for everything but output and addresses: borders, head, blank rows, keys."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|]+")
 
 

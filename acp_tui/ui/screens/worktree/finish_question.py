@@ -47,7 +47,7 @@ def finish_question(
 ) -> FinishQuestion:
     """Return the question whether to keep, merge or discard a worktree.
 
-    `problem` says why the last attempt failed, and `git_output` has the lines that git and its hooks printed.
+    `problem` says why the last merge failed, and `git_output` has the lines that git and its hooks printed.
     """
     warnings = [text for text in (problem, status.obstacle) if text]
     if status.behind and not status.obstacle:

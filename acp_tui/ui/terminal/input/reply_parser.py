@@ -36,9 +36,9 @@ _BEGINNING = re.compile(
 _UNMISTAKABLE = re.compile(
     r"\x1b(?:\]\d{1,4}|\]11;(?:r|rg|rgb|rgba|rgba?:[0-9a-fA-F/]*\x1b?)?|\[\?9?9?7?;?[12]?)"
 )
-"""Matches beginnings of replies that cannot be a key. For the rest of the reply there is no time limit."""
+"""Matches the beginning of a reply if it cannot belong to a key. There is no time limit for the rest."""
 _LATE_REPLY = re.compile(r"\x1b(?:\]11;rgb|\[\?997;[12]n)")
-"""Matches the beginning of a reply: it is recognised even if its first characters were passed on as a key."""
+"""Matches a late reply. Its first characters, already passed on as a key, are part of the match."""
 
 
 class ReplyParser:

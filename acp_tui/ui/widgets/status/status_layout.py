@@ -122,12 +122,12 @@ def _cells(items: list[_Item]) -> int:
 def _shorten(items: list[_Item], room: int) -> list[_Item]:
     """Shorten the agent's title and the phase to fit into `room` cells.
 
-    Between the two may be the item for the policy `yolo`. Drop it if it leaves too little room for the title.
+    The item for the policy `yolo` may be between them. It is dropped if it leaves the title too little room.
     """
     agent, phase = items[0].piece, items[-1].piece
     mark = items[1:-1] if room >= MIN_AGENT_CELLS + _cells(items[1:-1]) else []
     room -= sum(2 + cell_len(item.piece.text) for item in mark)
-    text = shorten(phase.text, max(2, room - min(cell_len(agent.text), 12) - 2))
+    text = shorten(phase.text, max(2, room - min(cell_len(agent.text), MIN_AGENT_CELLS) - 2))
     title = shorten(agent.text, max(0, room - cell_len(text) - 2))
     return [
         _Item(Piece(title, agent.style, agent.part), 0, left=True),

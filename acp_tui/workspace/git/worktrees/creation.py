@@ -235,7 +235,7 @@ def _notices(git: UserGit) -> list[str]:
 
 
 def _with_names(label: str, names: list[str]) -> str:
-    """Return the label with the first names in brackets; an empty string if there are none."""
+    """Return the label, then the first few names in brackets; an empty string if there are no names."""
     if not names:
         return ""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""

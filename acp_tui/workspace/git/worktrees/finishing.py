@@ -133,7 +133,7 @@ def _commit(git: UserGit, message: str) -> None:
 
 
 def _squash(git: UserGit, worktree: Worktree, message: str) -> None:
-    """Commit all changes of the branch as one commit on top of the target, and leave it checked out."""
+    """Commit all changes of the branch as one commit on top of the target. Leave that commit checked out."""
     words = ["checkout", "--quiet", "--no-overwrite-ignore", "--detach", f"refs/heads/{worktree.target}"]
     git.as_user(*words, hooks=False)
     try:

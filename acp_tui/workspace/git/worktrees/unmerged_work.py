@@ -1,4 +1,4 @@
-"""Determines what only a worktree contains, and whether the worktree can be merged."""
+"""Determines which work exists only in a worktree, and whether the worktree can be merged."""
 
 from __future__ import annotations
 

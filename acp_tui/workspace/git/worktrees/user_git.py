@@ -1,8 +1,8 @@
 """Runs git in the user's repository, for operations that the user has requested.
 
 A repository can contain programs: hooks, and the filters, the file system monitor and the transports of its
-own configuration. `guarded` commands run none of them, so that they are safe in an untrusted repository.
-`as_user` commands are what the user would type: hooks and settings apply.
+own configuration. `guarded` commands run none of them unless the user trusts the repository. `as_user`
+commands are what the user would type: hooks and settings apply.
 """
 
 from __future__ import annotations

@@ -162,7 +162,10 @@ class ServerPrompts:
 def _saved_offers(
     servers: Sequence[Server],
 ) -> tuple[list[OfferedPrompt], dict[str, tuple[str, str]]]:
-    """Return the servers' saved prompts, and each resource's (server, URI) by its name in mentions."""
+    """Return the prompts and the resources that were saved for the servers.
+
+    The resources are (server, URI) pairs by their names in mentions, `SERVER:URI`.
+    """
     from acp_tui.config.paths import paths
     from acp_tui.store.mcp.mcp_offers import McpOffers
 

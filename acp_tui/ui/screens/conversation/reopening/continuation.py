@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Continuation:
-    """Shows a line in place of the prompt while the session is read-only, and can continue it in a new one.
+    """Continues a session in a new one. Shows a line in place of the prompt while a session is read-only.
 
     A new session gets a summary of the old one in its first prompt.
     """

@@ -53,7 +53,10 @@ class ListedCall:
 
     @property
     def source(self) -> str:
-        """Who made the call; for a call that only the agent reports, the field that names the tool."""
+        """Who made the call: "you" or "agent".
+
+        If only the agent reports the call, the field that names the tool is added, as in "agent (by title)".
+        """
         if isinstance(self.call, McpCall):
             return "you" if self.call.by == "you" else "agent"
         source = self.call.mcp_tool.source if self.call.mcp_tool is not None else ""
