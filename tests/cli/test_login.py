@@ -74,7 +74,7 @@ def test_ctrl_c_cancels_a_sign_in_that_waits(tmp_path: Path) -> None:
             heard += process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
-        assert b"not signed in" in process.stderr.read()
+        assert b"The sign-in was cancelled." in process.stderr.read()
 
 
 def test_logging_out_needs_an_agent_that_offers_it(tmp_path: Path) -> None:

@@ -91,7 +91,8 @@ def test_servers_of_mcp_config_files_are_listed_and_replace_those_of_the_same_na
         "     2  trust    true in the file; acp-tui ignores it\n"
         "     2  unused   else: unknown to acp-tui\n"
         "        digest\n"
-        "        sent     to every agent, through the bridge because its settings need the bridge\n"
+        "        sent     to every agent, through the bridge because its settings need\n"
+        "                 the bridge\n"
     )
 
 

@@ -366,7 +366,7 @@ def test_subagents_are_limited_in_number_depth_and_size(monkeypatch: pytest.Monk
         talk.says("y" * 1000, session_id="d0")
     transcript = talk.session.subagents["d0"].session
     assert isinstance(transcript.entries[-1], Notice)
-    assert transcript.entries[-1].text.startswith("The rest is not shown")
+    assert transcript.entries[-1].text.startswith("This transcript is too long")
     talk.asks_permission(sessionId="d0", toolCall={"toolCallId": "t1", "title": "run"})
     assert talk.only(Permission).call_id in talk.session.tool_calls
     assert not any(isinstance(entry, (TurnEnd, ToolCall)) for entry in talk.session.entries)

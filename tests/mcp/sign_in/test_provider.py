@@ -297,7 +297,7 @@ async def test_header_for_an_agent_is_renewed_first(http_servers: HttpServers) -
 async def test_server_with_a_header_of_its_own_has_no_sign_in(http_servers: HttpServers) -> None:
     server = http_servers.server(headers={"authorization": "Bearer mine"})
     assert provider_for(server) is None
-    with pytest.raises(SignInError, match="an Authorization header"):
+    with pytest.raises(SignInError, match="uses the Authorization header in its definition"):
         await sign_in(server, BrowserUser().interaction())
 
 
