@@ -78,7 +78,7 @@ class EntryKind:
     transcript: Callable[[Any], str | None] = _none
     """The key, in `Session.subagents`, of the subagent whose transcript the user can open, or None."""
     opens_transcript: bool = False
-    """Whether the key that folds other entries opens the subagent's transcript here instead."""
+    """Whether, on entries of this kind, the fold key opens the subagent's transcript."""
     landmark: Literal["prompt", "tool"] | None = None
     """Which keys move the cursor to the entry: those for prompts, those for tool calls, or neither (None)."""
     is_error: Callable[[Any], bool] = _never

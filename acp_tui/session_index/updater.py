@@ -56,7 +56,8 @@ class IndexUpdater:
         self._on_failed = on_failed
         self._running: asyncio.Task[None] | None = None
         self._rebuilds = False  # whether the running process rebuilds the index
-        self._next_rebuilds: bool | None = None  # the same for the process after it; None if none follows
+        self._again = False  # whether another process follows it
+        self._again_rebuilds = False  # whether that one rebuilds the index
 
     def start(self, *, rebuild: bool = False) -> None:
         """Start an update or a rebuild of the index.
@@ -67,7 +68,8 @@ class IndexUpdater:
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._update(rebuild=rebuild))
         elif not (rebuild and self._rebuilds):
-            self._next_rebuilds = rebuild or bool(self._next_rebuilds)
+            self._again = True
+            self._again_rebuilds = self._again_rebuilds or rebuild
 
     async def close(self) -> None:
         """Stop the running update, if any, and wait until its process has ended."""
@@ -76,13 +78,13 @@ class IndexUpdater:
             await asyncio.wait([self._running])
 
     async def _update(self, *, rebuild: bool) -> None:
-        self._rebuilds, self._next_rebuilds = rebuild, None
+        self._rebuilds, self._again, self._again_rebuilds = rebuild, False, False
         try:
             await update_in_background(self._on_progress, rebuild=rebuild)
         except UserError as error:
             self._on_failed(str(error))
-        if self._next_rebuilds is not None:
-            await self._update(rebuild=self._next_rebuilds)
+        if self._again:
+            await self._update(rebuild=self._again_rebuilds)
 
 
 async def _read_reports(process: PipedProcess, on_progress: Callable[[Progress], None]) -> None:

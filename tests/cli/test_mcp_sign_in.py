@@ -69,7 +69,9 @@ def test_address_is_pasted_after_signing_in_on_another_machine(tmp_path: Path, u
     with PreloadedTerminal("mcp", "sign-in", "calendar", cwd=tmp_path) as terminal:
         last = _last_address(_wait_for_address(terminal))
         terminal.type("not what was asked for\n")
-        terminal.wait_for("This is neither the address of the browser's last page nor a code", PROMPT)
+        terminal.wait_for(
+            "This is neither the address of the page where the browser ended up nor a code", PROMPT
+        )
         terminal.type(last + "&more=" + "x" * 5000 + "\n")  # more than a line of a terminal may have
         assert terminal.ended() == 0
         assert "calendar: signed in until" in terminal.new_text()

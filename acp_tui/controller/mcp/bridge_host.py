@@ -91,7 +91,7 @@ class BridgeHost:
         ]
 
     def stop_calls(self) -> None:
-        """Refuse all calls that wait for the user's answer, and close forms of servers.
+        """Refuse all calls that wait for the user's answer, and close the forms that servers have opened.
 
         Called when the turn is stopped or the agent is restarted.
         """

@@ -93,7 +93,7 @@ The actions are real: I read, edit and run files in a scratch copy of a small pr
 _WELCOME_ELSEWHERE = f"""\
 Welcome! I am a **script**, not a language model: everything I say was written in advance. \
 This folder is not my sample project, so I only read one file, offer to write \
-`{OWN_FILE}`, and run a command that prints.
+`{OWN_FILE}`, and run a command that only prints something.
 """
 
 _ONE_FILE = f"I only ever write one file here, `{OWN_FILE}`, and only if you agree.\n"

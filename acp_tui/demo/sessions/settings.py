@@ -43,9 +43,9 @@ class Model:
 
 
 MODELS = {
-    "abacus-8k": Model("Abacus 8k", "Made up: small context window, cheap", 8_000, 0.01),
-    "abacus-32k": Model("Abacus 32k", "Made up: medium context window", 32_000, 0.05),
-    "orrery-200k": Model("Orrery 200k", "Made up: large context window, expensive", 200_000, 0.25),
+    "abacus-8k": Model("Abacus 8k", "Fictitious model: small context window, cheap", 8_000, 0.01),
+    "abacus-32k": Model("Abacus 32k", "Fictitious model: medium context window", 32_000, 0.05),
+    "orrery-200k": Model("Orrery 200k", "Fictitious model: large context window, expensive", 200_000, 0.25),
 }
 CURRENCY = "XTS"
 """The currency of the made-up costs: the ISO 4217 code that is reserved for testing."""

@@ -116,7 +116,9 @@ class BrowserRoundTrip:
         """Return the answer in a pasted text. Raises `ValueError` with a sentence if it cannot be used."""
         answer = answer_of_pasted_text(text)
         if answer is None:
-            raise ValueError("This is neither the address of the browser's last page nor a code. Try again.")
+            raise ValueError(
+                "This is neither the address of the page where the browser ended up nor a code. Try again."
+            )
         if answer.state is None:  # only the code; PKCE ensures that it belongs to this sign-in
             if issuer_required:
                 raise ValueError("The code alone is not enough for this server. Paste the whole address.")

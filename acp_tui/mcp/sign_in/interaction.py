@@ -22,7 +22,7 @@ class SignInInteraction:
     """Ask whether to open the address in the browser. Not called if no browser was found."""
 
     read_answer: Callable[[], Awaitable[str]] | None
-    """Read what the user pastes: the address of the browser's last page, or the code.
+    """Read what the user pastes: the address of the page where the browser ended up, or the code.
 
     None if nothing can be pasted. The call is cancelled when the browser's redirect arrives, and repeated
     after a text that cannot be used. Raises `SignInCancelled` if the user gives up.

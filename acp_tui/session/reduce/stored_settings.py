@@ -34,7 +34,7 @@ def begin_restore(session: Session) -> list[Change]:
 
 
 def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) -> list[Change]:
-    """Store the current values of all settings, but keep the stored values that could not be restored."""
+    """Store the current value of each setting, except for those that could not be restored."""
     wanted = {key: session.settings[key] for key in event.failed if key in session.settings}
     session.reducer_state.restoring = False
     session.settings = current_settings(session) | wanted

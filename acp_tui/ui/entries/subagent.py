@@ -86,7 +86,7 @@ class SubagentBody:
         return "\n".join([f"{self._entry.name}: {state_of(self._entry).words}", *self._details()])
 
     def update(self) -> bool:
-        """Return True if the number of lines is the same. If it is not, the caller has to make a new body."""
+        """Return True if the number of lines is still the one at the start; otherwise a new body is needed."""
         return self._height == 1 + bool(self._details())
 
 

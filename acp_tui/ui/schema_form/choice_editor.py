@@ -158,7 +158,7 @@ class ChoicePicker(Widget, can_focus=True):
         self.action_choose()
 
     def action_choose(self) -> None:
-        """Open the dialog with all values. In an optional field, the chosen value can be removed there."""
+        """Open the dialog with all values, and with "(none)" if the field is optional and has a value."""
         from acp_tui.session.state import Choice
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 

@@ -59,5 +59,5 @@ class RenameDialog(Dialog[str]):
         self.query_one(KeyHints).use_palette(palette)
 
     def action_save(self) -> None:
-        """Close the dialog and return the name."""
+        """Close the dialog with the name as its result."""
         self.dismiss(self.query_one(InputLine).value.strip())

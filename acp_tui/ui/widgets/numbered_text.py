@@ -50,7 +50,7 @@ class NumberedText:
         return self._heights.top(max(0, min(line, len(self._source)) - 1))
 
     def line(self, number: int) -> Strip:
-        """Draw one row. A row is a wrapped line, or a part of one."""
+        """Draw one row. A row is a whole line, or a part of a line that had to be wrapped."""
         index, part = self._heights.at(number)
         if index != self._last_wrapped[0]:
             spans = self._colours.spans(index + 1, self._source[index])

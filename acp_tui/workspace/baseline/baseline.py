@@ -213,7 +213,8 @@ class Baseline:
             if snapshot.uncopied:
                 files = f"{snapshot.uncopied:,} untracked files in {snapshot.root}"
                 self.notices.append(
-                    f"{files} were not copied, because there are too many; they cannot be reverted."
+                    f"{files} are not in the snapshot, because there are too many; "
+                    "changes to them cannot be reverted."
                 )
             if len(taken) + len(folders) > _MAX_REPOSITORIES:
                 raise LimitExceededError(f"more than {_MAX_REPOSITORIES} repositories")

@@ -389,7 +389,7 @@ class ConversationScreen(SessionScreen):
         self._worktree.forget_decision()
 
     async def leave(self, *, close_session: bool = False) -> None:
-        """Save the draft and close the conversation."""
+        """Save the draft and close the conversation; with `close_session`, also the agent's session."""
         try:
             self.runner.prompts.save_draft(self.prompt.text)
             self._attention.stop()

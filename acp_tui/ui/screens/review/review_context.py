@@ -1,4 +1,4 @@
-"""The parts of a conversation that the review screen uses."""
+"""What the review screen needs from its conversation."""
 
 from __future__ import annotations
 
