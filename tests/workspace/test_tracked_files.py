@@ -273,7 +273,7 @@ async def test_untracked_files_beyond_the_limit_are_listed_and_not_copied(tmp_pa
     settle(project)
     baseline = await taken(project, limits=Limits(untracked_files=3))
     notice = f"2 untracked files in {project} are not in the snapshot, because there are too many"
-    assert baseline.notices == [f"{notice}; they cannot be reverted."]
+    assert baseline.notices == [f"{notice}; changes to them cannot be reverted."]
     assert baseline.complete
     fill(project, {"tracked": "2", "untracked0": "2", "untracked4": "2"})
     found = await changes(baseline, project)
