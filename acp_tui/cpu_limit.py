@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PATTERN_SECONDS = 0.05
 """The CPU time limit of one search, in seconds: short enough for a search at every key press."""
 MAX_PATTERN_LENGTH = 2_000
-"""The maximum length of a pattern from somebody else. Compiling a longer one may take noticeable time."""
+"""`pattern_found` ignores patterns with more characters: compiling them may take noticeable time."""
 
 
 class CpuLimitError(Exception):

@@ -43,7 +43,7 @@ def mcp_servers_named(names: Sequence[str]) -> str:
 
 
 def read_by_agent(agent: str, file: str) -> str:
-    """Return why a server is not given to an agent: a clause that says that the agent itself reads `file`."""
+    """Return why a server defined in `file` is not given to an agent: the agent already reads that file."""
     return f"{agent} reads {file} by itself"
 
 

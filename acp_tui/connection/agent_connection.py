@@ -79,8 +79,8 @@ class AgentConnection(RpcConnection):
             raise NotSupported(f'{self.title} has no sign-in method "{method_id}".')
         if method.kind != "agent":
             raise NotSupported(
-                f'Sign-in method "{method.name}" is of type {method.kind}, '
-                f"which {self.title} does not perform itself."
+                f'Sign-in method "{method.name}" is of type {method.kind}; '
+                f"{self.title} itself does not carry out methods of this type."
             )
         await self.call("authenticate", build_params(schema.AuthenticateRequest, methodId=method_id))
 

@@ -49,7 +49,7 @@ class ContextWarning:
     def _sentence(self, share: float) -> str:
         command = compact_command(self._session)
         advice = (
-            f"Send {command} to have the agent summarise it."
+            f"Send {command} to have the agent summarise the conversation."
             if command
             else "The agent may soon forget the beginning of the conversation."
         )

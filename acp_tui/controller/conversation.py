@@ -251,12 +251,12 @@ class Conversation:
         await self._opener.open_fork(session_id)
 
     async def open_again(self) -> None:
-        """Reopen the previous session, or start a new one if the agent no longer knows it."""
+        """Reopen the conversation's session, or start a new one if the agent no longer knows it."""
         await self._opener.open_again()
 
     @property
     def mcp_servers(self) -> list[McpServerStatus]:
-        """The MCP servers in the settings, and whether each was sent to the agent."""
+        """The MCP servers defined for the session, and whether each was sent to the agent."""
         return self._opener.mcp_servers
 
     async def reconnect(self) -> None:
@@ -324,7 +324,7 @@ class Conversation:
         self.bridges.stop_calls()
 
     async def changes(self) -> list[FileChange]:
-        """Return all files that have changed since the conversation began."""
+        """Return the files that have changed since the conversation began. See `finds_all_changes`."""
         return await self._baseline.changes()
 
     @property

@@ -234,7 +234,7 @@ def _address(path: str) -> str:
 def _text_type(path: str) -> str:
     """Return the MIME type for the name of a text file.
 
-    Names that suggest another type get plain text: `mimetypes` takes `.ts` for a video.
+    If `mimetypes` guesses that the file is not text, as for `.ts`, the result is `text/plain`.
     """
     guess = mimetypes.guess_type(path)[0] or ""
     return guess if guess.startswith("text/") or guess in _TEXTS else "text/plain"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import QueuedPrompt
 
 
-INCOMPLETE_PROMPT = "Not sent: a secret in this prompt was not saved. Write the prompt again."
+INCOMPLETE_PROMPT = "Not sent: this prompt's secrets were masked when it was saved. Write the prompt again."
 """The error for a queued prompt that was restored from the log, where its secrets are masked."""
 
 

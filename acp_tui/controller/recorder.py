@@ -77,7 +77,7 @@ class Recorder:
         self._apply(record)
 
     def terminal_exited(self, terminal_id: str, exit_code: int | None, signal: str | None) -> None:
-        """Record the end of a command, and log the last part of its output, which is known only now."""
+        """Record the end of a command, and log the end of its output if `terminal_output` has not done so."""
         known = self.session.terminals.get(terminal_id)
         if known is not None and known.output.tail:
             output = known.output

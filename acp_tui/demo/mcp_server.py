@@ -91,7 +91,7 @@ def poem() -> str:
 
 @server.resource("demo://numbers/{number}", title="A number", mime_type="text/plain")
 def number_facts(number: int) -> str:
-    """Whether a number is even."""
+    """Say whether a number is even."""
     return f"{number} is {'odd' if number % 2 else 'even'}.\n"
 
 

@@ -130,7 +130,7 @@ class ToolCallCheck:
 
 
 def check_path(report: Report, what: str, path: Any) -> None:
-    """Report a path if it is relative. `what` is what has the path, such as "a diff"."""
+    """Report a path if it is relative. `what` says where the path was found, such as "a diff"."""
     if isinstance(path, str) and path and not path.startswith("/"):
         report("relative-path", f"{what} has a relative path; the protocol requires absolute ones", path)
 

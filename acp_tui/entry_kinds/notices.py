@@ -70,7 +70,7 @@ def notice_blocks(notice: Notice, _context: TextContext) -> Iterable[Block]:
 
 
 def notice_progress(notice: Notice) -> str:
-    """Return the text that `acp-tui exec` prints; empty for a notice whose source is not printed."""
+    """Return the text that `acp-tui exec` prints; empty if it prints no notices from this source."""
     if notice.source not in PRINTED_SOURCES:
         return ""
     return notice.text if notice.detail is None else f"{notice.text}: {notice.detail}"

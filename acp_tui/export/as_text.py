@@ -39,4 +39,4 @@ def _marks(entry: Entry) -> Iterator[str]:
     if entry.withdrawn:
         yield "~ no longer in the agent's context:"
     if entry.stray:
-        yield "~ outside a turn, or after it was stopped:"
+        yield "~ arrived outside a turn, or after the turn was stopped:"

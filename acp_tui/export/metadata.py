@@ -1,4 +1,4 @@
-"""The details of a session that its log may not contain: the title, the agent and the folder."""
+"""The details of a session that its log might lack: the title, the agent and the folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The choice between `initialize`, the handshake of older MCP revisions, and the newer `server/discover`.
+"""The choice between the handshake of older MCP revisions (`initialize`) and the newer `server/discover`.
 
 A stdio server that ignores `server/discover` would delay each start by ten seconds, so `initialize` is tried
 first. Over streamable HTTP, servers reject unknown requests at once, so `server/discover` is tried first.

@@ -164,7 +164,7 @@ class McpConnection:
     # ----------------------------------------------------------------- opening and closing
 
     async def _run(self) -> None:
-        """Hold the connection open until it is stopped."""
+        """Establish the connection, and hold it open until `close` is called or the transport fails."""
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(self._make_client())
             if self._handlers.follows_lists and client.protocol_version in MODERN_PROTOCOL_VERSIONS:

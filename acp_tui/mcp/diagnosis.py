@@ -177,7 +177,7 @@ def _exit_clause(process: StdioProcess, stderr: list[str], *, connecting: bool) 
     if process.noise_count:
         quote = _quote(process.noise[-1])
         return f"{how}{when}; on stdout it wrote {quote} instead of MCP messages. Check its arguments"
-    return f"{how}{when} and wrote nothing to stderr; check its command and arguments"
+    return f"{how}{when}, and wrote nothing to stderr; check its command and arguments"
 
 
 def _noise_clause(process: StdioProcess) -> str:
@@ -368,7 +368,7 @@ def _timeout_advice(server: ResolvedServer) -> str:
     if server.transport != "stdio":
         return "Check its `url`."
     if _program(server) in DOWNLOADERS:
-        return f"If {_program(server)} is still downloading it, run the command once by hand."
+        return f"If {_program(server)} is still downloading the server, run the command once by hand."
     return "Check that its command starts an MCP server over stdio."
 
 

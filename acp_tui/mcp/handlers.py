@@ -49,7 +49,7 @@ class ServerHandlers:
     on_noise: Callable[[str], None] | None = None
     """Called with each line on stdout that is not an MCP message, safe to display."""
     on_waiting: Callable[[str], None] | None = None
-    """Called once with a sentence if connecting takes longer than three seconds."""
+    """Called with a sentence for the user if connecting takes longer than three seconds."""
 
     @property
     def follows_lists(self) -> bool:

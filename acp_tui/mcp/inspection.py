@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from acp_tui.mcp.connection import McpConnection
 
 MAX_ITEMS = 2000
-"""The maximum number of items read from a list. It limits what is shown, and how many digests are saved."""
+"""The maximum number of items read from a list.
+
+It limits what is shown, and how many digests of tools are saved.
+"""
 MAX_PAGES = 50
 """The maximum number of pages that are read of one list. A server with more is broken or hostile."""
 MAX_TEXT = 20_000

@@ -1,4 +1,4 @@
-"""Decides about a request: rules come first, then the policy, and the user is asked about the rest."""
+"""Decides about a request: first by rules, then by the policy, which may leave the decision to the user."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _ROWS = {
 }
 _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 MAX_NAMED = 4
-"""The reason for asking the user lists at most this many of the parts that are not allowed yet."""
+"""The reason for asking the user lists the parts of a command that are not allowed yet, up to this number."""
 MAX_NAME = 60
-"""The maximum number of characters of each part that is listed in the reason for asking the user."""
+"""Parts of a command with more characters are shortened in the reason for asking the user."""
 
 
 @dataclass(frozen=True, slots=True)

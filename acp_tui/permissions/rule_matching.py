@@ -195,7 +195,10 @@ def _is_tool(rule: Rule, subject: Subject) -> bool:
 
 
 def _may_be_tool(rule: Rule, subject: Subject) -> bool:
-    """Return whether a call may be for the tool of a reject rule. Agents change characters of the names."""
+    """Return True if a call may be for a tool that a reject rule names.
+
+    Some agents replace characters in the names of servers and tools.
+    """
     pairs = ((rule.server, subject.server), (rule.tool, subject.tool))
     return subject.server is not None and all(
         rejected is None or fold_mcp_name(rejected) == fold_mcp_name(used or "") for rejected, used in pairs

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RuleLadder:
-    """The rules that would answer a request, or one part of a composite command, without asking."""
+    """Rules from exact to wide. Each would answer a request, or one part of a composite command."""
 
     part: Subject
     rules: tuple[Rule, ...]  # from exact to wide, at least one
@@ -38,7 +38,7 @@ def rule_ladders(
     agent: AgentIdentity | None = None,
     project: str | None = None,
 ) -> list[RuleLadder]:
-    """Return a ladder for the request; for a composite command, one for each part that needs an answer.
+    """Return one ladder of rules; for a composite command, one for each part that needs an answer.
 
     To allow the same request next time, one rule from each ladder is needed; to reject it, one rule is
     enough. The list is empty if even rules for all the parts could not answer the request.

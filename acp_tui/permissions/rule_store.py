@@ -81,7 +81,7 @@ class RuleStore:
     # ----------------------------------------------------------------- rules of earlier versions
 
     def _migrate(self) -> bool:
-        """Migrate rules of earlier versions, once. Return True if the file has changed."""
+        """Migrate rules of earlier versions, once. Return True if this changed the file."""
         if self.catalogue is None or self._asked_sessions:
             return False
         known = self.catalogue()

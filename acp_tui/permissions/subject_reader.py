@@ -48,8 +48,8 @@ MAX_SHOWN_COMMAND = 10_000
 def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
     """Return the subject of a permission request; `call` is its tool call with all updates applied.
 
-    The kind that the agent states is not trusted: a request with a command counts as `execute`, and one with
-    a diff as `edit`, unless its kind is `delete`, `move` or `execute`.
+    The kind that the agent states is not trusted: a request with a command counts as `execute`. Without a
+    command, a request with a diff counts as `edit`, unless the stated kind is `delete`, `move` or `execute`.
     """
     tool = mcp_tool_of(call)
     return _subject_of_call(call, context, tool).evolve(mcp_call=mcp_call_of(call, tool))

@@ -51,7 +51,7 @@ class FoundCommands:
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """The MCP server and tool that a call uses. Both are None if it uses none, or if they are unclear."""
+    """The MCP server and tool of a call. Both are None if it uses no MCP tool, or if they are unclear."""
 
     server: str | None = None
     name: str | None = None
@@ -166,9 +166,10 @@ _UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's nam
 
 
 def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
-    """Return the tool `named`, or a doubt if one of the `names` is the name of another tool.
+    """Convert `named` to a `FoundTool`. If it is unclear, the result contains only the doubt.
 
-    No name in `names` may begin with `mcp__`.
+    `named` is unclear if it is ambiguous, or if one of `names` is the name of another tool. None of `names`
+    may begin with `mcp__`.
     """
     if named is None:
         return FoundTool()
@@ -178,7 +179,7 @@ def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
 
 
 def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
-    """Return the MCP call that an agent asks about; None if the agent does not name it clearly.
+    """Return the MCP call for which the agent asks permission; None if the call is not named clearly.
 
     `tool` is the result of `mcp_tool_of`.
     """

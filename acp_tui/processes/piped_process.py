@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 READ_BYTES = 1 << 18
 """Bytes per read; a pipe rarely holds more."""
 EXIT_GRACE_SECONDS = 1.5
-"""Seconds a program has to exit after its stdin was closed, before it gets SIGTERM."""
+"""Seconds that a program may take to exit after its stdin was closed. Then it gets SIGTERM."""
 LAST_OUTPUT_SECONDS = 3.0
 """Seconds to wait for the last output of an ended program, whose pipes another process may keep open."""
 WATCHER_SECONDS = 6.0
-"""Seconds the watcher has to end all processes, with SIGTERM and then SIGKILL."""
+"""Seconds that the watcher may take to end all processes, with SIGTERM and then SIGKILL."""
 
 log = logging.getLogger(__name__)
 
@@ -217,7 +217,7 @@ class PipedProcess:
     async def end(self, *, grace_seconds: float = EXIT_GRACE_SECONDS) -> None:
         """End the program and all processes it started: close stdin, then SIGTERM, then SIGKILL.
 
-        If the call is cancelled, the processes are killed at once, and it waits only for their watcher.
+        If the call is cancelled, the processes are killed at once, and the call waits only for the watcher.
         """
         try:
             await self._end(grace_seconds)
@@ -251,7 +251,10 @@ class PipedProcess:
         rest.cancel()
 
     async def _wait_for_watcher(self) -> None:
-        """Wait until the watcher has exited. After `end`, it may be too late: the event loop may close."""
+        """Wait until the watcher has exited.
+
+        A cancelled `end` calls this before it raises, because the event loop may close right afterwards.
+        """
         rest = asyncio.create_task(self._discard_output())
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._watcher.wait(), WATCHER_SECONDS)

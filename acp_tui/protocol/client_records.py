@@ -1,7 +1,7 @@
 """Converts the client's own events to log records and back.
 
 A record is `{"event": "snake_name", …fields}` without the fields that have their default value. Events
-that result from frames are not logged, because the frames are.
+that result from frames are not logged, because the frames themselves are.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class FileVersion:
 
     @property
     def exists(self) -> bool:
-        """Whether the file existed."""
+        """Whether the file existed in this version."""
         return self.data is not None or self.obstacle is not None
 
     @property

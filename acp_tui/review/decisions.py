@@ -104,7 +104,7 @@ class Review:
         return Decision(verb, before, after, count, first)
 
     def record(self, decision: Decision) -> None:
-        """Apply a decision. The caller must have written its changes to disk."""
+        """Apply a decision. The caller must have written the decision's changes to disk."""
         self.decisions.append(decision)
         self.files.update({file.path: file for file in decision.after})
 
@@ -136,7 +136,7 @@ class Review:
         self.files[file.path] = file
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Remove these files, which equal the baseline again, unless a decision on them can be undone."""
+        """Remove files that equal the baseline again, except those with a decision that can be undone."""
         decided = {file.path for decision in self.decisions for file in decision.before}
         for path in list(paths):
             if path not in decided:

@@ -61,7 +61,7 @@ def read_form(schema: object) -> Form:
         properties = {}
     required = [name for name in _list(top.get("required")) if isinstance(name, str)]
     if not properties and (top.get("additionalProperties") or required):
-        raise NotAForm("its schema lets you choose the names of the fields")
+        raise NotAForm("its schema does not describe the fields")
     names = dict.fromkeys([*properties, *required])
     if len(names) > MAX_FIELDS:
         raise NotAForm(f"its schema has {len(names):,} fields")
@@ -147,7 +147,7 @@ def _array(
 
 
 def _kind(schema: Schema) -> FieldKind:
-    """Return the kind of a field or an item without choices."""
+    """Return the kind of a field or of an array item, leaving its choices aside."""
     unusual = any(schema.get(keyword) for keyword in ("anyOf", "oneOf", "not", "if"))
     named = schema.get("type")
     if unusual or not isinstance(named, str):
@@ -159,7 +159,7 @@ def _kind(schema: Schema) -> FieldKind:
 
 
 def _choices(schema: Schema) -> tuple[tuple[FieldChoice, ...], bool]:
-    """Return the choices in `const`, `enum`, `oneOf` or `anyOf`, and whether null is one of the constants."""
+    """Return the non-null choices in `const`, `enum`, `oneOf` or `anyOf`, and whether null is a choice."""
     values, parts = _list(schema.get("enum")), _list(schema.get("oneOf")) or _list(schema.get("anyOf"))
     if max(len(values), len(parts)) > MAX_CHOICES:
         return (), False

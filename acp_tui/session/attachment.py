@@ -169,7 +169,7 @@ _ESCAPED_CHARACTERS = {escape: char for char, escape in _ESCAPES.items()}
 
 
 def _escape(path: str) -> str:
-    """Escape a path for use in quotes. Characters that cannot be typed or shown are written as bytes."""
+    """Escape a path for use in quotes. Characters that cannot be typed or shown become hex escapes."""
     return "".join(
         _ESCAPES.get(char) or (char if visible_line(char) == char else _byte_escapes(char)) for char in path
     )

@@ -19,7 +19,7 @@ _INVISIBLE = re.compile(
     "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"  # spaces other than U+0020
     "]"
 )
-"""Unicode's default ignorable characters, fillers, blanks, and other spaces."""
+"""Unicode's default ignorable characters, fillers, blanks, and all spaces except U+0020."""
 _TAGS = range(0xE0000, 0xE0080)
 MAX_NAMED = 3
 """The maximum number of kinds of invisible characters to list by name. The others are only counted."""

@@ -135,7 +135,7 @@ class GrowingText:
         self._large = 0  # the number of parts made of many chunks, at the beginning of `_parts`
         self._carry = ""
         self.length = 0
-        """The number of characters, except one held back. `since(length)` returns what is appended later."""
+        """The length without a held-back character. `since(length)` returns what is appended later."""
         if text:
             self.append(text)
 
@@ -172,7 +172,7 @@ class GrowingText:
 
     @property
     def pending(self) -> str:
-        """The text to show for a character that is held back at the end; empty if there is none."""
+        """The held-back character at the end of the text, made safe to display; empty if there is none."""
         return visible(self._carry) if self._carry else ""
 
     def _joined(self) -> str:

@@ -86,7 +86,7 @@ def quota_words(quota: Quota, now: float) -> str:
 
 def _reset_words(seconds: float) -> str:
     if seconds <= 0:
-        return "has been reset since"
+        return "has since been reset"
     minutes = max(1, round(seconds / 60))
     if minutes < 60:
         return f"resets in {minutes} min"

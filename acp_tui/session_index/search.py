@@ -145,7 +145,7 @@ class SessionSearch:
 
 
 def _candidates(connection: sqlite3.Connection, query: Query, sessions: Container[int]) -> list[int]:
-    """Return the numbers of the newest entries that match the query and belong to one of `sessions`."""
+    """Return the row ids of the newest entries that match the query and belong to one of `sessions`."""
     rows = connection.execute(
         "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC", (query.match_expression(),)
     )

@@ -26,7 +26,7 @@ class AgentList:
 def merge(recorded: Sequence[SavedSession], lists: Iterable[AgentList]) -> list[SavedSession]:
     """Return the recorded and the listed sessions without duplicates, the most recently used first.
 
-    A recorded session is the same as a listed one if agent and the agent's session id are the same.
+    A recorded and a listed session are the same if they belong to the same agent under the same id.
     """
     merged: dict[tuple[str, str | None], SavedSession] = {}
     others: list[SavedSession] = []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def rename_session(session: SavedSession, name: str) -> None:
     """Name a recorded session. An empty name removes the name, so that the session's own title is shown.
 
-    Raises `UserError` if the session is open in an acp-tui or cannot be renamed.
+    Raises `UserError` if the session is open or cannot be renamed.
     """
     stored = find_session(paths().data, session.id)
     try:
@@ -33,8 +33,8 @@ def rename_session(session: SavedSession, name: str) -> None:
 def delete_session(session: SavedSession) -> None:
     """Delete a recorded session with its checkpoints, draft and comments.
 
-    The search index contains the session until the index is updated: the caller starts the update. Raises
-    `UserError` if the session is open or cannot be deleted.
+    The search index contains the session until the index is updated: the caller must start the update.
+    Raises `UserError` if the session is open or cannot be deleted.
     """
     stored = find_session(paths().data, session.id)
     if not remove_sessions(paths().data, [PruneCandidate(stored, 0)]):

@@ -81,7 +81,7 @@ class FolderTrust:
             folders = self._folders_to_change()
             known = [path for path in (os.path.realpath(folder), str(folder)) if path in folders]
             if known:
-                self._write({path: saved for path, saved in folders.items() if path != known[0]})
+                self._write({path: saved for path, saved in folders.items() if path not in known})
         return bool(known)
 
     def _change(self, folder: Path, change: Callable[[TrustedFolder], None]) -> None:

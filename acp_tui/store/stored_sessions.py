@@ -82,7 +82,7 @@ class StoredSession:
 
     @property
     def project_folder(self) -> str:
-        """The folder of the user's checkout in which the session was started; empty if unknown.
+        """The folder in the user's own checkout where the session was started; empty if unknown.
 
         It differs from `cwd` if the session has a git worktree of its own.
         """

@@ -1,4 +1,4 @@
-"""The command palette: commands of the current screen and of the app, keys, themes."""
+"""The command palette: the commands of the current screen and of the app, and the themes."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def test_a_permission_request_shows_answer_source_and_reason() -> None:
         (state.Notice(id=1, at=0, level="warning", text="Careful", detail="a\nb"), "! Careful\n    a\n    b"),
         (
             state.Notice(id=1, at=0, text="Late", stray=True),
-            "~ outside a turn, or after it was stopped:\n- Late",
+            "~ arrived outside a turn, or after the turn was stopped:\n- Late",
         ),
         (
             state.Notice(id=1, at=0, text="No", withdrawn=True),

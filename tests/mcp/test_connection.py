@@ -159,7 +159,7 @@ async def test_lines_on_stderr_and_noise_on_stdout_are_passed_on() -> None:
 
 STDIO_FAILURES: list[tuple[list[str], FailureCause, str]] = [
     (["--exit", "3", "--stderr", "no database"], FailureCause.EXITED, "last reported on stderr: no database"),
-    (["--exit", "0"], FailureCause.EXITED, "code 0 before it answered and wrote nothing to stderr"),
+    (["--exit", "0"], FailureCause.EXITED, "code 0 before it answered, and wrote nothing to stderr"),
     (["--exit", "2", "--noise", "usage: server"], FailureCause.EXITED, "on stdout it wrote usage: server"),
     (["--exit", "1", "--stderr", "EBADENGINE Unsupported"], FailureCause.WRONG_RUNTIME, "Node.js"),
     (["--exit", "1", "--stderr", "SyntaxError: Unexpected token '.'"], FailureCause.WRONG_RUNTIME, "Node.js"),

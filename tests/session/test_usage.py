@@ -109,7 +109,7 @@ async def test_the_user_is_warned_once_each_time_the_context_is_nearly_full(talk
         spends(talk, 0.0, used=used)
         warning.see(talk.changes)
         await asyncio.sleep(0)
-    sentence = "The context window is 86% full. Send /compact to have the agent summarise it."
+    sentence = "The context window is 86% full. Send /compact to have the agent summarise the conversation."
     assert noted[0] == Noticed("warning", sentence)
     assert len(noted) == 2
 

@@ -66,6 +66,18 @@ def test_a_folder_can_be_forgotten(tmp_path: Path) -> None:
     assert store.folders() == {}
 
 
+def test_a_folder_is_forgotten_under_its_link_and_its_real_path(tmp_path: Path) -> None:
+    store = FolderTrust(tmp_path / "state")
+    link = tmp_path / "link"
+    link.mkdir()
+    store.trust(link, trusted=True)
+    link.rmdir()
+    link.symlink_to(tmp_path)
+    store.trust(tmp_path, trusted=True)
+    assert store.forget(link)
+    assert store.folders() == {}
+
+
 @pytest.mark.parametrize("content", ["", "[]"])
 def test_a_damaged_file_is_kept_under_another_name(tmp_path: Path, content: str) -> None:
     (tmp_path / "trusted-folders.json").write_text(content)

@@ -23,7 +23,7 @@ ACTIONS = {
     "call": "call a tool",
     "prompts": "list the prompts of servers, or print one",
     "resources": "list the resources of servers, or print one",
-    "log": "show the output of a server and the calls of its tools",
+    "log": "show the output of a server and the calls to its tools",
     "sign-in": "sign in to an HTTP server",
     "sign-out": "delete the tokens of a server",
     "bridge": "pass an agent's messages on to a server (agents run this command, not you)",

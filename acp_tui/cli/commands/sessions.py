@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show = add_action(actions, "show", "show a session's details and conversation")
     show.add_argument("id", metavar="ID", help="session id, or a unique prefix")
     show.add_argument("--thoughts", action="store_true", help="include the agent's thoughts")
-    path = add_action(actions, "path", "print the folder of a session")
+    path = add_action(actions, "path", "print the path of a session's folder")
     path.add_argument("id", metavar="ID", help="session id, or a unique prefix")
     pruning.configure(add_action(actions, "prune", "remove the oldest sessions"))
 

@@ -100,7 +100,7 @@ class OutputListener:
             self._print(self._output.break_line)
 
     def end(self, result: dict[str, Any]) -> None:
-        """Print the result and stop printing."""
+        """Print the result. Nothing is printed after it."""
         self._stopped = True
         self._print(self._output.end, result)
 

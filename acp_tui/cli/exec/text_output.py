@@ -106,7 +106,7 @@ class TextOutput:
         self._stream.flush()
 
     def break_line(self) -> None:
-        """On a terminal, end an unfinished line of the answer, before a message is printed to stderr."""
+        """On a terminal, end an unfinished line of the answer. Call this before printing to stderr."""
         if self._is_terminal and not self._at_line_start:
             self._write("\n")
             self.flush()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import ServerState
 
 DEMO = "demo"
-"""The name of the agent and of its server."""
+"""The name of the demo agent, and also of its MCP server."""
 
 
 def demo_server(states: Mapping[str, ServerState]) -> mcp.Server:

@@ -67,8 +67,9 @@ class TerminalSignIn:
         if not self._has_explained:
             self._has_explained = True
             _print(
-                "Waiting for the browser. If it runs on another machine, its last page will not\n"
-                "load: paste the address of that page here, or the code in it, and press Enter."
+                "Waiting for the browser. If it does not run on this computer, the page after\n"
+                "the sign-in will not load: copy its address from the browser, or the code in\n"
+                "the address, and paste it here."
             )
         self._prompt = "Address or code (not shown): "
         try:

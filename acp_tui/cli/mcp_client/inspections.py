@@ -40,7 +40,7 @@ def enabled_servers(here: ServersHere) -> list[Server]:
 
 
 async def inspect_servers(servers: Sequence[Server], *, source: str, accept: bool = False) -> list[Inspected]:
-    """Inspect servers at the same time, and save the results.
+    """Inspect the servers concurrently, and save the results.
 
     Args:
         servers: The servers.

@@ -33,7 +33,7 @@ MAX_DEFAULT = 60
 
 
 class TerminalForm:
-    """Asks the user the questions of servers during one run of acp-tui."""
+    """Asks the user, on the terminal, the questions that MCP servers send during one run of acp-tui."""
 
     def __init__(self) -> None:
         self._lines = LineReader()

@@ -40,7 +40,7 @@ Requests with other methods are answered with an error.
 
 
 class AgentAccount:
-    """The user's account with one agent. Nothing is recorded."""
+    """The user's account with one agent. The messages to and from the agent are not recorded."""
 
     def __init__(self, launch: Launch, cwd: str, dialogue: SignInDialogue) -> None:
         self.launch = launch

@@ -38,7 +38,7 @@ def method_named(wanted: str, methods: Sequence[AuthMethod], title: str) -> Auth
 
 
 class SignInDialogue:
-    """Asks the user on the terminal, and prints what the agent says."""
+    """Asks the user on the terminal how to sign in, and prints what the agent says."""
 
     def __init__(self) -> None:
         self._lines = LineReader()

@@ -107,7 +107,7 @@ def bridge_reason(
 
 
 def check_sendable(server: Server, agent: str) -> None:
-    """Raise `CannotSendError` if this agent does not get the server, whatever transports it supports."""
+    """Raise `CannotSendError` if this agent would not get the server even if it supported the transport."""
     _require_sendable(server, agent, server, {"stdio": True, "http": True, "sse": True})
     resolve_server(server)
 

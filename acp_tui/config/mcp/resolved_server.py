@@ -38,7 +38,7 @@ class ResolvedServer:
         return self.include_tools is None or name in self.include_tools
 
     def for_agent(self) -> dict[str, Any]:
-        """Return the server as the object that ACP sends to an agent."""
+        """Return the server as the object that is sent to an agent over ACP."""
         if self.transport == "stdio":
             program = {"command": self.command, "args": list(self.args), "env": _pairs(self.env)}
             return {"name": self.name, **program}

@@ -176,7 +176,7 @@ class BaselineTracker:
             copying = "Copying the project's files first, so that changes can be reverted …"
             self._note(Noticed("info", copying, source="waiting"))
             await asyncio.shield(self._taking)
-            copied = "The project's files were copied first, so that changes can be reverted"
+            copied = "The project's files have been copied, so that changes can be reverted"
             self._note(Noticed("info", copied, source="waited"))
             return
         await asyncio.shield(self._taking)

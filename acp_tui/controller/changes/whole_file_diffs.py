@@ -41,7 +41,9 @@ async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff
 
 
 async def contents_after(call: ToolCall, files: FileAccess) -> tuple[tuple[str, str], ...]:
-    """Return the real path and the future content of each file in the call's diffs, if it can be determined.
+    """Return the real path of each file in the call's diffs, and the content it will have after the call.
+
+    Files whose future content cannot be determined are left out.
 
     A diff may show the whole file or only the lines around a change, and a file may have several diffs.
     """
@@ -70,7 +72,7 @@ def _changed(text: str, diff: Diff, *, everywhere: bool) -> str | None:
 
 
 def _now(path: str, files: FileAccess) -> tuple[str, str | None]:
-    """Return the real path and the text of a file: "" if there is no file, None if it must not be read."""
+    """Return the real path of a file, and its text: "" if there is no file, None if it must not be read."""
     try:
         with files.open_for_reading(path) as reading:
             if not reading.inside or reading.sensitive or reading.size > MAX_FILE_SIZE:

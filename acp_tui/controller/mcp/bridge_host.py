@@ -1,4 +1,4 @@
-"""Answers the requests of the bridges: definitions of MCP servers, permission for calls, and records."""
+"""Gives bridges the definitions of their MCP servers, decides on their calls, and records the calls."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class BridgeHost:
         """Asks the user to fill in a form; None if there is no screen."""
 
     def socket_handlers(self) -> dict[str, Handler]:
-        """Return the handlers of the app's socket for requests of `acp-tui mcp bridge`."""
+        """Return, by method, the functions that answer `acp-tui mcp bridge` on the app's socket."""
         return {
             "server": self._server,
             "call": self._call,

@@ -131,7 +131,7 @@ class SessionOpener:
         await self._opened(reopened)
 
     async def open_again(self) -> None:
-        """Reopen the previous session, or start a new one if the agent no longer knows it."""
+        """Reopen the current session, or start a new one if the agent no longer knows it."""
         session_id = self._session.session_id
         try:
             if session_id is not None:

@@ -69,7 +69,7 @@ class OwnServer:
         return [*BUILT_IN, *own]
 
     def socket_handlers(self) -> dict[str, Handler]:
-        """Return the handlers of the app's socket for requests of `acp-tui mcp serve`."""
+        """Return, by method, the functions that answer `acp-tui mcp serve` on the app's socket."""
 
         async def tools(_params: dict[str, Any]) -> list[dict[str, Any]]:
             return await self.tools()

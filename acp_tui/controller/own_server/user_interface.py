@@ -12,9 +12,9 @@ class UserInterface(Protocol):
     """What acp-tui's own tools can do on the screen of a conversation."""
 
     def show(self, call_id: str, text: str | None) -> bool:
-        """Open what a call shows: a file with the content `text`, or the call's diff if `text` is None.
+        """Open a view of the file or the diff that a tool call wants to show.
 
-        Return False if the user is busy with something else.
+        `text` is the content of the file; None for a diff. Return False if the user is busy.
         """
 
     def alert(self, message: str) -> None:

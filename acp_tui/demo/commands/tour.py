@@ -107,7 +107,7 @@ The README mentions a shopping basket with a bug. With a discount of 10 percent,
 
 _THOUGHT_ELSEWHERE = """\
 A real agent would now search this folder for the code that the prompt is about. \
-I just read the first file that most projects have.
+I will only read one file that most projects have, such as the README.
 """
 
 _FIXED = """\

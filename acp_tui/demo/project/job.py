@@ -1,7 +1,7 @@
 """Chooses what the demo does in the session's folder.
 
 In a copy of the sample project it fixes the bug and runs the tests. In any other folder it writes only
-`acp-tui-demo.txt`, and the command it runs only prints.
+`acp-tui-demo.txt`, and runs a command that only prints coloured text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OWN_FILE = "acp-tui-demo.txt"
 """The only file the demo writes outside the sample project."""
 
 COLOUR_COMMAND = [sys.executable, "-P", "-m", "acp_tui.demo.project.colour_demo"]
-"""A command that only prints. `-P` keeps Python from importing modules of the folder it runs in."""
+"""Only prints coloured text. `-P` keeps Python from importing modules of the folder it runs in."""
 
 
 @dataclass(frozen=True)

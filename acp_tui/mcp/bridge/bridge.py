@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.json_rpc_peer import ByteStream, RequestId
 
     OpenUpstream = Callable[[ResolvedServer, Downstream, dict[str, Any]], Awaitable[Upstream]]
-    """Connects to a server. The last argument is the agent's capabilities as an MCP client."""
+    """Connects to a server. The last argument is the client capabilities to announce to the server."""
 
 AGENT_CANCELLED = "The agent cancelled the call."
 MAX_TOOL_PAGES = 100
@@ -74,7 +74,8 @@ class Bridge:
             guard: Decides whether calls are allowed, and records them.
             roots: The folders of the workspace; the first is the working directory.
             open_upstream: Connects to the server when the agent sends its first request.
-            open_translator: Connects to a server that rejects `initialize`; the connection answers it.
+            open_translator: Connects to a server that rejects `initialize`. The returned connection answers
+                `initialize` in place of the server.
         """
         self._server = server
         self._guard = guard

@@ -56,7 +56,7 @@ class SdkUpstream:
     ) -> SdkUpstream:
         """Connect to a server. Raises `RpcError`.
 
-        `capabilities` are those of the agent as an MCP client.
+        `capabilities` are the client capabilities to announce to the server.
         """
 
         async def elicit(request: ElicitationRequest) -> FormAnswer:
@@ -142,7 +142,11 @@ class SdkUpstream:
             raise await self._rpc_error(error, "list its tools") from error
 
     async def _answer(self, method: str, params: Any) -> Any:
-        """Return the result of a request, after the agent has answered the questions of the server."""
+        """Return the result of a request.
+
+        If the result contains questions, a newer agent gets them in the result. For an older agent, they are
+        sent as requests, and the answers are passed to the server until it sends its final result.
+        """
         result = await self._send(method, params)
         agent_is_modern = isinstance(params, dict) and _VERSION_KEY in (params.get("_meta") or {})
         if agent_is_modern or not isinstance(params, dict):

@@ -1,4 +1,5 @@
 """Sign-in to http and sse servers with OAuth: stored tokens, the browser round trip, renewal, sign-out.
 
-Only `actions` and `provider` import the MCP SDK, so that listing commands stay fast.
+Only `actions`, `configured_client` and `provider` import the MCP SDK, so that commands such as
+`acp-tui mcp list` stay fast.
 """

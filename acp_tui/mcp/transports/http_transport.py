@@ -60,7 +60,7 @@ class HttpEvidence:
 
 
 class _ObservedClient(httpx2.AsyncClient):
-    """An HTTP client that records the outcome of each message, but not of the requests of `auth`."""
+    """An HTTP client that records the outcome of each message, but not of the requests that `auth` sends."""
 
     def __init__(self, server: ResolvedServer, auth: httpx2.Auth | None, evidence: HttpEvidence) -> None:
         timeout = httpx2.Timeout(CONNECT_TIMEOUT_SECONDS, read=None)  # a stream may be idle for long

@@ -227,7 +227,7 @@ def _words_of_shell(line: str) -> tuple[str, ...] | None:
 def _plain_words(
     given: str | tuple[str, ...], *, shell_free: bool
 ) -> tuple[tuple[str, ...] | None, str | None]:
-    """Return the words if the command is plain, otherwise why it is not. The other value is None."""
+    """Return the words of a plain command and None, or None and why the command is not plain."""
     if isinstance(given, str):
         try:
             return plain_words(given), None

@@ -60,9 +60,10 @@ _PATTERN_OPTION = re.compile(r"-[^-]*[ef]|--(?:ex|fi|fr|re)")
 
 
 def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
-    """Return the commands joined in a line; an empty tuple for one plain command or a list of arguments.
+    """Return the commands that a line joins.
 
-    A part that is not plain has no `words`, and `not_plain` says why.
+    The result is empty if `command` is a single plain command or a list of arguments. A part that is not
+    plain has no `words`, and `not_plain` says why.
     """
     if command.line is None or command.words is not None or not command.line.strip():
         return ()

@@ -44,9 +44,9 @@ MAX_SCRIPT_DEPTH = 4
 MAX_MENTIONS = 500
 """The maximum number of commands to check in a text that cannot be parsed."""
 MENTION_WORDS = 64
-"""How many words after the name of a command count as its arguments."""
+"""How many words of a text are taken as one command, from the command's name on."""
 WINDOW = 64 * 1024
-"""The number of characters to search at a time: all other threads wait while a regular expression is run."""
+"""How many characters to search at a time. A regular expression blocks all other threads while it runs."""
 LONGEST_BOMB = 1024
 
 

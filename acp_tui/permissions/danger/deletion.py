@@ -103,7 +103,7 @@ def _changes(command: Sequence[str]) -> bool:
 def _searched(step: Step) -> str | None:
     """Describe the protected folder that `find` searches; None if there is none.
 
-    Also return None if the search is limited to some files, except in the root or the home directory.
+    A search that is limited to some files counts only in the root or the home directory.
     """
     places: list[str] = []
     for text in step.arguments:

@@ -182,7 +182,7 @@ def _decodes(step: Step) -> bool:
 
 
 def _files_from(step: Step) -> list[str]:
-    """Return the files that a step writes by redirection, as `tee`, or as a program that downloads."""
+    """Return the files that a step writes: by redirection, with `tee`, or as downloads."""
     found = list(step.written)
     if step.name == "tee":
         found += step.operands

@@ -103,7 +103,8 @@ def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[C
 def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
     """Store config options.
 
-    An option for the mode is copied to the session's `modes`; an option for the model empties `models`.
+    If one of them is for the mode, the session's `modes` are taken from it. If one is for the model, it
+    replaces the session's `models`, which are cleared.
     """
     session.config_options = options
     changes = [fact_changed("config_options")]

@@ -25,7 +25,10 @@ def update_settings(session: Session) -> None:
 
 
 def begin_restore(session: Session) -> list[Change]:
-    """Start to restore settings: keep the stored values; clear the current ones until the agent sends any."""
+    """Start to restore settings: keep the stored values, and clear the current ones.
+
+    The agent reports the current values when it has opened the session.
+    """
     session.reducer_state.restoring = bool(session.settings)
     session.mode = session.model = None
     for option in session.config_options:
@@ -42,7 +45,7 @@ def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) 
 
 
 def end_restore(session: Session) -> None:
-    """Stop restoring settings once a prompt is sent, because older logs have no `SettingsRestored` event."""
+    """Stop restoring settings. Called when a prompt is sent: older logs have no `SettingsRestored` event."""
     if session.reducer_state.restoring:
         session.reducer_state.restoring = False
         session.settings = current_settings(session)

@@ -211,7 +211,7 @@ def _count(entry: Subagent, changes: list[Change]) -> list[Change]:
 def _lift(root: Session, entry: Subagent, changes: list[Change]) -> list[Change]:
     """Return the changes of a subagent's session as changes of `root`.
 
-    The entries of the subagent, and of the subagents that it is nested in, are reported as updated, too.
+    The `Subagent` entries of this subagent and of those that it is nested in are reported as updated, too.
     """
     owner: Subagent | None = entry
     while owner is not None:

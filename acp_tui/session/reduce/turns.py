@@ -79,7 +79,7 @@ def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]
 
 
 def turn_failed(session: Session, event: ev.TurnFailed, at: float) -> list[Change]:
-    """End the turn with an error, or as cancelled if the error says so."""
+    """End the turn with an error; or as cancelled, if it was cancelled and the error only confirms that."""
     if session.cancelling and event.error.code == REQUEST_CANCELLED:
         return end_turn(session, at, "cancelled")
     return [*note_error(session, event.error), *end_turn(session, at, None, event.error)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Level, Session
 
 QUOTA_LEVELS: dict[str | None, Level] = {"allowed_warning": "warning", "rejected": "error"}
-"""The levels of notices about limits, by the status that the agent reports. Other statuses get none."""
+"""The levels of notices about limits, by the status that the agent reports. Other statuses add no notice."""
 MAX_COUNTS = 20
 """The maximum number of token counts to keep per turn."""
 MAX_QUOTAS = 20

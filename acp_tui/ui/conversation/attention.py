@@ -77,7 +77,7 @@ class Attention:
 
     @classmethod
     def for_screen(cls, screen: BaseScreen) -> Attention:
-        """Return the `Attention` for the conversation on a screen."""
+        """Create an `Attention` for the conversation on a screen."""
         return cls(
             lambda sequence: write_to_terminal(screen.app, sequence),
             lambda: app_of(screen).window_title,

@@ -66,7 +66,7 @@ class GuardedQuestion(Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """Reasons for caution, each a clause without capital letter and full stop."""
+        """Reasons for caution, each a clause without an initial capital or a full stop."""
 
     @property
     def position(self) -> tuple[int, int]:
@@ -94,7 +94,7 @@ class PreparedConversation(Protocol):
     worktree_passed_on: bool
     closing_notes: list[str]
     when_closed: Callable[[], None]
-    """Called when the user has closed the conversation, while the app goes on."""
+    """Called when the user has closed the conversation but the app keeps running."""
 
     def start_questions(self) -> Iterator[StartQuestion]:
         """Yield the questions to ask before the agent starts. An answer may change the next question."""
@@ -140,7 +140,10 @@ class ConversationView(Protocol):
         """Called when the prompt `text` could not be sent, or the agent answered it with an error."""
 
     def send_failed(self, error: UserError, text: str) -> None:
-        """Called when `text` was not sent, because of an attachment or because acp-tui is still starting."""
+        """Called when `text` was not sent.
+
+        An attachment failed or the user declined to attach it, or acp-tui is still starting.
+        """
 
     async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
         """Ask the user a question before the agent starts, and return the chosen answer."""

@@ -52,7 +52,7 @@ class PendingPage:
 
     @property
     def title(self) -> str:
-        """What the page is for."""
+        """The agent's message about the web page that it asks the user to open."""
         return self.page.message
 
 

@@ -1,4 +1,4 @@
-"""The asker and the purpose of a question that an agent asks the user, in words."""
+"""Texts that say who asks the user a question, and what the question belongs to."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class SubagentBody:
         return "\n".join([f"{self._entry.name}: {state_of(self._entry).words}", *self._details()])
 
     def update(self) -> bool:
-        """Return True if the number of lines is still the first one; otherwise a new body is needed."""
+        """Return False if the number of lines has changed since this body was made: a new body is needed."""
         return self._height == 1 + bool(self._details())
 
 

@@ -182,7 +182,7 @@ TABLE: tuple[Key, ...] = (
         "toggle_worktree",
         "in a worktree",
         "launcher",
-        "Start new agents in a git worktree, or in the folder itself",
+        "Turn git worktrees for new agents on or off",
         2,
     ),
     Key(
@@ -779,7 +779,7 @@ TABLE: tuple[Key, ...] = (
         "interrupt",
         "stop",
         "conversation",
-        "Copy the selection, else do the same as Esc; press twice to quit while nothing runs",
+        "Copy the selection, else do the same as Esc; while nothing runs, press twice to quit",
     ),
     Key("turn.again", "f6", "send_again", "send again", "conversation", "Send the last prompt again", 2),
     Key("mode.next", "shift+tab", "next_mode", "mode", "conversation", "Switch to the agent's next mode", 9),

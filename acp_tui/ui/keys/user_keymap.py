@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
 
     FocusPath = tuple[tuple[ScopeName, ...], ...]
-    """The scopes that a key passes, from the focused widget outwards. Each inner tuple is of one widget."""
+    """The scopes that a key passes, from the focused widget outwards: one inner tuple for each widget."""
 
 MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
 SYNONYMS = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_CACHED_SECTIONS = 400
 """The number of sections whose lines stay in memory. Others are drawn again when needed."""
 MAX_LOOKBEHIND = 16
-"""To find where a section of a long paragraph starts, at most this many sections before it are laid out."""
+"""To find the line that a section of a long paragraph continues, at most this many sections are laid out."""
 
 
 class Document:
@@ -155,14 +155,14 @@ class Document:
         self._heights.append(_height(layout))
 
     def _finish_code(self) -> None:
-        """Highlight the growing code block as a whole, because it is complete now."""
+        """The growing code block is now complete: highlight it as a whole when it is drawn next."""
         for layout in reversed(self._layouts):
             if not isinstance(layout, CodeLayout) or layout.section.block != self._growing_block:
                 break
             layout.finish()
 
     def _draw(self, index: int, layout: SectionLayout) -> None:
-        """Draw the lines of a section. If too many sections are drawn, drop the lines of the oldest one."""
+        """Draw a section. If too many are in memory, drop the lines of the one that was drawn longest ago."""
         if isinstance(layout, TextLayout):
             table_start = self._table_start(layout.section)
             layout.draw(self._all_references, table_start, self._line_before(index))
@@ -204,7 +204,7 @@ class Document:
         return self._layouts[index].section.continues == "paragraph"
 
     def _is_outdated(self, index: int, layout: SectionLayout) -> bool:
-        """Return True if the section was drawn after an estimated line that turned out to be different."""
+        """Return True if the line that the section continues has changed since the section was drawn."""
         if not isinstance(layout, TextLayout) or not self._continues_paragraph(index):
             return False
         return self._open_lines.get(index - 1, layout.open_line) != layout.open_line

@@ -129,7 +129,7 @@ def _is_same_url(text: str, url: str) -> bool:
 
 
 def _trim_url(url: str) -> str:
-    """Remove trailing punctuation and unmatched closing brackets, and everything from the first quote on."""
+    """Remove trailing punctuation and unmatched closing brackets. Cut at characters that no URL contains."""
     while url and (
         url[-1] in _TRAILING_PUNCTUATION
         or (url[-1] == ")" and url.count(")") > url.count("("))

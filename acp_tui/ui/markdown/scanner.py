@@ -150,7 +150,7 @@ class MarkdownScanner:
         self._append(line)
 
     def _begin_block(self, line: str, content: str, indent: int, left: ListItem | None) -> None:
-        """Start a block. `left` is the list item of the same depth that ends before the block, if any."""
+        """Start a block. `left` is the list item at the block's depth that has just ended, if any."""
         start = block_start(content) if indent < 4 else "code"
         if start == "fence" or start == "code":
             self._begin_code(content, indent, is_fence=start == "fence")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 LABEL_WIDTH = 13
-"""The width, in cells, of the column with the labels."""
+"""The width, in cells, of the column with the labels of the request's details."""
 MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
 """The number of characters shown of the beginning and of the end of a long command."""
 MAX_RAW = 100_000
@@ -283,7 +283,7 @@ def _facts_body(question: Question, context: DrawContext) -> LinesBody:
 
 
 def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str, str, str]]:
-    """Yield the rows: a label, a value, and a warning, which may be empty."""
+    """Yield the rows of `_facts_body`: a label, a value, and a warning, which may be empty."""
     subject = question.subject
     sent = _original_command(question)
     if sent is not None:

@@ -72,11 +72,11 @@ class RuleEditDialog(Dialog[Rule | None]):
         self._fit()
 
     def on_rule_editor_confirmed(self, event: RuleEditor.Confirmed) -> None:
-        """Close the dialog and return the edited rule."""
+        """Close the dialog with the edited rule as its result."""
         self.dismiss(event.rules[0])
 
     def on_rule_editor_cancelled(self) -> None:
-        """Close the dialog and return None."""
+        """Close the dialog with None as its result."""
         self.dismiss(None)
 
     def _fit(self) -> None:

@@ -245,5 +245,5 @@ class RuleEditor(Vertical, can_focus=True):
 
 
 def _short_name(agent: AgentIdentity) -> str:
-    """Return the first that is known of the agent's name, command line and id."""
+    """Return the agent's name; if it is empty, the command line; if that is empty too, the id."""
     return agent.name or agent.line or agent.id

@@ -34,7 +34,7 @@ class Recall:
     def move(self, step: int, current: str) -> str | None:
         """Move to the previous (-1) or next (1) prompt and return it; None if there is none.
 
-        `current` is the text in the editor. Moving back to the prompt shown so far returns this text.
+        `current` is the text in the editor. It is kept, and returned again when the user moves back to it.
         """
         if not self._texts:
             self._texts = [*self._get_entries(), current]

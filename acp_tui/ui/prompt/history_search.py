@@ -40,7 +40,7 @@ class HistoryInput(InputLine):
         action: Literal["older", "newer", "take", "close"]
 
     def action_history(self, action: Literal["older", "newer", "take", "close"]) -> None:
-        """Pass the key on to the search."""
+        """Send the action of the pressed key to the search."""
         self.post_message(self.KeyPressed(action))
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 8
 """The maximum height of a list of choices. A single-choice field with more choices opens a dialog instead."""
 MAX_TITLE_WIDTH = 200
-"""The maximum width of the title of a choice, and of its description."""
+"""The maximum width of a choice's title. Its description has the same limit."""
 
 
 class EntryChanged(Message):
@@ -98,7 +98,7 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
         self.selected = index
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor, or unselect it if it is chosen."""
+        """Choose the row under the cursor; if it is already chosen, undo the choice."""
         index = self._cursor
         if index in self.chosen:
             self._choose(tuple(other for other in self.chosen if other != index))

@@ -287,7 +287,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             self._typing_guard.restart()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Disable declining if the recipient does not distinguish it from closing the form."""
+        """Disable declining if the answer's recipient does not distinguish it from closing the form."""
         return self._allow_decline if action == "decline" else True
 
     def action_move(self, step: int) -> None:
@@ -313,7 +313,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             self.app.bell()
 
     def action_take(self) -> None:
-        """Go to the next field; after the last one, review."""
+        """Go to the next field; after the last one, show the values for review."""
         if not isinstance(page := self._pages.current, FieldsPage):
             return
         page.take_choice()

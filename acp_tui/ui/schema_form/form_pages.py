@@ -60,6 +60,7 @@ class FormPages:
         """The schema as fields; None if it can only be edited as JSON."""
         self.why_json = ""
         """Why there are no fields, in a sentence."""
+        self._has_taken_json = False  # the fields contain what the user wrote as JSON
         try:
             self.form = read_form(schema)
         except NotAForm as reason:
@@ -74,8 +75,9 @@ class FormPages:
 
     @property
     def have_changed(self) -> bool:
-        """True if the user has filled in something."""
-        return any(page.has_changed for page in (self._fields, self.json) if page is not None)
+        """True if the user has changed an entry or the JSON."""
+        pages = (page for page in (self._fields, self.json) if page is not None)
+        return self._has_taken_json or any(page.has_changed for page in pages)
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
@@ -107,6 +109,7 @@ class FormPages:
             except NotEnterable as error:
                 self._show_problem(str(error))
             else:
+                self._has_taken_json = True
                 await self._show_fields(self.form, entries)
 
     async def _show_fields(self, form: Form, entries: Mapping[str, Entry]) -> None:

@@ -24,7 +24,7 @@ class Tab:
         self.finished_at: float | None = None
         """When the last turn ended; None if no turn has ended since the user last saw the tab."""
         self.asked_at: float | None = None
-        """Since when the agent has been waiting for an answer; None if the agent is not waiting."""
+        """When the agent began to wait for an answer; None if it is not waiting."""
         self.is_closing = False
         """Whether the user is being asked the questions that must be answered before the tab is closed."""
         self._state = screen.tab_state

@@ -21,7 +21,7 @@ SIGNS: Mapping[Mark, str] = {
     "done": "✔",
     "dead": "✘",
 }
-"""The sign before the title, which tells marks apart even without colours."""
+"""The sign shown before a tab's title for each mark, so that marks differ even without colours."""
 MAX_TITLE, MIN_TITLE = 30, 8
 """Limits of a title's width in cells. Below the minimum, tabs are left out instead."""
 MAX_UNREAD = 99

@@ -164,7 +164,7 @@ class Tabs:
     def show_waiting(self) -> bool:
         """Show the tab that has waited longest for an answer; if none waits, one whose turn has ended unseen.
 
-        Opens the dialog with the question. Returns False if no tab waits for the user.
+        If the tab has a question, opens the dialog with it. Returns False if there is no such tab.
         """
         tab = self._next_waiting()
         if tab is not None:

@@ -29,7 +29,7 @@ _BRIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue, as Neovim weights
 
 
 class BackgroundReply(Message):
-    """A reply of the terminal about its background: the colour, or whether the colour scheme is dark."""
+    """Reports whether the terminal's background is dark, judged by its colour or by the colour scheme."""
 
     def __init__(self, *, dark: bool, from_colour: bool) -> None:
         super().__init__()

@@ -135,7 +135,10 @@ class TerminalDriver(LinuxDriver):
         self.flush()
 
     def disable_input(self) -> None:
-        """Stop reading, unless another program uses the terminal: then `tcflush` would suspend acp-tui."""
+        """Stop reading. Does nothing while another program uses the terminal.
+
+        Textual's method calls `tcflush`, which would suspend acp-tui in that case.
+        """
         if self._writer_thread is not None:
             super().disable_input()
 

@@ -63,7 +63,7 @@ def record(error: BaseException, counts: Counter[tuple[str, int, str]], doing: s
 
     Args:
         error: The error.
-        counts: The number of errors from each place, which is updated.
+        counts: The number of errors so far, by their origin. This function updates it.
         doing: Says when the error happened, in words that follow "Unexpected error".
     """
     key = _origin(error)

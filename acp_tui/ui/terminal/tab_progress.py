@@ -37,7 +37,7 @@ class TabProgress:
     """Shows one state in the terminal's tab for all conversations together.
 
     The state is "paused" if any conversation waits for the user, else "working" if any agent is working, else
-    "failed".
+    "failed" if any conversation has failed. Otherwise, no state is shown.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """One line of one entry. If a field after `gap` is set, it identifies the line better than `line`."""
+    """One line of one entry. If set, `from_end`, `inside` or `part` takes precedence over `line`."""
 
     index: int  # the entry's index in the layout
     line: int  # the line in the entry, counting the blank lines above it

@@ -155,7 +155,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self.refresh()
 
     def _remeasure(self, entry_id: int) -> None:
-        """Measure an entry again after its body was replaced because it could not be drawn."""
+        """Measure an entry again, because its body could not be drawn and was replaced."""
         anchor = self._anchor()
         self.entry_layout.remeasure(entry_id)
         self._arrange(anchor)

@@ -65,7 +65,7 @@ class KeyBar(Widget):
         self._stale = False
 
     def on_mount(self) -> None:
-        """Update the bar whenever the active bindings change."""
+        """Update the bar now, and whenever the active bindings change."""
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
         self._bindings_changed(self.screen)
 

@@ -109,11 +109,11 @@ class SelectList(ScrollView):
         self.set_reactive(SelectList.selected, selected)
 
     def show(self, rows: Sequence[Row], selected: int = 0) -> None:
-        """Replace the rows and select one."""
+        """Replace the rows and select one; -1 selects none."""
         self._rows = list(rows)
         self._heights.clear()
         self._wrap_rows()
-        self.selected = max(0, min(selected, len(self._rows) - 1))
+        self.selected = max(0, min(selected, len(self._rows) - 1)) if selected >= 0 else -1
         self._scroll_to_selected()
         self.refresh(layout=True)
 

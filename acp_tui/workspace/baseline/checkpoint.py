@@ -69,7 +69,10 @@ class CheckpointCopies:
         return FileState(existed=True, blob=blob, mode=content.mode)
 
     def keep_only(self, checkpoints: Iterable[Checkpoint], others: Collection[str | None]) -> None:
-        """Delete all contents except `others` and those that `checkpoints` or the latest checkpoint need."""
+        """Delete the contents that neither `checkpoints` nor the latest checkpoint need.
+
+        `others` are the names of further contents to keep.
+        """
         needed = {*others}
         for checkpoint in (*checkpoints, self._last):
             needed.update(state.blob for state in checkpoint.files.values())

@@ -53,7 +53,10 @@ def _read(path: bytes, max_size: int) -> FileContent:
 
 
 def signature(path: bytes) -> tuple[int, ...] | None:
-    """Return a value that changes whenever the file changes; None if there is no file. Does not read it."""
+    """Return a value that changes whenever the file changes; None if there is no file.
+
+    The file is not read.
+    """
     try:
         status = os.lstat(path)
     except OSError:

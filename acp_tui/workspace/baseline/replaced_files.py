@@ -1,4 +1,7 @@
-"""The files that a rewind replaced, with both contents: enough to undo the rewind without the baseline."""
+"""The files that a rewind replaced, with their contents before and after the rewind.
+
+These contents are enough to undo the rewind without the baseline.
+"""
 
 from __future__ import annotations
 

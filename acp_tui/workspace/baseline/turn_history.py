@@ -229,7 +229,9 @@ class TurnHistory:
         blobs = {state.blob for state in states.values() if state.blob is not None}
         contents = await self._baseline.contents(blobs)
         if len(contents) < len(blobs):
-            raise UserError("The copies of the restored files cannot be read.")
+            raise UserError(
+                "The rewind cannot be undone in the new session: the copies of the files cannot be read."
+            )
         return {
             path: FileContent(contents[state.blob], state.mode) if state.blob is not None else None
             for path, state in states.items()
@@ -300,7 +302,7 @@ def _untouched(path: Path, old: Checkpoint, new: Checkpoint) -> bool:
 
 
 def _differs_from(checkpoint: Checkpoint, path: Path) -> bool:
-    """Return True if `path` is in a checkpoint, and was changed or created after the checkpoint."""
+    """Return True if a checkpoint contains the state of a path, and the file has changed since then."""
     state = checkpoint.files.get(path)
     if state is None:
         return False

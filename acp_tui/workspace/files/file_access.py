@@ -122,7 +122,10 @@ class ReadHandle:
             raise refusals.unreadable(self.path, refusals.describe(error), INTERNAL_ERROR) from None
 
     def data(self, max_bytes: int) -> bytes:
-        """Return the first `max_bytes` bytes of the file, or fewer. Blocks: call it in a thread."""
+        """Return the first `max_bytes` bytes of the file, or the whole file if it is smaller.
+
+        Blocks: call it in a thread.
+        """
         parts: list[bytes] = []
         try:
             with self._file.borrow() as number:

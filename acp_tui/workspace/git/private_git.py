@@ -2,7 +2,7 @@
 
 Hooks, filters, file system monitors, line end conversion and attributes have no effect, whether the user, the
 system or the folder defines them: the folder is not trusted, and files must be restored byte for byte. File
-contents are passed to `git fast-import` as bytes, which also packs them immediately.
+contents are passed as bytes to `git fast-import`, which also packs them immediately.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ def blob_name(data: bytes) -> str:
 def _users_ignore_file(program: str, seconds: float) -> str:
     """Return the path of the user's global ignore file; the null device if there is none.
 
-    It is the only part of the user's git configuration that is used. `program` is git.
+    This file is the only part of the user's git configuration that is used. `program` is the path of git.
     """
     home = os.environ.get("XDG_CONFIG_HOME")
     path = (Path(home) if home else Path.home() / ".config") / "git" / "ignore"

@@ -58,7 +58,7 @@ def _git_dir(top: Path) -> Path | None:
 
 
 def _read_line(path: Path) -> str | None:
-    """Return the text of a small file; None if the path is not a regular file."""
+    """Return the text of a small file; None if the path is not a readable regular file."""
     try:
         if not path.is_file():
             return None

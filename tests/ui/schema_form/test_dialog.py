@@ -166,6 +166,16 @@ async def test_what_was_filled_in_is_not_lost_by_one_key() -> None:
         assert answer_of(pilot).action == "cancel"
 
 
+async def test_what_was_written_as_json_is_not_lost_by_one_key() -> None:
+    async with shown(TWO) as pilot:
+        await pilot.press("f2", "f7")
+        await paste(pilot, '{"name": "z"}')
+        await pilot.press("f2")
+        await pilot.pause()
+        await pilot.press("escape", "enter")
+        assert pilot.app.answers == []  # type: ignore[attr-defined]
+
+
 async def test_editing_as_json_and_going_back() -> None:
     async with shown(TWO) as pilot:
         await pilot.press("x", "tab", "y", "f2")

@@ -77,6 +77,14 @@ class Dialog:
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
+    async def use_light_theme(self) -> None:
+        """Switch to the theme `light`, as the terminal's background can make the app do at any time."""
+        light = load_theme("light")
+        self.app.register_theme(light.theme)
+        self.app.palette = light.palette
+        self.app.theme = light.theme.name
+        await self.pilot.pause()
+
     def text(self) -> str:
         """Return the whole dialog as text, including lines that are scrolled out of view."""
         page = self.screen.query_one("#what", BodyScroller)
@@ -668,11 +676,7 @@ async def test_the_request_scrolls() -> None:
 async def test_the_dialog_follows_the_theme() -> None:
     async with shown(questions.edit()) as dialog:
         await dialog.press("down")
-        light = load_theme("light")
-        dialog.app.register_theme(light.theme)
-        dialog.app.palette = light.palette
-        dialog.app.theme = light.theme.name
-        await dialog.pilot.pause()
+        await dialog.use_light_theme()
         colours = {
             style.color.name
             for widget in dialog.screen.query("#head, #what, #options, #keys")
@@ -687,6 +691,14 @@ async def test_the_dialog_follows_the_theme() -> None:
         }
         assert not colours & dark
         assert dialog.selected == 1
+
+
+async def test_a_new_theme_selects_nothing() -> None:
+    async with shown(permission("Go", "execute", options=[ALWAYS, NEVER])) as dialog:
+        await dialog.use_light_theme()
+        assert dialog.selected == -1
+        await dialog.press("enter")
+        assert dialog.answers == []
 
 
 async def test_the_dialog_follows_a_resize() -> None:

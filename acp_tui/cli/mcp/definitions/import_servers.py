@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         metavar="SOURCE",
-        help="only the servers of a program, a project or a JSON file",
+        help="only servers from this program, project folder or JSON file",
     )
     parser.add_argument(
         "--as", dest="new_name", metavar="NAME", help="give the server another name (only with one NAME)"

@@ -15,7 +15,7 @@ SIGN_IN_COMMAND = "signin"
 
 @slash_command(SIGN_IN_COMMAND, "A prompt that is refused until you sign in; then your client sends it again")
 async def sign_in(turn: Turn) -> None:
-    """Say that the user is signed in: otherwise the prompt would have been refused."""
+    """Say that the user is signed in. If the user is not, the prompt is refused before it gets here."""
     await turn.say("You are signed in, though I have no accounts. `/logout` signs you out.")
 
 

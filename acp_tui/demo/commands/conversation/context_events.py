@@ -73,7 +73,7 @@ async def compact(turn: Turn) -> None:
 
 @slash_command("limit", "A limit of your plan that is nearly used up, as Claude Code reports it", "[percent]")
 async def limit(turn: Turn) -> None:
-    """Report how far a made-up limit of the user's plan is used up, in the `_meta` of a usage update."""
+    """Report how much of a made-up limit of the user's plan is used, in the `_meta` of a usage update."""
     percent = parse_number(turn.argument, 91, maximum=100)
     status = "allowed" if percent < 80 else "allowed_warning" if percent < 100 else "rejected"
     await turn.send_raw_update(

@@ -61,7 +61,7 @@ async def forget(turn: Turn) -> None:
 
 @slash_command("usage", "Fill the context window and raise the cost (made-up numbers)", "[percent]")
 async def usage(turn: Turn) -> None:
-    """Raise the usage in ten steps to a percentage of the context window."""
+    """Raise the usage in ten steps to the given percentage of the context window, by default 90."""
     percent = parse_number(turn.argument, 90, maximum=100)
     model = MODELS[turn.stored.settings.model]
     for step in range(1, 11):

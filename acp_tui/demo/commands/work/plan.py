@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 STEPS = ("Understand the task", "Find the code", "Change it", "Test the change", "Document it")
 
 
-@slash_command("plan", "A plan that progresses, an empty plan, or unstable kinds of plan", "[clear|kinds]")
+@slash_command(
+    "plan", "A plan that progresses, an empty plan, or plans from the unstable schema", "[clear|kinds]"
+)
 async def plan(turn: Turn) -> None:
     """Send the plan after each step. Each update contains the whole plan, as the protocol requires."""
     if turn.argument == "clear":
@@ -30,7 +32,7 @@ async def plan(turn: Turn) -> None:
 async def _send_unstable_kinds(turn: Turn) -> None:
     """Send plans with ids, which are only allowed if the client advertises `plan`."""
     if turn.capabilities.plan is None:
-        await turn.say("Your client does not advertise `plan`, so I cannot send the unstable kinds of plan.")
+        await turn.say("Your client does not advertise `plan`, so I cannot send plans with ids.")
         return
     entries = [{"content": "A plan with an id", "priority": "high", "status": "in_progress"}]
     for plan in (

@@ -141,13 +141,13 @@ class UnifiedRenderer:
         self._column = _Column(difference, path, context.palette, width, numbered=numbered)
 
     def height(self, pair: Pair) -> int:
-        """Return the number of lines that the row takes when wrapped."""
+        """Return the number of lines that the pair's only row takes when wrapped."""
         row, _ = pair
         assert row is not None
         return self._column.height(row)
 
     def strips(self, pair: Pair) -> list[Strip]:
-        """Draw the row; its background reaches the right edge."""
+        """Draw the pair's only row. Its background reaches the right edge."""
         row, _ = pair
         assert row is not None
         if row.change is None and row.kind != "same":

@@ -18,7 +18,7 @@ LEAD_LINES = 24
 MAX_LINE_LENGTH = 2_000
 """Lines with more characters, such as minified code, are not coloured."""
 MAX_CACHED_CHUNKS = 128
-"""How many coloured chunks are cached. They are reused when accepting a hunk redraws the whole diff."""
+"""How many coloured chunks are cached. They are reused when a diff is redrawn after a hunk was accepted."""
 
 _cache: dict[tuple[str, str, int], tuple[Palette, list[list[Segment]]]] = {}
 

@@ -151,7 +151,7 @@ def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[St
 
 
 def runs_elsewhere(terminal: Terminal, context: DrawContext) -> bool:
-    """Return True if the command runs outside the session's directory."""
+    """Return True if the command runs in a directory other than the session's."""
     here = (context.cwd or context.session.cwd or "").rstrip("/")
     return bool(terminal.cwd) and (terminal.cwd or "").rstrip("/") != here
 

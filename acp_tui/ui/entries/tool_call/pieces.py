@@ -54,7 +54,7 @@ class Piece(NamedTuple):
 
 
 def pieces(call: ToolCall, context: DrawContext) -> Iterator[Piece]:
-    """Yield the pieces of a call, in order. Raw input and output are shown only if no other content is."""
+    """Yield the pieces of a call, in order, with raw input and output only if there is no other content."""
     if context.full and not _title_fits(call, context):
         yield Piece("title", call_title(call, context.cwd))
     locations = other_locations(call, context.cwd)
@@ -117,6 +117,6 @@ def _title_fits(call: ToolCall, context: DrawContext) -> bool:
 
 
 def common_change(call: ToolCall) -> str:
-    """Return `new`, `deleted` or `now empty` if it is true for all changed files of the call, else ""."""
+    """Return `new`, `deleted` or `now empty` if that applies to all changed files of the call, else ""."""
     changes = {file_change(item, call.kind) for item in call.content if isinstance(item, Diff)}
     return changes.pop() if len(changes) == 1 else ""

@@ -29,11 +29,14 @@ FILE_KINDS = ("read", "search", "fetch")
 Such a text is drawn as Markdown only if all of it is in a code fence.
 """
 FAILURE_MESSAGE = "message"
-"""The `kind` to pass for a text that says why a call failed: it is drawn as prose even if it is fenced."""
+"""The `kind` to pass to `text_body` for a text that says why a call failed.
+
+Such a text is drawn as prose even if it is fenced.
+"""
 MAX_LINES = 20
 """The maximum number of lines of a text in the transcript."""
 MAX_LINES_FULL = 5_000
-"""The maximum number of lines of a text on the screen for a single entry, which draws all lines at once."""
+"""The maximum number of lines of a text on the screen that shows one entry in full, all drawn at once."""
 MAX_MARKDOWN_LINES_FULL = 400
 """Like `MAX_LINES_FULL`, but for Markdown, which takes longer to draw."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)

@@ -49,7 +49,7 @@ class ConversationLoader:
             prompt_actions: Moves texts into the prompt.
             prompt_requests: Shows the queue.
             runner: Sends the first prompt.
-            questions: Shows the forms that MCP servers behind the bridge send.
+            questions: Shows the forms that MCP servers send through the bridge.
             own_tools: The user interface of acp-tui's own tools.
             attention: Alerts the user; configured here, from the settings.
             first_prompt: Sent as soon as the session is open.
@@ -69,7 +69,7 @@ class ConversationLoader:
         self._place = place
 
     def load(self, session: Session) -> None:
-        """Show the session of the prepared conversation, its draft and its queue."""
+        """Show the session, the draft and the queue of the conversation that the runner has prepared."""
         prepared = self._runner.prepared
         assert prepared is not None
         screen, conversation, shared = self._screen, prepared.conversation, prepared.app_context

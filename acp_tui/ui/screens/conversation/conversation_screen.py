@@ -302,7 +302,7 @@ class ConversationScreen(SessionScreen):
         self._stop_key.press()
 
     def action_interrupt(self) -> None:
-        """Copy the selection, else close or stop something. With nothing to do, a second press quits."""
+        """Copy the selection, or else close or stop something. If none of these applies, two presses quit."""
         if not (self.copy_selection() or self._stop_key.close_or_stop()):
             self.quit_if_repeated()
 
@@ -385,7 +385,7 @@ class ConversationScreen(SessionScreen):
         return await self._worktree.may_close()
 
     def stay_open(self) -> None:
-        """Forget what was decided about the worktree."""
+        """Forget what the user decided about the worktree, because the screen is not closed after all."""
         self._worktree.forget_decision()
 
     async def leave(self, *, close_session: bool = False) -> None:

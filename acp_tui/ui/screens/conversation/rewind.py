@@ -117,7 +117,7 @@ class Rewind:
     async def _continue_before(self, point: RewindPoint, files: FileRewind | None) -> None:
         """Open a new session with the chosen prompt as a draft, and with the conversation before it attached.
 
-        With `files`, the last rewind of files can still be undone in the new session.
+        If `files` is given, the new session can still undo the last rewind of files.
         """
         from acp_tui.ui.screens.conversation.reopening.earlier_conversation import (
             prompt_with_earlier_conversation,

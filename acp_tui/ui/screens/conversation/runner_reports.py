@@ -38,7 +38,10 @@ class RunnerReports:
         prompt_actions: PromptActions,
         dialogs: QuestionDialogs,
     ) -> None:
-        """Set the objects that show the reports. They need the runner; call this before the runner starts."""
+        """Set the objects that show the reports. Call this before the runner starts.
+
+        They are not arguments of `__init__`, because they need the runner, and the runner needs this object.
+        """
         self._loader = loader
         self._readiness = readiness
         self._continuation = continuation

@@ -40,7 +40,7 @@ class SessionCommands:
             yield PaletteCommand("Open log in $EDITOR", self._open_log, "Session", word="wire log")
 
     def open_new_session(self, draft: PromptDraft | None = None) -> None:
-        """Open a new session, with a draft in its prompt."""
+        """Open a new session. If `draft` is given, put it into the prompt of that session."""
         if reason := self._screen.busy_reason():
             self._screen.notify(reason, markup=False)
         elif self._new_session is not None:

@@ -171,7 +171,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
     # ------------------------------------------------------------------------- answering
 
     def on_key(self, event: events.Key) -> None:
-        """Ignore keys that were meant for the prompt."""
+        """Ignore type-ahead: keys pressed before the user has seen the question."""
         self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:

@@ -98,7 +98,7 @@ class McpScreen(Dialog[None]):
         await self.live.close()
 
     def on_resize(self) -> None:
-        """Set the width of the list."""
+        """Set the width of the list of servers."""
         self._fit()
 
     def _fit(self) -> None:

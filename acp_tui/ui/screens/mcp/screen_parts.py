@@ -1,4 +1,4 @@
-"""The parts of the MCP screen that its actions use."""
+"""What the actions of the MCP screen work with: the screen, its state, and callbacks."""
 
 from __future__ import annotations
 

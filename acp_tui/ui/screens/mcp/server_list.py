@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MARKS: dict[FactState, str] = {"yes": "●", "no": "○", "problem": "✘", "unknown": "·"}
-"""The marks of the facts. The list shows the marks of all five facts in a row."""
+"""The mark for each state of a fact. The list shows a server's five facts as a row of marks."""
 
 
 def mark_style(state: FactState, palette: Palette) -> Style:

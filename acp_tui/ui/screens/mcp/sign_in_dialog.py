@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 HELP = (
-    "Open this address in a browser and sign in. If the browser runs on another computer, its last page will"
-    " not load: paste the address of that page here, or the code in it."
+    "Open this address in a browser and sign in. If the browser does not run on this computer, the page after"
+    " the sign-in will not load: copy its address from the browser, or the code in the address, and paste it."
 )
 
 

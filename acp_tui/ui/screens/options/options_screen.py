@@ -179,7 +179,7 @@ class OptionsScreen(Dialog[None]):
         self.refresh_options()
 
     def on_select_list_chosen(self) -> None:
-        """Change the option that was clicked."""
+        """Do the same as `action_choose` for the option that was clicked."""
         self.action_choose()
 
     def action_move(self, step: int) -> None:

@@ -108,7 +108,10 @@ class FileDiff:
         return range(rows[0], rows[-1] + 1) if rows else range(0)
 
     def strips(self, index: int, *, current: bool) -> list[Strip]:
-        """Return the drawn lines of a row, without the marks. `current`: the cursor is in the row's part."""
+        """Return the drawn lines of a row, without the marks at the left.
+
+        `current` says whether the cursor is in the part to which the row belongs.
+        """
         row = self.rows[index]
         if row.kind == "heading":
             return [self._heading(row, self._context.width - INDENT, current=current)]

@@ -159,8 +159,8 @@ class PaneActions:
     async def _find_diffs(self, path: str) -> tuple[str, list[Diff]]:
         """Return a phrase that says where the diffs of a file come from, and the diffs.
 
-        If possible, the diff compares the file on disk with the session's start; otherwise the diffs are
-        those that tool calls reported. Raises `UserError` if neither exists.
+        If possible, there is one diff, from the file's version at session start to the file on disk.
+        Otherwise the diffs are those that tool calls reported. Raises `UserError` if neither is available.
         """
         pane, conversation = self._files_pane(), self._context.conversation
         change, reported = pane.change_of(path), pane.touched_file(path)

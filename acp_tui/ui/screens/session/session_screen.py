@@ -352,7 +352,7 @@ class SessionScreen(BaseScreen):
         return True
 
     def quit_if_repeated(self) -> None:
-        """Quit on the second call within `QUIT_CONFIRM_SECONDS`. On the first, ask to press the key again."""
+        """Quit on the second call within `QUIT_CONFIRM_SECONDS`; on the first, ask for another Ctrl+C."""
         if time.monotonic() - self._interrupted_at < QUIT_CONFIRM_SECONDS:
             self.app.call_later(self.app.action_quit)  # asks first if agents in other tabs are working
         else:

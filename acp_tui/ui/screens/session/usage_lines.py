@@ -126,7 +126,10 @@ COLUMNS = (
 
 
 def _table(context: DrawContext) -> Iterator[Strip]:
-    """Yield a row for each turn, the last one first, with those columns that are not empty."""
+    """Yield the lines of the table: a heading, then a row for each turn, the last turn first.
+
+    Columns without values are omitted.
+    """
     turns, palette = context.session.turn_usages[::-1], context.palette
     cells = {column.title: [column.cell(turn) for turn in turns] for column in COLUMNS}
     shown = {title: found for title, found in cells.items() if any(found)}

@@ -1,4 +1,4 @@
-"""Searches while the user types: in a thread, and only for the newest text."""
+"""Searches the sessions in a background thread while the user types. New input interrupts the search."""
 
 from __future__ import annotations
 

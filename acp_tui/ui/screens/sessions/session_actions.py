@@ -22,7 +22,7 @@ NOT_RECORDED = "acp-tui has no recording of this session."
 
 
 class SessionActions:
-    """Renames, deletes and exports sessions, after asking the user for what is needed."""
+    """Renames, deletes and exports sessions, after asking for a name, a confirmation or a format."""
 
     def __init__(self, screen: BaseScreen, agents: AgentLists, reload: Callable[[], None]) -> None:
         """`reload` reads the list again after a change."""

@@ -31,7 +31,7 @@ class SessionListState:
         self.this_folder = True
         """Whether sessions of other folders are left out."""
         self.query = ""
-        """What the user typed."""
+        """The text that the user typed to filter the sessions."""
         self.sessions: list[SavedSession] = []
         """The sessions to list, best match first."""
         self.lines: list[FoundLine] = []

@@ -45,7 +45,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"'`|]+")
 
 
 class SignInProgress(Dialog[None]):
-    """Shows the agent's output. Esc closes it, which cancels the sign-in."""
+    """Shows the agent's output during a sign-in. Esc closes the dialog and cancels the sign-in."""
 
     CSS = """
     SignInProgress { align: center middle; background: transparent; }

@@ -50,7 +50,8 @@ class SignInDialogs:
     def offer(self, methods: Sequence[AuthMethod], reason: str = "") -> None:
         """Let the user choose one of these methods, and sign in with it.
 
-        `reason` is shown above the methods. Does nothing if the user is already signing in.
+        `reason` is shown above the methods. Does nothing while an earlier call waits for the user's choice or
+        for a sign-in program.
         """
         if methods and not self._is_asking:
             self._is_asking = True

@@ -1,1 +1,1 @@
-"""Keeps, merges or discards the worktree of a conversation when it is closed. Imports dialogs."""
+"""When a conversation is closed, keeps, merges or discards its worktree. Imports dialogs."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CommitMessageDialog(Dialog[str]):
-    """Asks for a commit message. The result is not empty; None if the dialog was closed."""
+    """Asks for a commit message. The result is never an empty string; it is None if the user cancelled."""
 
     CSS = """
     CommitMessageDialog { align: center middle; background: transparent; }

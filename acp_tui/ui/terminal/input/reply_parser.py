@@ -38,7 +38,7 @@ _UNMISTAKABLE = re.compile(
 )
 """Matches the beginning of a reply if it cannot belong to a key. There is no time limit for the rest."""
 _LATE_REPLY = re.compile(r"\x1b(?:\]11;rgb|\[\?997;[12]n)")
-"""Matches a late reply. Its first characters, already passed on as a key, are part of the match."""
+"""Matches a late reply, including its first characters, which have already been passed on as a key."""
 
 
 class ReplyParser:

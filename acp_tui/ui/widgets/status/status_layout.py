@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 MIN_AGENT_CELLS = 12
 """The agent's title is shortened to this many cells before essential items are dropped."""
 ESSENTIAL_RANK = 5
-"""Items up to this `rank` are essential: warnings, tabs that ask, context usage, mode, policy and queue.
+"""Items up to this `rank` are essential: all of them are shortened before any of them is dropped.
 
-Essential items are all shortened before any of them is dropped.
+They show warnings, the number of tabs with a question, context usage, mode, policy and queue.
 """
 
 

@@ -1,1 +1,1 @@
-"""Reopening a session: the agent's readiness, and a new session if the agent cannot reopen the old one."""
+"""Reopening a session: shows why the agent is not ready, and can continue the session in a new one."""

@@ -43,7 +43,7 @@ class NewSession(Protocol):
     """Creates the screen of a new session with the same agent in the same folder."""
 
     def __call__(self, palette: Palette, draft: PromptDraft | None) -> BaseScreen:
-        """Return the screen of the new session, with the draft in its prompt."""
+        """Return the screen of the new session, with the draft, if any, in its prompt."""
 
 
 def prompt_with_earlier_conversation(session: Session, number: int) -> PromptDraft:

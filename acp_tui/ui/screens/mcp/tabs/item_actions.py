@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class ItemActions:
-    """The actions on items, and when each has an effect. `item` is the key of the chosen item."""
+    """The actions on items, and when each has an effect.
+
+    The argument `item` of the methods is the key of the chosen item.
+    """
 
     def __init__(self, parts: ScreenParts) -> None:
         self._screen = parts.screen

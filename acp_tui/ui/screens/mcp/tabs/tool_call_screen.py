@@ -36,7 +36,10 @@ MAX_PROGRESS_CHARACTERS = 500
 
 
 class ToolCallScreen(DetailScreen):
-    """A tool call with its arguments, progress and result. While the call runs, closing only cancels it."""
+    """Shows a tool call with its arguments, progress and result.
+
+    While the call runs, the key that closes the screen only cancels the call.
+    """
 
     def __init__(
         self,
