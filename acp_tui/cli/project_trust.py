@@ -84,7 +84,7 @@ class ProjectTrust:
         self._trusted = self._saved.trusted
         self._skips_rest = False
         self.servers: list[Server] = []
-        """The folder's MCP servers that the agent may get."""
+        """The folder's MCP servers that the agent is allowed to use."""
         self.withheld: list[UnsentServer] = []
         """The folder's MCP servers that the agent does not get, each with the reason."""
         found = mcp.read_project_servers(cwd)

@@ -22,7 +22,7 @@ AUTO_THEME = "auto"
 
 @dataclass(frozen=True, slots=True)
 class EarlySettings:
-    """Settings of a folder. Only types are checked: a value of the wrong type counts as missing."""
+    """Settings that apply in a folder. Only types are checked: values of the wrong type count as missing."""
 
     cwd: Path
     agent: str | None = None

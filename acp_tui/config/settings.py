@@ -72,7 +72,7 @@ class OwnServer:
         return self.chosen.get(agent, configured)
 
     def toggle(self, agent: str) -> bool:
-        """Toggle the server for the agent, for this run only. Return True if the server is now on."""
+        """Toggle acp-tui's own MCP server for the agent, for this run only. Return True if it is now on."""
         self.chosen[agent] = not self.is_for(agent)
         return self.chosen[agent]
 
@@ -87,7 +87,7 @@ class Origin:
     variable: str | None = None
 
     def __str__(self) -> str:
-        """Return `FILE:LINE`, or for a value that is not from a file, its layer and environment variable."""
+        """Return `FILE:LINE`, or else the layer, with the environment variable if there is one."""
         if self.file is not None:
             return str(self.file) if self.line is None else f"{self.file}:{self.line}"
         return f"{self.layer} {self.variable}" if self.variable else self.layer

@@ -71,7 +71,10 @@ class AgentConnection(RpcConnection):
         return mismatch(self.title, version, self.stderr_tail())
 
     async def authenticate(self, method_id: str) -> None:
-        """Sign in with one of the agent's methods. There is no timeout: the user may need the browser."""
+        """Sign in with one of the agent's methods.
+
+        There is no timeout, because the user may have to sign in on a web page first.
+        """
         from acp import schema
 
         method = next((method for method in self._agent.auth_methods if method.id == method_id), None)

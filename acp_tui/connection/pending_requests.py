@@ -80,7 +80,7 @@ class PendingRequests:
         return True
 
     def withdraw(self, request_id: Any) -> None:
-        """Cancel a request that the agent has withdrawn. Does nothing if it has been answered."""
+        """Cancel the request with this id. Do nothing if there is none, or if it has been answered."""
         request = self._open.get(request_id) if isinstance(request_id, int | str) else None
         if request is not None:
             request.withdraw()

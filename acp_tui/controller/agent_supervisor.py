@@ -56,7 +56,7 @@ class AgentSupervisor:
 
     @property
     def stderr(self) -> LineRing | None:
-        """The last lines of the agent's stderr; None before it is started."""
+        """The last lines of the agent's stderr; None before the agent is started."""
         return self._agent.stderr if self._agent is not None else None
 
     async def start(self) -> AgentConnection:

@@ -213,7 +213,7 @@ class Conversation:
 
     @property
     def agent_stderr(self) -> LineRing | None:
-        """The last lines of the agent's stderr; None before it is started."""
+        """The last lines of the agent's stderr; None before the agent is started."""
         return self._agent.stderr
 
     @property
@@ -270,7 +270,10 @@ class Conversation:
         await self.start()
 
     async def sign_in(self, method_id: str) -> None:
-        """Sign in with one of the agent's methods. There is no timeout: the user may need the browser."""
+        """Sign in with one of the agent's methods.
+
+        There is no timeout, because the user may have to sign in on a web page first.
+        """
         await self._connection.authenticate(method_id)
 
     async def sign_out(self) -> None:

@@ -29,7 +29,7 @@ class Player:
         self, records: Sequence[Record], *, title: str = "", cwd: str = "", speed: float = 1.0
     ) -> None:
         self.title = title
-        """The agent's title, shown until a record contains it."""
+        """The title to show for the agent until a record that contains the agent's title has been played."""
         self.cwd = cwd
         self.speed = speed
         self._records = records
@@ -77,7 +77,7 @@ class Player:
 
     @property
     def recorded_time(self) -> float:
-        """The recorded time at this position, in seconds since the epoch."""
+        """The recorded time at the current playback position, in seconds since the epoch."""
         if not self.played:
             return self._records[0].at if self._records else 0.0
         return self._records[self.played - 1].at + self.elapsed - self._due[self.played - 1]

@@ -67,7 +67,10 @@ class Recorder:
         self.observe(self._record(event))
 
     def terminal_output(self, terminal_id: str, text: str) -> None:
-        """Record output of a terminal. The screen gets all of it, the log only the beginning."""
+        """Record output of a terminal. The screen gets all of it.
+
+        The log gets only the beginning. `terminal_exited` adds the end.
+        """
         record = self._record(TerminalOutput(terminal_id, text))
         known = self.session.terminals.get(terminal_id)
         room = MAX_KEPT_PER_END - (known.output.total if known is not None else 0)
@@ -77,7 +80,7 @@ class Recorder:
         self._apply(record)
 
     def terminal_exited(self, terminal_id: str, exit_code: int | None, signal: str | None) -> None:
-        """Record the end of a command, and log the end of its output if `terminal_output` has not done so."""
+        """Record that a command has ended, and log the end of its output unless it is already in the log."""
         known = self.session.terminals.get(terminal_id)
         if known is not None and known.output.tail:
             output = known.output

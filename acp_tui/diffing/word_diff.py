@@ -21,7 +21,10 @@ MIN_SIMILARITY = 0.35
 
 
 def changed_words(old: str, new: str) -> tuple[list[CharRange], list[CharRange]]:
-    """Return the ranges of each line that the other line lacks; none if the lines have little in common."""
+    """Return the ranges of each line that differ from the other line.
+
+    Both lists are empty if the lines are equal or have little in common.
+    """
     if old == new:
         return [], []
     if len(old) > MAX_CHARACTERS or len(new) > MAX_CHARACTERS:

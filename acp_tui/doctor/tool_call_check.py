@@ -85,12 +85,12 @@ class ToolCallCheck:
             self._report("permission-same-id", "options of a permission request share an id")
 
     def mark_served(self) -> None:
-        """Record that the client itself carries out the open calls. They need no permission request."""
+        """Mark the unfinished calls as carried out by the client itself. They need no permission request."""
         for call in self._calls.values():
             call.served = call.served or call.status not in FINAL_STATUSES
 
     def end_turn(self) -> None:
-        """Report the calls that are open at the end of a turn, each once."""
+        """Report the calls that have not ended when a turn ends. Each call is reported only once."""
         for call in self._calls.values():
             if call.status not in FINAL_STATUSES and not call.reported_open:
                 call.reported_open = True
@@ -136,5 +136,5 @@ def check_path(report: Report, what: str, path: Any) -> None:
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:
-    """Return the items of a list that are objects. The schema check reports any other value."""
+    """Return the objects in a list; [] if `value` is not a list. The schema check reports wrong types."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

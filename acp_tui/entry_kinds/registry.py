@@ -22,5 +22,5 @@ def kinds() -> dict[type[Entry], EntryKind]:
 
 
 def kind_of(entry: Entry) -> EntryKind:
-    """Return the row that describes the kind of an entry."""
+    """Return the row of `kind_table` that describes the kind of an entry."""
     return kinds()[type(entry)]

@@ -58,7 +58,7 @@ def _outcome(permission: Permission) -> str:
 
 
 def permission_search_text(permission: Permission, session: Session) -> Iterable[str]:
-    """Return the searchable texts of a request: the title of its tool call, the answer, and its reasons."""
+    """Return the searchable texts of a request: its call's title, the answer, and the answer's reasons."""
     call = session.tool_calls.get(permission.call_id)
     answer = permission.option.name if permission.option is not None else ""
     return [call.title if call is not None else "", answer, permission.why or "", permission.reason]

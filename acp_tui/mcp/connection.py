@@ -128,7 +128,7 @@ class McpConnection:
 
     @property
     def noise(self) -> list[str]:
-        """The first lines on stdout that were not MCP messages, safe to display."""
+        """The first lines on stdout that were not MCP messages. They have been made safe to display."""
         return self._process.noise if self._process is not None else []
 
     @property

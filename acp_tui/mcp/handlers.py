@@ -45,9 +45,9 @@ class ServerHandlers:
     on_notification: Callable[[str, dict[str, Any] | None], None] | None = None
     """Called with the method and the parameters of each notification, as JSON values."""
     on_stderr: Callable[[str], None] | None = None
-    """Called with each line of stderr, safe to display."""
+    """Called with each line of stderr, made safe to display."""
     on_noise: Callable[[str], None] | None = None
-    """Called with each line on stdout that is not an MCP message, safe to display."""
+    """Called with each line on stdout that is not an MCP message. The line has been made safe to display."""
     on_waiting: Callable[[str], None] | None = None
     """Called with a sentence for the user if connecting takes longer than three seconds."""
 

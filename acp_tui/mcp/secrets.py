@@ -1,4 +1,4 @@
-"""Masking of the secrets of a server's definition in the server's output and in error messages."""
+"""Masks the secrets from a server's definition in the server's output and in error messages."""
 
 from __future__ import annotations
 

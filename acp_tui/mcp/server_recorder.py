@@ -1,4 +1,4 @@
-"""Records what happens on a connection in the log of its server. Does not import the SDK."""
+"""Records in a server's log what happens on a connection to it. Does not import the SDK."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ServerRecorder:
         self._add("call", tool=tool, arguments=arguments, result=answer, seconds=round(seconds, 3))
 
     def call_failed(self, tool: str, arguments: dict[str, Any], sentence: str, seconds: float) -> None:
-        """Record a call of a tool that failed without a result."""
+        """Record a tool call that failed without a result."""
         self._add("call", tool=tool, arguments=arguments, failure=sentence, seconds=round(seconds, 3))
 
     def _add_lines(self, kind: RecordKind, text: str) -> None:

@@ -71,7 +71,7 @@ class Grants:
         self._open.append((subject, call))
 
     def use(self, asked: Subject) -> bool:
-        """If a grant covers this request, use the grant up and return True."""
+        """Return True if a grant covers this request. The grant then no longer covers it."""
         for number, (allowed, call) in enumerate(self._open):
             if (call is None or not call.done) and covers(allowed, asked):
                 self._open[number : number + 1] = _left(allowed, asked, call)

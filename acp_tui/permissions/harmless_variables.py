@@ -2,7 +2,8 @@
 
 This is an allow-list, because a list of dangerous variables is never complete: `CC` runs a program under
 `make`, `GIT_TRACE` writes a file, `XDG_CONFIG_HOME` makes git read another configuration. Every other
-variable is significant: it is shown, and allow rules for particular commands do not match.
+variable is significant: it is shown, and allow rules for particular commands do not match a command that
+sets it.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RuleLadder:
-    """Rules from exact to wide. Each would answer a request, or one part of a composite command."""
+    """Rules from exact to wide. Each would answer the same request or part of a composite command."""
 
     part: Subject
     rules: tuple[Rule, ...]  # from exact to wide, at least one

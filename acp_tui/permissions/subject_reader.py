@@ -148,7 +148,7 @@ def subject_of_kind(
     server: str | None = None,
     tool: str | None = None,
 ) -> Subject:
-    """Return the subject of a request that the user describes by its kind, and by files or an MCP tool."""
+    """Return the subject of a request of this kind, about these files or this MCP tool."""
     targets = tuple(context.target(path) for path in paths)
     if kind in PATH_KINDS:
         doubt = "it names no file" if not targets and kind != "search" else None

@@ -1,4 +1,4 @@
-"""Reads token counts and quotas. Most agents report them outside of the protocol's fields for them."""
+"""Reads token counts and quotas. Most agents do not use the protocol's fields for them."""
 
 from __future__ import annotations
 

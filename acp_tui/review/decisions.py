@@ -136,7 +136,7 @@ class Review:
         self.files[file.path] = file
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Remove files that equal the baseline again, except those with a decision that can be undone."""
+        """Remove these files from the review, except those with a decision that can be undone."""
         decided = {file.path for decision in self.decisions for file in decision.before}
         for path in list(paths):
             if path not in decided:

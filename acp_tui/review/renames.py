@@ -1,4 +1,4 @@
-"""Finds renamed files: deleted ones whose content is in a new file."""
+"""Finds renamed files: pairs of a deleted and a new file with equal or similar content."""
 
 from __future__ import annotations
 

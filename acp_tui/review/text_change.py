@@ -109,9 +109,9 @@ class TextChange:
         return TextChange(old, new, (*self.blocks[: blocks.start], *later), authors)
 
     def find(self, other: TextChange, hunk: int) -> int | None:
-        """Return the number of the hunk that equals the hunk `hunk` of `other`, with the lines around it.
+        """Return the number of the hunk that equals the hunk `hunk` of `other`; None unless exactly one does.
 
-        Return None unless exactly one hunk equals it.
+        The unchanged lines around the hunks must be equal, too.
         """
         wanted = other.excerpt(hunk)
         found = [number for number in range(len(self.hunks)) if self.excerpt(number) == wanted]

@@ -93,7 +93,7 @@ class Mention(NamedTuple):
 
 
 def find_mentions(text: str, exists: Callable[[str], bool]) -> Iterator[Mention]:
-    """Yield the mentions of files in the text, in order. `exists` returns whether there is such a file."""
+    """Yield the mentions of files in the text, in order. `exists` returns whether a path exists."""
     if "@" not in text:
         return
     for found in re.finditer(_MENTION, text):
@@ -110,7 +110,7 @@ def _quoted(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | No
 
 
 def _word(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
-    """Return the mention in an unquoted word, or None if there is no such file.
+    """Return the mention in an unquoted word; None if the file that it names does not exist.
 
     Punctuation at the end of the word is left out if the file exists only without it.
     """

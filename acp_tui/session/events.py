@@ -170,7 +170,10 @@ class Steered(Event):
 
 @dataclass(slots=True)
 class TurnAccepted(Event):
-    """The prompt was accepted, and another message will end the turn. Only in the draft dialect."""
+    """The prompt was accepted, and another message will end the turn.
+
+    Only the 0.1.0 draft of the protocol has this.
+    """
 
 
 @dataclass(slots=True)

@@ -52,7 +52,7 @@ class SessionFacts:
 
 
 class SessionSearch:
-    """Reads the index of one cache directory."""
+    """Reads the index in one cache directory."""
 
     def __init__(self, cache: Path, clock: Callable[[], float] = time.time) -> None:
         self._cache = cache

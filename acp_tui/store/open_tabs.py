@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_FILES = 20
-"""The number of files of ended runs to keep."""
+"""How many of the newest files are always kept. Older files are removed if their run has ended."""
 
 
 @dataclass(frozen=True, slots=True)

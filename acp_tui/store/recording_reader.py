@@ -1,4 +1,4 @@
-"""Reads recordings of acp-tui's wire log format and of a similar one that other tools write.
+"""Reads recordings in acp-tui's wire log format and in a similar one that other tools write.
 
 The other format has lines `{"t": seconds, "dir": "c2a" | "a2c", "msg": frame}`, where `c2a` is from client to
 agent. Lines with other directions are comments.

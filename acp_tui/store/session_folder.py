@@ -112,7 +112,7 @@ class SessionFolder:
         if error is not None:
             self._notify(f"Recording paused: {_reason(error)}")
         else:
-            self._notify("Recording resumed; messages sent in between are missing")
+            self._notify("Recording resumed; messages sent while it was paused are missing")
 
     def _on_file_error(self, what: str, error: OSError) -> None:
         """Report once that a file cannot be saved. While the wire log fails, only its failure is reported."""
@@ -144,7 +144,7 @@ class NullFolder:
         """Ignore the output, because nothing is recorded."""
 
     def close(self) -> None:
-        """Do nothing, because there is no lock to release."""
+        """Do nothing: without a session folder, there is no lock to release."""
 
 
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC

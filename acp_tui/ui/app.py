@@ -204,7 +204,7 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- tabs
 
     def get_default_screen(self) -> BaseScreen:
-        """Return the first screen. By default, Textual puts a blank screen below it, which takes time."""
+        """Return the first screen. It takes the place of the blank screen that Textual opens by default."""
         screen = self._make_first_screen(self.palette)
         self.tabs.add_first(screen)
         before, after = self._restored_tabs(self.palette)
@@ -379,7 +379,7 @@ class AcpTui(ResilientApp):
         self.exit()
 
     async def on_unmount(self) -> None:
-        """End any program that uses the terminal, then shut down the screens of all tabs."""
+        """End any program that uses the terminal, such as an editor. Then shut down all tabs' screens."""
         from acp_tui.ui.terminal.suspend import end_programs
 
         self._quit_guard.withdraw()  # the app may end while tabs are still asking

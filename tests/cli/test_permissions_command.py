@@ -204,7 +204,7 @@ def test_explain_shows_the_parts_of_a_composite_command(capsys: pytest.CaptureFi
     RuleStore().add(GIT)
     text = output(capsys, "explain", "execute", "git status | head > src/x")
     assert 'ask:           ask     Policy "ask": commands need your OK; new: `head`, edit src/x' in text
-    assert text.partition('How the parts of the command are decided under policy "ask":\n')[2].splitlines()[
+    assert text.partition('Decision for each part of the command under policy "ask":\n')[2].splitlines()[
         :6
     ] == [
         "  git status",

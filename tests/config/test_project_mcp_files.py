@@ -88,7 +88,7 @@ def test_variables_of_editors_stand_for_the_project(project: Path) -> None:
 
 def test_an_input_of_an_editor_cannot_be_asked_for(project: Path) -> None:
     server = one(project, {"command": "sh", "env": {"KEY": "${input:key}"}}, ".vscode/mcp.json")
-    assert reason(server) == "it needs ${input:key}, which only the editor can ask for"
+    assert reason(server) == "it needs ${input:key}, which only an editor like VS Code can ask for"
 
 
 def test_gemini_may_write_variables_without_braces(project: Path) -> None:

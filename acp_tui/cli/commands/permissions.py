@@ -275,7 +275,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
         if policy == (args.policy or "ask"):
             parts = decision.parts
     if parts:
-        print(f'How the parts of the command are decided under policy "{args.policy or "ask"}":')
+        print(f'Decision for each part of the command under policy "{args.policy or "ask"}":')
     for verdict in parts:
         why = visible_line(verdict.why)
         print(f"  {visible_line(verdict.part.part_text)}")

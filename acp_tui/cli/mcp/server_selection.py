@@ -34,7 +34,7 @@ class ServersHere:
     withheld: list[UnsentServer]
     """Servers of the folder that must not be started, for example because the user has not approved them."""
     problems: list[str]
-    """Sentences about files of the folder that cannot be read."""
+    """Sentences about the folder's files that cannot be read, or that define too many servers."""
 
     def named(self, name: str) -> Server:
         """Return the server with this name.

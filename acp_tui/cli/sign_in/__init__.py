@@ -1,1 +1,1 @@
-"""Signing in to an agent, and out, on the command line. Used by `acp-tui login` and `acp-tui logout`."""
+"""Signing in to and out of an agent on the command line, for `acp-tui login` and `acp-tui logout`."""

@@ -115,7 +115,7 @@ class AgentAccount:
                 self._dialogue.agent_text(f"{event.text}\n")
 
     async def close(self) -> None:
-        """End the agent if it runs. `start` may be called again."""
+        """End the agent if it is running. `start` may be called again."""
         if self._agent is not None:
             agent, self._agent = self._agent, None
             await agent.close()

@@ -40,7 +40,7 @@ class UnsentServer(NamedTuple):
 
 
 class _NotWantedError(CannotSendError):
-    """A server that the user's configuration disables, replaces, or limits to other agents."""
+    """The user's configuration disables the server, replaces it, or limits it to other agents."""
 
 
 def servers_for_agent(

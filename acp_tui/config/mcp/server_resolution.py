@@ -24,11 +24,11 @@ _UNSENDABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class CannotSendError(Exception):
-    """A server that cannot be sent to an agent. The message is the reason, as a clause."""
+    """A server cannot be sent to an agent. The message is the reason, as a clause."""
 
 
 class ProgramNotFoundError(CannotSendError):
-    """A server whose program does not exist or cannot be executed."""
+    """The program of a server does not exist or cannot be executed."""
 
     search: str | None = None
     """The value of PATH that was searched for the program; None if the command is a path."""
@@ -166,7 +166,7 @@ def _expand(text: str, environ: Mapping[str, str], editor_values: Mapping[str, s
         if reference[1] in editor_values:
             return editor_values[reference[1]]
         if reference[1].startswith("input:"):
-            raise CannotSendError(f"it needs {reference[0]}, which only the editor can ask for")
+            raise CannotSendError(f"it needs {reference[0]}, which only an editor like VS Code can ask for")
         parts = _VARIABLE.fullmatch(reference[1])
         if parts is None:
             raise CannotSendError(f"{reference[0]} is not a variable acp-tui can expand")

@@ -176,7 +176,7 @@ class ConversationReview:
         }
 
     def _current(self, shown: ChangedFile, parts: Sequence[Part] | None) -> Sequence[Part] | None:
-        """Find the given parts in the current version of a file. Raises `UserError` if one has changed."""
+        """Find the given parts in the current version of a file. Raises `UserError` if a part has changed."""
         file = self.model.files.get(shown.path)
         if file is not None and (file.old, file.now) == (shown.old, shown.now):
             return parts

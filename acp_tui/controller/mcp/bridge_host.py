@@ -101,7 +101,7 @@ class BridgeHost:
     # ----------------------------------------------------------------- requests of a bridge
 
     async def _server(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return a server's definition, and acp-tui's environment: agents pass little of it to bridges."""
+        """Return a server's definition, and acp-tui's environment, of which agents pass little to bridges."""
         server = self._named(params)
         roots = [str(root) for root in self._roots]
         forms = self.fill_form is not None

@@ -41,7 +41,7 @@ QUIET_SECONDS = 0.3
 PROMPT_MISSING_SECONDS = 1.0
 """Used instead of `QUIET_SECONDS` while the replay lacks the last known prompt, which may be late."""
 CLOSE_SECONDS = 2.0
-"""Seconds to wait for the answer to `session/close`. Then the agent's process is ended in any case."""
+"""The longest wait for the answer to `session/close`. The agent's process is ended afterwards."""
 LATE_HISTORY_SECONDS = 10.0
 """The longest wait for a history that some agents send after answering `session/load`."""
 

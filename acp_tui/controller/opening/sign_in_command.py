@@ -1,4 +1,4 @@
-"""The commands that sign in on a terminal, and the messages about methods that are unusable or failed."""
+"""The commands that sign in on a terminal, and messages about sign-in methods that are unusable or failed."""
 
 from __future__ import annotations
 

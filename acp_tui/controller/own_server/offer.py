@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class OwnServerOffer:
-    """Offers the server to an agent: inside the ACP connection if the agent supports it, or as a process."""
+    """Offers acp-tui's MCP server to an agent: inside the ACP connection if possible, else as a process."""
 
     def __init__(self, is_on: Callable[[], bool], channel: AcpChannel, socket: AppSocket) -> None:
         self._is_on = is_on

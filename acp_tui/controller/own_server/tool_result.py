@@ -14,7 +14,7 @@ class ToolResult:
     failed: bool = False
     structured: dict[str, Any] | None = None
     recorded: str | None = None
-    """The text for the transcript if `text` must not be shown and stored there; otherwise None."""
+    """The text for the transcript if `text` must not appear there; otherwise None."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as an MCP `CallToolResult`."""

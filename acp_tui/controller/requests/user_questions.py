@@ -33,7 +33,7 @@ class RuleOffer:
 class Question:
     """A permission request from the agent, or acp-tui's own question before it does something for the agent.
 
-    The kind "tool" is for calls to acp-tui's own MCP server, "mcp" for calls to any other MCP server.
+    `kind` is "tool" for calls to acp-tui's own MCP server, and "mcp" for calls to any other MCP server.
     """
 
     request_id: RequestId

@@ -1,1 +1,1 @@
-"""The sample project that the demo works in, and how the demo works in any other folder."""
+"""The sample project that the demo works in, and what the demo does in any other folder."""

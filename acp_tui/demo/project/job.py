@@ -20,7 +20,10 @@ OWN_FILE = "acp-tui-demo.txt"
 """The only file the demo writes outside the sample project."""
 
 COLOUR_COMMAND = [sys.executable, "-P", "-m", "acp_tui.demo.project.colour_demo"]
-"""Only prints coloured text. `-P` keeps Python from importing modules of the folder it runs in."""
+"""A command that only prints coloured text.
+
+`-P` keeps Python from importing modules of the folder in which the command runs.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Job:
 
 
 def choose_job(folder: Path, pause: float) -> Job:
-    """Choose the job for a folder. `pause` is how long the command waits after each step, in seconds."""
+    """Choose the job for a folder. The job's command waits `pause` seconds after each step."""
     module = folder / MODULE
     slowly = ["--pause", f"{pause:.2f}"] if pause else []
     if is_sample(folder):

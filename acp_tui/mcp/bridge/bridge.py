@@ -46,7 +46,7 @@ _CAPABILITY_FOR = {
     "elicitation/create": "elicitation",
     "sampling/createMessage": "sampling",
 }
-"""By request of a server: the capability that an MCP client needs to answer it."""
+"""The capability that an MCP client needs to answer a request of a server, by the request's method."""
 _DECLINED = {
     "elicitation": "The agent that uses this server cannot show forms, so the user cannot be asked.",
     "sampling": "The agent that uses this server does not let servers use its model, and acp-tui has none.",

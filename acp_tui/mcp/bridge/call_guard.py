@@ -23,7 +23,7 @@ NO_APP = "not connected to acp-tui; calls are allowed without asking and are not
 
 
 class CallGuard(Protocol):
-    """Allows and records the calls to one server, and passes the server's questions to the user."""
+    """Allows or refuses the calls to one server, records them, and passes the server's forms to the user."""
 
     forms: bool
     """Whether `form` can ask the user."""
@@ -88,7 +88,7 @@ class AppCallGuard:
 
 
 def _cut(value: Any) -> Any:
-    """Return a value that fits into a message, cut if it is nested too deeply or too long."""
+    """Return the value, cut if it is nested too deeply or too long for a message to the app."""
     value = limit_depth(value)
     text = json.dumps(value)
     if len(text) <= MAX_RECORDED:

@@ -144,8 +144,9 @@ class SdkUpstream:
     async def _answer(self, method: str, params: Any) -> Any:
         """Return the result of a request.
 
-        If the result contains questions, a newer agent gets them in the result. For an older agent, they are
-        sent as requests, and the answers are passed to the server until it sends its final result.
+        The server may return questions instead. An agent that uses revision 2026-07-28 or later gets them as
+        they are. An older agent gets them as requests, and its answers are sent to the server until the
+        server returns its final result.
         """
         result = await self._send(method, params)
         agent_is_modern = isinstance(params, dict) and _VERSION_KEY in (params.get("_meta") or {})

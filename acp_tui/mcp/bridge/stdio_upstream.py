@@ -1,4 +1,4 @@
-"""A stdio server behind a bridge, whose messages are passed on unchanged."""
+"""A stdio server behind a bridge. Messages from and to the server are passed on unchanged."""
 
 from __future__ import annotations
 
@@ -61,14 +61,17 @@ class StdioUpstream:
         return cls(server, process, downstream)
 
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
-        """Pass a request on, if possible with its id, and return its result. Raises `RpcError`."""
+        """Pass a request on to the server and return its result. Raises `RpcError`.
+
+        If possible, the server gets the request with the same id.
+        """
         try:
             return await self._peer.request(method, params, request_id=request_id)
         except PeerClosedError:
             raise RpcError(SERVER_ERROR, await self._end_sentence()) from None
 
     def notify(self, method: str, params: Any) -> None:
-        """Pass a notification on."""
+        """Pass a notification on to the server."""
         self._peer.notify(method, params)
 
     async def close(self) -> None:

@@ -20,7 +20,10 @@ class ToolDigests:
         self._is_stale = False  # whether the server has reported a change since the agent listed the tools
 
     def show(self, tools: list[dict[str, Any]], *, continues: bool) -> None:
-        """Store the digests of a page of tools for the agent. `continues` is False only for the first."""
+        """Store the digests of a page of tools that the agent has requested.
+
+        `continues` is False only for the first page.
+        """
         if not continues:
             self._shown, self._listed, self._is_stale = {}, {}, False
         for tool in tools:

@@ -16,13 +16,13 @@ class Upstream(Protocol):
     """The connection of a bridge to the server."""
 
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
-        """Pass a request on and return its result. Raises `RpcError`.
+        """Pass a request on to the server and return its result. Raises `RpcError`.
 
         If the task is cancelled, the server is told to cancel the request.
         """
 
     def notify(self, method: str, params: Any) -> None:
-        """Pass a notification on."""
+        """Pass a notification on to the server."""
 
     async def close(self) -> None:
         """End the connection and the server's process."""

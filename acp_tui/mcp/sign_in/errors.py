@@ -13,7 +13,7 @@ class SignInError(ServerFailure):
 
 
 class SignInRequired(SignInError):  # noqa: N818  # a state rather than a fault
-    """A server requires a sign-in, and there is no `SignInInteraction` to ask the user for one."""
+    """A server requires a sign-in, but there is no `SignInInteraction` with which to ask the user."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence, FailureCause.SIGN_IN_REQUIRED)

@@ -39,7 +39,7 @@ class HttpEvidence:
     challenge: str = ""  # the WWW-Authenticate header of the last 401
     error: Exception | None = None  # why the last message could not be sent
     broken: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a message could not be sent over SSE, in which case the SDK would wait forever."""
+    """Set when sending a message over SSE failed, because the SDK would wait forever for the answer."""
 
     def add(self, response: httpx2.Response, endpoint: httpx2.URL, *, is_sse: bool) -> None:
         """Record the response to a message."""

@@ -50,7 +50,7 @@ class StdioProcess:
         self._was_stopped = False
         self._stderr_lines = LineSplitter(MAX_LINE_CHARACTERS * 4)
         self.noise: list[str] = []
-        """The first lines on stdout that were not MCP messages, safe to display."""
+        """The first lines on stdout that were not MCP messages. They have been made safe to display."""
         self.noise_count = 0
 
     # ----------------------------------------------------------------- state

@@ -96,7 +96,7 @@ def read_command(
     shell_free: bool = False,
     follow_cd: bool = True,
 ) -> Command:
-    """Return the analysis of a command: a line for the shell, or a program with its arguments.
+    """Return the analysis of a command, which is either a shell line or a program with its arguments.
 
     Args:
         given: The line or the words.

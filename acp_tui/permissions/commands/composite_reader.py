@@ -161,7 +161,7 @@ def _uses_git_elsewhere(words: tuple[str, ...], folder: Target, context: PathCon
 
 
 def _may_place_files(words: tuple[str, ...]) -> bool:
-    """Return True for a command that may create links or a repository, such as `git checkout` or `tar -x`."""
+    """Return True for a command like `git checkout` or `tar -x`, which may create links or a repository."""
     if _is_git(words):
         return find_subcommand(words)[1] not in _KEEPING_FILES
     program = _program(words)

@@ -72,7 +72,10 @@ def find_program_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _operands(words: Sequence[str], valued: re.Pattern[str]) -> Iterator[int]:
-    """Yield the indexes of the words that are neither options nor values of options that match `valued`."""
+    """Yield the indexes of the words that are neither options nor the values of options.
+
+    If an option matches `valued`, its value is the next word.
+    """
     options, skip = True, False
     for position, word in enumerate(words[1:], 1):
         if skip:

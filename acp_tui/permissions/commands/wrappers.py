@@ -103,7 +103,7 @@ def runs_others(name: str) -> bool:
 
 
 def prefix_lengths(words: tuple[str, ...]) -> list[int]:
-    """Return the numbers of leading words to offer in rules for this command, largest first.
+    """Return the prefix lengths, in words, to offer in rules for this command, largest first.
 
     The list is empty if such rules would allow any program.
     """
@@ -246,7 +246,7 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
 
 
 def _hides(name: str, wrapper: _Wrapper, option: str) -> bool:
-    """Return True if the option's value is a command, or if the option is unknown."""
+    """Return True for an option whose value is a command, and for an unknown long option."""
     if option.startswith("--"):
         known = "=" in option or option in wrapper.long_valued | _VALUELESS
         return option.partition("=")[0] in wrapper.opaque or not known

@@ -121,7 +121,7 @@ def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change
 
 
 def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> list[Change]:
-    """Prepare for a session that is being opened: updates that precede the answer already belong to it."""
+    """Prepare for a session that is being opened, because updates for it may arrive before the answer."""
     memory = session.reducer_state
     memory.opening, memory.phase_before = event.how, session.phase
     changes: list[Change] = []

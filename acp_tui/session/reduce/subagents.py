@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Apply = Callable[[Session, ev.Event, float], list[Change]]
 
 MAX_SUBAGENTS = 200
-"""The maximum number of subagents in a conversation, and of unannounced sessions that sent updates."""
+"""The maximum number of subagents in a conversation. Unannounced sessions have a limit of the same size."""
 MAX_DEPTH = 8
 """The maximum depth of subagents that start other subagents."""
 MAX_SIZE = 8_000_000
@@ -65,8 +65,8 @@ def subagent_changed(root: Session, event: ev.SubagentChanged, at: float) -> lis
 def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> list[Change]:
     """Apply an event of a session other than the conversation's: a subagent's, or an unannounced one.
 
-    If the event also names a parent tool call, as `InSubagent` does, the call is ignored: an agent that
-    reports one subagent as a session reports all of them as sessions.
+    If the event also names a parent tool call, as `InSubagent` does, the call's id is ignored: an agent
+    that reports one subagent as a session reports all of them as sessions.
     """
     entry, inner = root.subagents.get(event.session_id), event.inner
     if type(inner) is ev.InSubagent:
@@ -200,7 +200,7 @@ def _content_size(item: Content | Diff | TerminalRef | None) -> int:
 
 
 def _count(entry: Subagent, changes: list[Change]) -> list[Change]:
-    """Count the messages and tool calls among the added entries."""
+    """Add the new messages and tool calls to the subagent's counts. Return `changes` as they are."""
     for change in changes:
         if change.kind == "added":
             entry.message_count += isinstance(change.entry, Message)

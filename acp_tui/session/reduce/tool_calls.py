@@ -107,7 +107,7 @@ def _set_title(call: ToolCall, title: str, *, asked: bool) -> None:
 def _is_result(event: ToolCallChanged) -> bool:
     """Return True if an event's content is output of the tool.
 
-    Some agents first stream the tool's arguments, as JSON.
+    Some agents first stream the tool's arguments in the same place, as JSON.
     """
     if event.asked:
         return False

@@ -66,7 +66,10 @@ def cancel_sent(session: Session, _event: ev.CancelSent, at: float) -> list[Chan
 
 
 def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]:
-    """End the turn, unless it has ended already: in the draft dialect, the agent can report the end twice."""
+    """End the turn, unless it has ended already.
+
+    In the 0.1.0 draft of the protocol, the agent can report the end twice.
+    """
     if not session.working:
         return []
     empty = event.stop_reason == "end_turn" and not any(event.tokens.values()) and _is_turn_empty(session)

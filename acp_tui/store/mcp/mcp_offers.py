@@ -31,13 +31,13 @@ class SavedOffer:
 
 
 class McpOffers:
-    """The offers of all servers, in a folder of the state directory."""
+    """The prompts, resources and accepted tools of all servers, in a folder of the state directory."""
 
     def __init__(self, state_dir: Path) -> None:
         self._folder = state_dir / "mcp-offers"
 
     def read(self, name: str, digest: str) -> SavedOffer:
-        """Return the saved offer of a server, or an empty offer. `digest` is that of its definition."""
+        """Return a server's saved offer, or an empty one. `digest` is that of the server's definition."""
         try:
             content = json.loads(self._path(name, digest).read_bytes())
         except (OSError, ValueError, RecursionError):

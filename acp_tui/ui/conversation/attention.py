@@ -58,7 +58,7 @@ class Attention:
         Args:
             send: Writes an escape sequence to the terminal.
             title: Returns the window title. All conversations share it.
-            progress: Returns the progress in the terminal's tab. All conversations share it.
+            progress: Returns the progress indicator in the terminal's tab. All conversations share it.
             has_focus: Returns True while the terminal's window has the focus.
             is_in_front: Returns True while this is the conversation on the screen.
             environ: The environment; by default that of the process.
@@ -119,7 +119,7 @@ class Attention:
             self._alert("message", f"{_short(agent)}: {_short(message)}")
 
     def stop(self) -> None:
-        """Restore the window title, and remove the progress. Later calls of `update` do nothing."""
+        """Restore the window title, and remove the progress indicator. Later calls of `update` do nothing."""
         self._is_stopped = True
         self._title().release(self)
         self._progress().show(self, None)

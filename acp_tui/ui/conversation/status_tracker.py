@@ -32,7 +32,7 @@ class StatusTracker:
         self.stuck = ""
         """Why no session could be opened, and the key that helps, if any. Empty if nothing went wrong."""
         self.starting = False
-        """True while the agent is being restarted; meanwhile, the session still says that it has ended."""
+        """True while the agent is being restarted; meanwhile, the session's phase is still "dead"."""
         self.tabs_asking = 0
         """The number of other tabs in which an agent waits for an answer."""
         self._unasked_actions = UnaskedActions()

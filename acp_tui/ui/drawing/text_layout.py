@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Wrapper = Callable[[Iterable[Segment], int], list[list[Segment]]]
 
 MAX_LINES_FULL = 5_000
-"""The maximum number of lines of a text on the screen that shows one entry in full, all drawn at once."""
+"""The maximum number of lines of a text on the screen that shows one entry in full. All are drawn at once."""
 INDENT = 2
 """The width, in cells, of the symbol and the space before the text of an entry."""
 MAX_LINES_SHORT = 6

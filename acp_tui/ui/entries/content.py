@@ -1,4 +1,4 @@
-"""Draws images, files, links and other content: a line that describes the content, and its text if any."""
+"""Draws images, files, links and other content: a line that describes the content, then any text in it."""
 
 from __future__ import annotations
 

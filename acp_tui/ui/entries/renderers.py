@@ -1,4 +1,4 @@
-"""Makes the bodies that draw entries, each with the renderer of its kind."""
+"""Makes the bodies that draw entries. Each kind of entry has its own renderer."""
 
 from __future__ import annotations
 

@@ -115,12 +115,12 @@ COMMAND_TITLES: Mapping[str, str] = {
     # the program
     "launcher.look": "Refresh agents",
     "launcher.mcp": "List MCP servers",
-    "launcher.worktree": "Start agents in a worktree",
+    "launcher.worktree": "Toggle worktrees for new agents",
     "app.help": "Show help",
     "app.suspend": "Suspend acp-tui",
     "app.quit": "Quit acp-tui",
 }
-"""Titles in the command palette by key id: a verb and a noun each, the most useful ones first.
+"""Titles in the command palette by key id, the most useful ones first: usually a verb and a noun.
 
 Cursor movement and editing have no command; the help page lists their keys.
 """

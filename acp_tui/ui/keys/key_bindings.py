@@ -81,9 +81,13 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "read_only": KeyScope(
         "Read-only session", "Shown instead of the prompt if the agent cannot reopen a session."
     ),
-    "transcript": KeyScope("Conversation", "The transcript of the session. Letter keys work only here."),
+    "transcript": KeyScope(
+        "Conversation", "The transcript of the session. Its letter keys work only while it has the focus."
+    ),
     "pane": KeyScope(
-        "Panes", "Plan, files, terminals and session, beside the conversation. Letter keys work only here."
+        "Panes",
+        "Plan, files, terminals and session, beside the conversation."
+        " Their letter keys work only while they have the focus.",
     ),
     "review": KeyScope(
         "Review", "The changed files and their hunks. With the focus on a file, keys act on all its hunks."
@@ -495,7 +499,15 @@ TABLE: tuple[Key, ...] = (
     Key("review.undo", "Z", "undo", "undo", "review", "Undo the last decision", 4),
     Key("review.revert_all", "U", "revert_all", "", "review", "Revert everything shown, after asking"),
     Key("review.send", "S", "send", "send", "review", "Send all comments as one prompt", 4),
-    Key("review.filter", "f", "filter", "filter", "review", "Show all changes, one turn, or comments", 7),
+    Key(
+        "review.filter",
+        "f",
+        "filter",
+        "filter",
+        "review",
+        "Show all changes, those of one turn, or those with comments",
+        7,
+    ),
     Key("review.hunk_before", "left_square_bracket", "hunk(-1)", "", "review", "Previous / next hunk"),
     Key("review.hunk_after", "right_square_bracket", "hunk(1)", "hunk", "review", "Previous / next hunk", 5),
     Key("review.file_before", "left_curly_bracket", "file(-1)", "", "review", "Previous / next file"),

@@ -72,7 +72,7 @@ class Keymap:
 
 
 def check_keys(wanted: Mapping[str, str]) -> Keymap:
-    """Check `wanted`: comma-separated keys by action id. Actions with an invalid key are left out."""
+    """Check `wanted`: comma-separated keys by action id. Actions with an unusable key keep their defaults."""
     keymap = Keymap()
     for name, wanted_keys in wanted.items():
         if name not in KEYS:

@@ -1,4 +1,4 @@
-"""A growing text at one width, of which only the visible parts are drawn.
+"""A growing text, laid out for one width. Only its visible parts are drawn.
 
 Sections that were never drawn have estimated heights, so the number of a line may change when a section above
 it is drawn. `position_at` returns a position that does not change, and `line_at` its current line number.
@@ -114,7 +114,10 @@ class Document:
         return layout.strip(row - layout.section.gap)
 
     def position_at(self, line: int) -> tuple[int, int]:
-        """Return the position of a line, which stays valid when the height of something above it changes."""
+        """Return a position of the line that stays valid when the height of a section above it changes.
+
+        It consists of the index of a section and the row within that section.
+        """
         return self._heights.at(line)
 
     def line_at(self, place: tuple[int, int]) -> int:
@@ -155,7 +158,7 @@ class Document:
         self._heights.append(_height(layout))
 
     def _finish_code(self) -> None:
-        """The growing code block is now complete: highlight it as a whole when it is drawn next."""
+        """Mark the growing code block as complete: when it is drawn next, it is highlighted as a whole."""
         for layout in reversed(self._layouts):
             if not isinstance(layout, CodeLayout) or layout.section.block != self._growing_block:
                 break

@@ -9,7 +9,7 @@ LINES_PER_SECTION = 100
 
 
 class PlainScanner:
-    """Splits text into sections, like `MarkdownScanner`. The chunks of text may have any size."""
+    """Splits text into sections, like `MarkdownScanner`. The text may arrive in chunks of any size."""
 
     def __init__(self) -> None:
         self.finished: list[Section] = []

@@ -38,7 +38,7 @@ TABLE_ROWS_PER_SECTION = 40
 
 
 class MarkdownScanner:
-    """Splits Markdown into sections. The chunks of text may have any size."""
+    """Splits Markdown into sections. The text may arrive in chunks of any size."""
 
     def __init__(self) -> None:
         self.finished: list[Section] = []
@@ -278,7 +278,7 @@ class MarkdownScanner:
         return section
 
     def _track_quoted_fence(self, content: str) -> None:
-        """Note if a fenced code block in the open quote starts or ends with this line."""
+        """Record whether a fenced code block is open in the quote after this line."""
         marks, text = split_quote_marks(content)
         if not self._quoted_fence:
             match = FENCE.match(text)

@@ -41,7 +41,7 @@ class Section:
     """A paragraph, heading, list item or quote, or part of a table, of a code block or of a long paragraph.
 
     The kind "text" holds Markdown blocks, and "rest" the remainder of a cut paragraph, which has only inline
-    markup; "plain" is text other than Markdown. Of all `lines`, only those of code include their line ends.
+    markup; "plain" is text other than Markdown. The `lines` of code include their line ends; others do not.
     """
 
     kind: Kind

@@ -64,7 +64,7 @@ class LayoutSettings:
 
 
 class TextLayout:
-    """Lays out a section that is not code. The height is estimated until the lines are drawn, all at once."""
+    """Lays out a section that is not code. It is drawn as a whole; until then, its height is estimated."""
 
     def __init__(self, section: Section, settings: LayoutSettings) -> None:
         self.section = section
@@ -180,7 +180,7 @@ class CodeLayout:
             self._ends.append(end)
 
     def finish(self) -> None:
-        """Note that the code is complete: when it is drawn next, it is highlighted as a whole."""
+        """Mark the code as complete: when it is drawn next, it is highlighted as a whole."""
         self._growing = False
         self.drop()
 

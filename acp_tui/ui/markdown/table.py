@@ -1,4 +1,4 @@
-"""Tables. To fit the width, columns shrink and their text wraps; below a minimum, rows become records."""
+"""Draws tables: with wrapped text or, if even that does not fit the width, as lines of "header: cell"."""
 
 from __future__ import annotations
 

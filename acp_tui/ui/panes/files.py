@@ -146,7 +146,7 @@ class FilesPane(Pane):
 
     @property
     def _finds_all(self) -> bool:
-        """Whether comparing with the disk finds all changes. If not, files in tool calls are listed, too."""
+        """Whether comparing with the disk finds all changes. If not, those in tool calls are added."""
         conversation = self.source.conversation
         return self._changes is None or conversation is None or conversation.finds_all_changes
 

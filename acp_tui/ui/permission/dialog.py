@@ -120,7 +120,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._resize_parts()
 
     def show_position(self, position: tuple[int, int]) -> None:
-        """Show the question's position among those that wait: its number and their count."""
+        """Show which of the waiting questions this is: its number and their count."""
         self._position = position
         for head in self.query("#head").results(Bar):  # none before the dialog is composed
             head.show(right=self._position_spans())

@@ -22,7 +22,7 @@ def scroll_hints(node: DOMNode, *, overflows: bool) -> list[Hint]:
 def option_hints(
     node: DOMNode, scroll: Sequence[Hint], *, raw: bool, full: bool, can_reject: bool
 ) -> list[Hint]:
-    """Return the hints while the user chooses an option.
+    """Return the hints to show while the user chooses an option.
 
     `raw` is true while the raw input is shown, and `full` while the dialog has its full size. `scroll` is
     what `scroll_hints` returns. It comes before the keys for the view, because in 80 columns the last hints
@@ -55,13 +55,13 @@ def choice_hints(node: DOMNode, why: str) -> list[Hint]:
 
 
 def reason_hints(node: DOMNode) -> list[Hint]:
-    """Return the hints while the user writes a reason."""
+    """Return the hints to show while the user writes a reason."""
     take, cancel = (bound_keys(node, name) for name in ("permission.take", "permission.cancel"))
     return [(take, "reject with this reason"), (cancel, "back")]
 
 
 def editor_hints(node: DOMNode, *, rejects: bool) -> list[Hint]:
-    """Return the hints while the user edits rules."""
+    """Return the hints to show while the user edits rules."""
     names = ("before", "after", "up", "down", "take", "close")
     before, after, up, down, take, close = (bound_keys(node, f"rule.{name}") for name in names)
     answer = "reject and remember" if rejects else "allow and remember"

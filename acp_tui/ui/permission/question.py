@@ -389,7 +389,7 @@ def _raw_input_of(question: Question) -> Any:
 
 
 def raw_input(question: Question, context: DrawContext) -> list[Body]:
-    """Draw the raw input of the request, or of the tool calls in progress that it covers."""
+    """Draw the raw input of the request, or of the tool calls in progress that it may be about."""
     palette, width = context.palette, context.width
     if calls := raw_bodies(question, context):
         return calls

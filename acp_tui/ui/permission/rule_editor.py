@@ -38,7 +38,7 @@ SCOPE_WORDS: dict[Scope, str] = {
 MAX_CHOICE_WIDTH = 60
 """The maximum width of a part of the sentence, in cells. The list of choices shows its full text."""
 MIN_EFFECT_ROWS = 2
-"""The rows kept for the sentence below the choices, so that the height does not change with every key."""
+"""The minimum height of the text about the effect, so that the editor seldom changes its height."""
 MAX_EFFECT_ROWS = 6
 """The maximum height of the text that says what will happen without asking. A longer text scrolls."""
 BLANK_ROWS = 2
@@ -46,7 +46,7 @@ BLANK_ROWS = 2
 
 
 class RuleEditor(Vertical, can_focus=True):
-    """Shows a sentence and the choices for one part of it. ←→ choose the part, ↑↓ change it.
+    """Shows rules as a sentence, and the choices for one part of it. ←→ choose the part, ↑↓ change it.
 
     The user can change what a rule matches, its scope and its agent; the rest, such as its id, stays. All
     rules get the same scope and agent.
@@ -146,7 +146,7 @@ class RuleEditor(Vertical, can_focus=True):
         return self._sentence(inner)[0].height + max(most, wrapped) + effect + BLANK_ROWS
 
     def _resize_parts(self) -> None:
-        """Set the heights: the two texts get the rows they need, and the list of choices gets the rest."""
+        """Set the heights: sentence and effect get the rows they need, and the choices get the rest."""
         width, height = self.size
         if not (width and self.is_mounted):
             return

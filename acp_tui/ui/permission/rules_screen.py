@@ -33,7 +33,7 @@ NO_RULES = 'No rules. An answer with "always" in a permission dialog becomes a r
 
 
 class RulesScreen(Dialog[None]):
-    """Lists the rules of a conversation. Typing filters them."""
+    """Lists the permission rules, also those that apply only elsewhere. Typing filters them."""
 
     CSS = """
     RulesScreen { background: $background; layout: vertical; }

@@ -102,7 +102,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             values: Initial values by name of the field. Other fields start with the default of the schema.
             validate: Returns what is wrong with a whole object, the most important fault first.
             allow_decline: Whether the recipient distinguishes declining from closing the form. Servers and
-                agents that ask a question do. Fields that seem to ask for a secret are then marked.
+                agents that ask a question do. If true, fields that seem to ask for a secret are marked.
             interrupts: Whether the dialog opens without an action of the user. Keys are then ignored until
                 typing pauses.
             clock: Returns the time in seconds.

@@ -105,7 +105,7 @@ class FormReviewDialog(Dialog[bool]):
         self._typing_guard.restart()
 
     def action_move(self, step: int) -> None:
-        """Scroll by a line, or by a page."""
+        """Scroll by a line if `step` is 1 or -1, else by a page."""
         page = self.query_one(BodyScroller)
         rows = step if abs(step) == 1 else max(1, page.size.height - 1) * (1 if step > 0 else -1)
         page.scroll_relative(y=rows, animate=False)

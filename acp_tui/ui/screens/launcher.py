@@ -52,8 +52,8 @@ MAX_RECENT_SESSIONS = 6
 class Filter(InputLine):
     """The filter of the launcher's list. While the filter is empty, digits choose an item of the list.
 
-    The filter has to decide what a digit does: a digit typed right after a letter would reach the launcher's
-    bindings before the letter is in the filter.
+    The filter itself decides what a digit does. If the launcher's bindings decided, a digit typed right after
+    a letter would still find the filter empty.
     """
 
     def on_key(self, event: events.Key) -> None:

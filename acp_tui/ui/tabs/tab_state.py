@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Activity = Literal["connecting", "loading", "idle", "working", "background", "asking", "cancelling", "dead"]
 
 BUSY: frozenset[Activity] = frozenset({"working", "cancelling", "asking"})
-"""The activities of a running turn."""
+"""The activities during which a turn is running."""
 MAX_TITLE_CHARACTERS = 100
 """The maximum length of a title. A longer one, such as a whole prompt, is cut."""
 

@@ -23,7 +23,7 @@ SIGNS: Mapping[Mark, str] = {
 }
 """The sign shown before a tab's title for each mark, so that marks differ even without colours."""
 MAX_TITLE, MIN_TITLE = 30, 8
-"""Limits of a title's width in cells. Below the minimum, tabs are left out instead."""
+"""The limits of a title's width, in cells. If titles of the minimum width do not fit, tabs are left out."""
 MAX_UNREAD = 99
 
 

@@ -102,7 +102,7 @@ class Tabs:
             await self._switch_to(tab)
 
     async def replace(self, before: BaseScreen, screen: BaseScreen) -> None:
-        """Replace the screen `before` in its tab. `before` is closed with its dialogs and all it owns."""
+        """Replace `before` with `screen` in its tab. `before` is closed with its dialogs and all it owns."""
         async with self._changing:
             tab = self.of_screen(before)
             if tab is None:
@@ -314,7 +314,7 @@ class Tabs:
                 await self._replace(tab, self._make_launcher())
 
     def _retire(self, screen: BaseScreen, mode: str) -> None:
-        """Shut down what a screen owns and remove its mode. The agent may take seconds to end."""
+        """Shut down what a screen owns, then remove its mode. Return at once: the agent may end slowly."""
         leaving = asyncio.create_task(self._leave(screen, close_session=True))
         self._leaving.add(leaving)
         leaving.add_done_callback(self._leaving.discard)

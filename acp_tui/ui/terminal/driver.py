@@ -43,7 +43,7 @@ READ_BYTES = 4096
 POLL_SECONDS = 0.1
 """The interval, in seconds, at which the input thread checks whether it has to end."""
 RESUME_DELAY_SECONDS = 0.2
-"""Seconds to wait after SIGCONT before suspending again: a signal that ends acp-tui may arrive with it."""
+"""Seconds to wait after SIGCONT before suspending again: a signal that ends acp-tui may follow SIGCONT."""
 BLOCKED_SECONDS = 1.0
 """A terminal that accepts no output for this long is blocked, for example by Ctrl+S."""
 

@@ -39,7 +39,10 @@ class ThemeChoice:
         return load_theme(name, None if key is None else lambda: f"{self._origin(key)}: {key}")
 
     def _for_background(self, *, dark: bool) -> tuple[str, str | None]:
-        """Return the theme that `auto` uses, and the key of the setting that names this theme, if any."""
+        """Return the theme that `auto` uses, and the key of the setting that names it.
+
+        The key is None if no setting names a theme for this background.
+        """
         default, key = ("dark", "theme_dark") if dark else ("light", "theme_light")
         name: str | None = getattr(self._settings, key, None)
         return (name, key) if name is not None else (default, None)

@@ -99,7 +99,7 @@ class EntryLayout:
                 self.heights[number] += missing if self.heights[number] else 0
 
     def rebuild(self) -> None:
-        """Start over with the entries of the session."""
+        """Discard all blocks, and add the entries of the session again."""
         self.blocks.clear()
         self._indexes.clear()
         self.heights.reset([])
@@ -124,7 +124,7 @@ class EntryLayout:
             block.forget()
 
     def remeasure(self, entry_id: int) -> None:
-        """Measure an entry again after its body failed and was replaced by the raw content."""
+        """Measure an entry whose body could not be drawn and was replaced by the raw content."""
         index = self.index_of(entry_id)
         if index is not None:
             self.blocks[index].painted.clear()

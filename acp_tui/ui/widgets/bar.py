@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Bar(Widget):
-    """Shows a left and a right part. The left part is shortened if both do not fit."""
+    """Shows a left and a right part. The left part is shortened if there is not enough room for both."""
 
     DEFAULT_CSS = """
     Bar { height: 1; background: transparent; color: $foreground; }

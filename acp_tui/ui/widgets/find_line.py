@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FindLine(Horizontal):
-    """A search input beside the position among the matches. Hidden until `open` or `show` is called."""
+    """A search input, and beside it a position such as "3 of 17". Hidden until `open` or `show` is called."""
 
     BINDINGS: ClassVar = keys.bindings("find")
     DEFAULT_CSS = """

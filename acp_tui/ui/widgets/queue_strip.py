@@ -138,7 +138,7 @@ class QueueStrip(Widget, can_focus=True):
             self.refresh()
 
     def label_of(self, key_id: str) -> str | None:
-        """Return "stop and send" for the key that sends now, if sending would stop the turn; else None."""
+        """Return "stop and send" for the "send now" key if sending would stop the turn; else None."""
         return "stop and send" if key_id == "queue.send_now" and self.send_now_stops else None
 
     def action_edit(self) -> None:

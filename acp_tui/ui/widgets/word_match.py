@@ -1,7 +1,7 @@
 """Filters texts by typed words: whole words rank before prefixes, and prefixes before other substrings.
 
-A text matches if it contains all typed words. If no text does, those that contain the typed letters in order
-match.
+A text matches if it contains all typed words. If no text does, a text matches if it contains the typed
+letters in the same order.
 """
 
 from __future__ import annotations

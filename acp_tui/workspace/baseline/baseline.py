@@ -76,7 +76,7 @@ class Baseline:
         self._lock = threading.Lock()  # the index files allow only one thread at a time
 
     async def take_snapshot(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Empty the directory for copies, and copy the roots into it. Must be called only once.
+        """Delete what is in `directory`, and copy the roots into it. Must be called only once.
 
         `progress` is called with two numbers for the folder being copied: the files copied so far, and all
         files to copy. If a root cannot be copied, a notice is added. Other methods wait for the snapshot.

@@ -1,4 +1,4 @@
-"""Restores files from the snapshot."""
+"""Restores files: writes the content that they had earlier, or removes them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def restore(path: Path, data: bytes, mode: int) -> None:
-    """Write the original `data` (for a link: its target) and `mode` to a path. Create missing folders."""
+    """Give a path the content `data` (for a link: its target) and `mode`. Create missing folders."""
     target = find_real_target(path)
     with target.directory, target.open_directory() as directory:
         try:
@@ -37,7 +37,7 @@ def restore(path: Path, data: bytes, mode: int) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or link that did not exist originally. If it is missing already, do nothing."""
+    """Remove a file or link. If it is missing already, do nothing."""
     target = find_real_target(path)
     with target.directory:
         if target.missing:

@@ -57,7 +57,7 @@ class ControlFilesFound(NamedTuple):
     attributes: set[bytes]
     """The paths of all `.gitattributes` files, relative to the top of the work tree.
 
-    The paths in folders above the searched one are included even if there are no such files.
+    For folders above the searched one, the path is included whether or not the file exists.
     """
 
 

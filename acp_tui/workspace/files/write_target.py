@@ -23,7 +23,7 @@ _MAX_LINKS = 40  # the limit of the Linux kernel
 
 
 class UnwritableError(Exception):
-    """A file that cannot be written. The message can follow "cannot be written: "."""
+    """A file cannot be written. The message can follow "cannot be written: "."""
 
 
 @dataclass(slots=True)

@@ -192,7 +192,7 @@ class PrivateGit:
         return {name: data for name, data in found.items() if blob_name(data) == name}
 
     def loose_file(self, blob: str) -> Path:
-        """Return the path of the loose object with this name. It exists only for `removable` contents."""
+        """Return the path of the loose object with this name. There is none for contents in a pack."""
         return self.directory / "objects" / blob[:2] / blob[2:]
 
     def present(self, names: Sequence[str]) -> set[str]:

@@ -112,7 +112,7 @@ def is_inside(name: bytes) -> bool:
 
 
 def _remove_others(git: PrivateGit, tree: GitWorkTree, wanted: TrackedFiles) -> set[bytes]:
-    """Remove all entries but `wanted` from the index, even outside the folder. Return the removed names."""
+    """Remove all index entries but `wanted`, also outside `tree.folder`. Return the removed names."""
     everywhere = GitWorkTree(tree.top, tree.top, tree.index)
     names = set(git.records("ls-files", "--cached", "--full-name", tree=everywhere))
     if others := names - wanted.modes.keys():

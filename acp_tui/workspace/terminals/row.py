@@ -112,7 +112,7 @@ class Row:
             self.truncate(limit)
 
     def delete(self, column: int, count: int) -> None:
-        """Delete `count` columns from a column on. The text to their right moves left."""
+        """Delete `count` columns, starting at `column`. The text to their right moves left."""
         if column < self.width:
             self._blank_wide(column)
             self._blank_wide(column + count)

@@ -54,7 +54,7 @@ def definition_fields(server: Server) -> Iterator[Field]:
 
 
 def option_fields(server: Server) -> Iterator[Field]:
-    """Yield those options set in a definition for which ACP has no counterpart."""
+    """Yield the options of a definition that cannot be sent over ACP, such as a timeout."""
     if server.cwd:
         yield Field("folder", server.cwd, "cwd")
     if server.sign_in is not None:
@@ -73,7 +73,7 @@ def option_fields(server: Server) -> Iterator[Field]:
 
 
 def _sign_in_text(settings: SignInSettings) -> str:
-    """Return all sign-in settings of a server as text. The user approves them as part of the definition."""
+    """Return the sign-in settings of a server as text: all of them, because the user has to approve them."""
     parts = [settings.grant.replace("_", " ")]
     given = asdict(settings) | {"grant": None, "client_secret": MASK if settings.client_secret else None}
     parts += [f"{name} {value}" for name, value in given.items() if value]

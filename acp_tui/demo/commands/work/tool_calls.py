@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 
-@slash_command("read", "Read the file at a path, or the file that the tour reads", "[path] [line] [limit]")
+@slash_command("read", "Read a file; without a path, the one that /tour reads", "[path] [line] [limit]")
 async def read(turn: Turn) -> None:
     """Read a file, through the client if it offers that.
 

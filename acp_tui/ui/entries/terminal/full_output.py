@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.terminal_emulator import Line
 
 MAX_LINES = 100_000
-"""The maximum number of lines. If there are more, those that `OutputLines` no longer keeps are dropped."""
+"""If there are more lines than this, those that `OutputLines` no longer keeps are dropped here too."""
 
 
 class FullOutput:

@@ -36,7 +36,7 @@ Such a text is drawn as prose even if it is fenced.
 MAX_LINES = 20
 """The maximum number of lines of a text in the transcript."""
 MAX_LINES_FULL = 5_000
-"""The maximum number of lines of a text on the screen that shows one entry in full, all drawn at once."""
+"""Like `MAX_LINES`, but for the screen that shows one entry in full. There, all lines are drawn at once."""
 MAX_MARKDOWN_LINES_FULL = 400
 """Like `MAX_LINES_FULL`, but for Markdown, which takes longer to draw."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)

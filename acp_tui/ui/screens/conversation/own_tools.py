@@ -48,7 +48,7 @@ class OwnTools:
         restart = keys.bound_keys(self._screen, "agent.restart")
         sentence = (
             f"{launch.title} {verb} acp-tui's own tools, from its next session on and until acp-tui exits. "
-            f"{restart} restarts the agent and reopens this session."
+            f"{restart} restarts the agent and reopens this session with the change."
         )
         self._screen.notify(sentence, timeout=NOTICE_SECONDS, markup=False)
 

@@ -52,7 +52,7 @@ class UserCommands:
         return bool(self._running)
 
     def run_entry_action(self, action: str, entry: Entry) -> bool:
-        """Run an action on an entry of the transcript; return False if the action is not about commands."""
+        """Run "kill" or "attach" on an entry of the transcript. For other actions, return False."""
         match action:
             case "kill":
                 self._stop(entry)

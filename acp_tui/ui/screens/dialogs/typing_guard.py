@@ -59,7 +59,7 @@ class TypingGuard:
         return self._hints() if self.accepts_keys else [("…", "keys work once you stop typing")]
 
     def update_hints(self) -> None:
-        """Show the hints for the keys that work now. If keys are ignored now, repeat this after the pause."""
+        """Show the hints for the keys that work now. If keys are ignored, show new hints after the pause."""
         lines = self._dialog.query(KeyHints)  # none before the dialog is composed
         for line in lines:
             line.set_hints(self.hints())

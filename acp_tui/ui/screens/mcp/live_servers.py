@@ -157,7 +157,7 @@ class LiveServers:
         recorder: ServerRecorder,
         dialogs: SignInDialogs | None,
     ) -> None:
-        """Connect, and list what the server offers now and after each change. Raises `ServerFailure`."""
+        """Connect. List what the server offers, now and after each change. Raises `ServerFailure`."""
         from acp_tui.mcp.connection import connect
         from acp_tui.mcp.inspection import Inspection, describe
         from acp_tui.mcp.sign_in.actions import provider_for

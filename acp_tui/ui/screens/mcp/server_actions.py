@@ -110,7 +110,7 @@ class ServerActions:
         self._reload()
 
     async def choose_connection(self) -> None:
-        """Switch the chosen server, defined in `mcp.toml`, between the bridge and a direct connection."""
+        """Switch the chosen server, which must be in `mcp.toml`, between bridge and direct connection."""
         known = self._state.chosen
         if known is None:
             return

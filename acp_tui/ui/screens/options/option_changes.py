@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OptionChanges:
-    """Sets agent options. An option that is changed again before the agent answers is sent again."""
+    """Sets agent options. If an option is changed again before the agent answers, it is sent once more."""
 
     def __init__(
         self, send: Callable[[str, OptionValue], Awaitable[None]], changed: Callable[[], None]

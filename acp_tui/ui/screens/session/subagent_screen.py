@@ -52,7 +52,7 @@ class SubagentScreen(SessionScreen):
         self.show_session(subagent.session, cwd)
 
     def now(self) -> float:
-        """Return the time of the conversation: in a replay, that of the recording."""
+        """Return the current time, in seconds since the epoch; in a replay, that of the recording."""
         return self._host.now()
 
     def show_again(self, subagent: Subagent | None) -> None:

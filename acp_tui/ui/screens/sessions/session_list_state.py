@@ -40,7 +40,7 @@ class SessionListState:
         """The number of sessions before the query filters them."""
 
     def load(self, sessions: Sequence[SavedSession]) -> None:
-        """Replace the sessions. At first, list those of all folders if the current folder has none."""
+        """Replace the sessions. The first time, list those of all folders if the current folder has none."""
         first = not self._all
         self._all = list(sessions)
         if first and self.this_folder:

@@ -38,7 +38,7 @@ class FoundLine(NamedTuple):
 
 
 class SessionRows:
-    """Draws the rows for a width and a palette."""
+    """Draws the rows of the sessions screen, for a width and a palette."""
 
     def __init__(self, palette: Palette, width: int, *, with_folder: bool) -> None:
         """`with_folder` adds the column "folder", for a list with sessions of several folders."""

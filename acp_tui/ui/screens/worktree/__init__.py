@@ -1,1 +1,1 @@
-"""When a conversation is closed, keeps, merges or discards its worktree. Imports dialogs."""
+"""Keeps, merges or discards the worktree of a conversation that is being closed. Imports dialogs."""

@@ -64,7 +64,7 @@ class CommitMessageDialog(Dialog[str]):
         self.query_one(TextEditor).newline()
 
     def action_save(self) -> None:
-        """Close the dialog with the message; ring the bell if it is empty."""
+        """Close the dialog with the message as its result. If the message is empty, only ring the bell."""
         if message := self.query_one(TextEditor).text.strip():
             self.dismiss(message)
         else:

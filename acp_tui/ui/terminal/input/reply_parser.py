@@ -21,14 +21,17 @@ if TYPE_CHECKING:
     from textual.message import Message
 
 GARBAGE_SECONDS = 1.0
-"""How long to wait for the rest of an OSC reply that contains no colour."""
+"""How long to wait for the rest of an OSC reply that reports no background colour. It is then dropped."""
 
 _REPLY = re.compile(
     r"\x1b\](?P<number>\d{1,4});(?P<answer>[ -~]{0,64})(?:\x07|\x1b\\)"
     r"|\x1b\]11;(?P<open_answer>rgba?:[0-9a-fA-F]+(?:/[0-9a-fA-F]+){2,3})(?=[^0-9a-fA-F/\x07\x1b]|\x1b[^\\])"
     r"|\x1b\[\?997;(?P<scheme>[12])n"
 )
-"""Matches a whole reply. Some terminals send a colour without a terminator; any other input then ends it."""
+"""Matches a whole reply.
+
+If the terminator of a colour is missing, the colour ends before the first character that is not part of it.
+"""
 _BEGINNING = re.compile(
     r"\x1b(?:\](?:\d{0,4}|\d{1,4};[ -~]{0,64}\x1b?)|\[(?:\?(?:9(?:9(?:7(?:;[12]?)?)?)?)?)?)?\Z"
 )

@@ -115,7 +115,7 @@ class UserGit:
         return sorted({key.removeprefix("filter.").rpartition(".")[0] for key, _ in own})
 
     def _filter_settings(self, scope: str) -> set[tuple[str, str]]:
-        """Return the settings that name filter programs. `git config` itself does not run any program."""
+        """Return the settings that name filter programs. No guard is needed: `git config` runs no program."""
         pattern = rf"^filter\..*\.({'|'.join(_FILTER_PROGRAMS)})$"
         words = ["config", scope, "--includes", "--null", "--get-regexp", pattern]
         try:

@@ -38,7 +38,7 @@ class Worktree:
         return self.repository / self.subfolder
 
     def to_dict(self) -> dict[str, str | bool]:
-        """Return the worktree as a field of a session's metadata."""
+        """Return the value to store as `META_FIELD` in a session's metadata."""
         return {
             "path": str(self.path),
             "branch": self.branch,

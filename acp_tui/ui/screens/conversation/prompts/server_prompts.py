@@ -106,7 +106,7 @@ class ServerPrompts:
         if len(text) > MAX_CHARACTERS:
             limit = f"{MAX_CHARACTERS:,}"
             self._screen.notify_error(
-                UserError(f"{visible_line(name)} was not inserted: it is longer than {limit} characters.")
+                UserError(f"{visible_line(name)} was not inserted: the prompt exceeds {limit} characters.")
             )
             return
         self._prompt.load(text)
