@@ -46,6 +46,7 @@ class PipedProcess:
         """The last lines of stderr."""
         self._started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._ended = asyncio.Event()
+        self._discards_output = False
         self._watcher_killed = False  # by us: it did not end the program in time, or nobody waits for that
         self.pid = 0
         """The id of the program's process, which is also the id of its process group and session."""
@@ -129,8 +130,10 @@ class PipedProcess:
     # ----------------------------------------------------------------- streams
 
     async def read(self) -> bytes:
-        """Return the next block of stdout; empty at the end."""
+        """Return the next block of stdout; empty at the end, and while `end` discards the rest."""
         assert self._watcher.stdout is not None
+        if self._discards_output:
+            return b""
         return await self._watcher.stdout.read(READ_BYTES)
 
     @property
@@ -262,9 +265,14 @@ class PipedProcess:
 
     async def _discard_output(self) -> None:
         """Read the rest of stdout: asyncio does not report the exit while its read buffer is full."""
-        with contextlib.suppress(RuntimeError):  # somebody else is reading it
-            while await self.read():
+        stdout = self._watcher.stdout
+        assert stdout is not None
+        self._discards_output = True
+        try:
+            while await stdout.read(READ_BYTES):
                 pass
+        except RuntimeError:  # somebody else is waiting for output, and reads it to the end
+            self._discards_output = False
 
 
 class StartError(Exception):

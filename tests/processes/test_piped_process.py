@@ -37,6 +37,18 @@ async def test_ending_a_program_closes_its_pipes_although_nobody_has_read_its_ou
     await until(lambda: sorted(Path("/dev/fd").iterdir()) == open_before)
 
 
+async def test_a_reader_that_comes_late_finds_the_end_of_the_output(tmp_path: Path) -> None:
+    process = await PipedProcess.start("/bin/cat", ["cat"], cwd=str(tmp_path), env=os.environ)
+    pipe = os.open(f"/proc/{process.pid}/fd/1", os.O_WRONLY)  # so that the output does not end by itself
+    try:
+        ending = asyncio.create_task(process.end())
+        await until(lambda: process.ended and process._watcher.returncode is not None)
+        assert await process.read() == b""
+    finally:
+        os.close(pipe)
+    await ending
+
+
 @pytest.mark.parametrize("steps", range(1, 8))
 async def test_nothing_stays_open_if_the_end_is_cancelled(tmp_path: Path, steps: int) -> None:
     open_before = sorted(Path("/dev/fd").iterdir())
