@@ -98,7 +98,7 @@ def read_annotations(value: Any) -> Annotations | None:
 
 
 def read_tool_content(value: Any) -> list[ToolContent] | None:
-    """Read the content of a tool call, which may be an array or a single item. Return None if it is missing."""
+    """Read a tool call's content, which may be an array or a single item. Return None if it is missing."""
     if value is None:
         return None
     found: list[ToolContent] = []

@@ -138,7 +138,7 @@ class ConversationRunner:
     async def _open_by(self, start: Step | None, *opening: Step) -> bool:
         """Run the steps that open the session, then send the waiting prompts.
 
-        `start` starts the agent; it is None if the agent is running already. Return True if all steps succeeded.
+        `start` starts the agent; None if the agent runs already. Return True if all steps succeeded.
 
         If several attempts overlap, only the last one reports a failure.
         """
