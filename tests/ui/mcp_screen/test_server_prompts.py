@@ -63,4 +63,4 @@ async def test_a_prompt_becomes_text_with_attachments(open_ui: Open, monkeypatch
 
         monkeypatch.setattr(server_prompts, "MAX_CHARACTERS", 10)
         assert await use(ui, ("user", {"type": "text", "text": "x" * 11})) == text
-        assert any("longer than 10 characters" in toast for toast in ui.toasts())
+        assert any("the prompt exceeds 10 characters" in toast for toast in ui.toasts())
