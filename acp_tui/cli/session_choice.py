@@ -24,9 +24,9 @@ QUEUED_RECORD = b'"event":"queued"'
 def latest_session(folder: Path | None, agent: str | None, program: str | None) -> str:
     """Return the id of the latest session that can be reopened. Raises `UserError` if there is none.
 
-    `folder` is None if the user named no folder. `agent` and `program` limit the choice to sessions of this
-    agent or of this command line. Sessions without any prompt, draft or queued prompt are skipped, and so are
-    sessions that are in use.
+    `folder` is None if the user named no folder. `agent` limits the choice to sessions of the agent with this
+    name, `program` to sessions whose agent was started with this command line. Sessions without any prompt,
+    draft or queued prompt are skipped, and so are sessions that are in use.
     """
     # Without --cwd, each session of the demo has a sample project of its own.
     home = None if agent == DEMO_AGENT and folder is None else os.path.realpath(folder or Path.cwd())

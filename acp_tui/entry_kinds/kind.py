@@ -44,7 +44,7 @@ def _one_line(*_: Any) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class EntryKind:
-    """One kind of entry. Its fields that are functions take an entry of the kind as their first argument."""
+    """One kind of entry. Each field that is a function takes an entry of this kind as its first argument."""
 
     title: str
     """The name of the kind for users, e.g. as the title of the screen that shows one entry."""

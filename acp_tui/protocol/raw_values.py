@@ -26,7 +26,7 @@ MAX_COMMAND_WORDS = 10_000
 _OUTPUTS = ("formatted_output", "aggregated_output", "output", "stdout", "text", "content")
 _EXIT_CODES = ("exit_code", "exitCode", "exit")
 _INNER = ("metadata", "observation", "result")
-"""Keys of objects in `rawOutput` in which some agents nest the output."""
+"""Keys in `rawOutput` under which some agents nest an object that contains the output."""
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 
 

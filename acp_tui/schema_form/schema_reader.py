@@ -212,7 +212,8 @@ def _limits(schema: Schema, array: Schema | None = None) -> Limits:
 def _bound(schema: Schema, name: str, exclusive: str) -> tuple[float | None, float | None]:
     """Return the inclusive and the exclusive bound in a schema; None for a missing one.
 
-    In draft 4 of JSON Schema, `exclusive` is a boolean that says whether the bound `name` is exclusive.
+    `name` and `exclusive` are their keywords, such as `minimum` and `exclusiveMinimum`. In draft 4 of JSON
+    Schema, the value of the second one is a boolean that says whether the bound under the first is exclusive.
     """
     bound, other = _number(schema.get(name)), schema.get(exclusive)
     return (None, bound) if other is True else (bound, _number(other))

@@ -23,7 +23,7 @@ from acp_tui.session.state import AnnotatedText, Message, Replay, Session, TurnE
 from acp_tui.session.text import GrowingText
 
 LATE_PAUSE = 2.0
-"""If the history is complete, the replay counts as over after this many seconds without an event."""
+"""Once all expected history has arrived, later history still belongs to the replay if pauses are shorter."""
 REPLAYED_NOTHING = "The agent did not replay the history: it may not remember the conversation above"
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MAX_SUBAGENTS = 200
 """The maximum number of subagents in a conversation. Unannounced sessions have a limit of the same size."""
 MAX_DEPTH = 8
-"""The maximum depth of subagents that start other subagents."""
+"""How deeply subagents may be nested. Those that the main agent starts have the depth 1."""
 MAX_SIZE = 8_000_000
 """The maximum size of a subagent's transcript, in characters. Updates beyond it are only in the log."""
 EVENT_SIZE = 200

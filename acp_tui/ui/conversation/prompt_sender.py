@@ -31,7 +31,7 @@ class PromptSender:
         self._draft_failed = False
 
     def connect(self, prepared: PreparedConversation, queue: PromptQueue) -> None:
-        """Set the queue to which prompts are submitted from now on."""
+        """Set the conversation whose drafts and attachments are used, and the queue that gets the prompts."""
         self._prepared, self._queue = prepared, queue
 
     def submit_early(self) -> None:

@@ -28,10 +28,11 @@ MAX_WAIT_SECONDS = 1.0
 
 
 class KeySequencer:
-    """Holds back a program key until earlier input was handled, and later input until the screen is ready.
+    """Keeps input in order around keys of the app that can change the screen, such as Alt+1.
 
-    A program key, such as Alt+1, acts as soon as the app sees it, while characters wait in the message queue
-    of a widget. Without the sequencer, keys that arrive together act on the wrong tab.
+    Such a key waits until earlier input has been handled. Later input waits until the new screen is ready.
+    Otherwise, a key of the app would act at once, while characters still wait in the message queue of a
+    widget, and keys that arrive together would act on the wrong tab.
 
     Keys pressed before the first screen is mounted are held back until then.
     """

@@ -16,7 +16,7 @@ PanesActionName = Literal["leave", "zoom", "close"]
 
 
 class PaneItemAction(Message):
-    """A request to do something with an item of a pane, or (`look`) to compare files with the disk."""
+    """A request of a pane to do something with one of its items; `undo` and `look` need no item."""
 
     def __init__(self, action: ItemActionName, key: str = "", line: int | None = None) -> None:
         super().__init__()

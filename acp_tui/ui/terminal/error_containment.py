@@ -48,7 +48,7 @@ MAX_TRACEBACKS = 3
 RETRY_SECONDS = 1.0
 """Seconds to wait before a widget that could not be drawn is drawn again."""
 MAX_ERRORS, ERROR_WINDOW = 1000, 10.0
-"""The app ends after more than `MAX_ERRORS` errors in `ERROR_WINDOW` seconds: one seems to cause the next."""
+"""The app ends after more errors than `MAX_ERRORS` in `ERROR_WINDOW` seconds, because they will not stop."""
 
 _failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
 

@@ -38,7 +38,7 @@ _MAX_FILE_BYTES = 1_000_000
 
 @dataclass(slots=True)
 class TrackedFiles:
-    """The tracked files: those whose content on disk is in the repository's objects, and the others."""
+    """The tracked files: those that are unchanged on disk, so that git has their content, and the others."""
 
     modes: dict[bytes, int] = field(default_factory=dict)  # permission bits and type, by name
     others: set[bytes] = field(default_factory=set)  # tracked files that have to be copied

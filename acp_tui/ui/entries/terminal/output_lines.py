@@ -48,9 +48,9 @@ class OutputLines:
         return True
 
     def _skip(self, missing: int, position: int) -> None:
-        """Continue after a gap of `missing` characters.
+        """Continue after a gap of `missing` characters that begins at `position`.
 
-        Of the output so far, only the part before the first gap is kept.
+        Earlier output is dropped, except for the part before the first gap, which may be this one.
         """
         if self._head is None:
             self._head = _without_last_if_empty(self._emulator.lines)

@@ -35,7 +35,7 @@ def mark_style(state: FactState, palette: Palette) -> Style:
 
 
 class ServerList(PaneList, inherit_bindings=False):
-    """Lists the servers with their status and a mark for each fact. The screen handles the keys."""
+    """Lists the servers, each with its status and one mark per `Fact`. The screen handles the keys."""
 
     MARKED_WITHOUT_FOCUS: ClassVar = True
 

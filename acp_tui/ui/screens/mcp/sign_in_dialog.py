@@ -127,7 +127,7 @@ class SignInDialogs:
         return SignInInteraction(self._show, self._confirm_open, self._read_answer, self._report)
 
     def close(self) -> None:
-        """Close the dialog with the address after the sign-in has ended."""
+        """Close the dialog that shows the address, if it is open. Called when the sign-in has ended."""
         if self._screen is not None:
             close_if_open(self._screen)
         self._screen = None

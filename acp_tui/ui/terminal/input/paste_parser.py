@@ -49,7 +49,7 @@ class PasteParser:
         return self._parser.tick()
 
     def _keys(self, text: str) -> Generator[Message, None, str]:
-        """Yield the events up to the beginning of the next paste, and return the text that follows."""
+        """Yield the events up to the marker that begins a paste, and return the text after that marker."""
         joined = self._tail + text
         begin = joined.find(BEGIN)
         end = len(text) if begin < 0 else begin + len(BEGIN) - len(self._tail)
