@@ -94,7 +94,10 @@ class ProjectTrust:
         self._candidates = self._usable(self._found)
 
     def _usable(self, servers: Sequence[Server]) -> list[Server]:
-        """Return the servers that can be sent, each with its program's path; add the others to `withheld`."""
+        """Return the servers that can be sent to the agent, each with its program's path.
+
+        Adds the others to `withheld`, except duplicates of servers that the agent gets anyway.
+        """
         usable: dict[str, Server] = {}
         own = {server.definition() for server in self._own}
         for server in servers:
@@ -262,7 +265,7 @@ class ProjectTrust:
             yield "contains a long run of blanks; check the text after it"
 
     def _own_files(self, server: Server) -> list[str]:
-        """Return the files named in a server's command that are in the folder, as relative paths."""
+        """Return the files in the folder that a server's command names, as relative paths."""
         names: list[str] = []
         for word in [server.program, *server.args] if server.program else []:
             path = self._cwd / word.rpartition("=")[2].replace("${workspaceFolder}", str(self._cwd))

@@ -203,7 +203,10 @@ def holds_secrets(path: str | PurePath, extra: Iterable[str] = ()) -> bool:
 
 
 def glob_may_match_sensitive(pattern: str) -> bool:
-    """Return True if this shell glob may match a sensitive file; False for very general globs such as `*`."""
+    """Return True if this shell glob may match a sensitive file.
+
+    Very general globs such as `*` do not count, although they match such files, too.
+    """
     for name in pattern.lower().split("/"):
         if not _GLOB.search(name) or len(name) > _MAX_PATTERN_LENGTH:
             continue

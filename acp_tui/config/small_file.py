@@ -57,7 +57,7 @@ def read_small_file_inside(folder: Path, name: str) -> bytes | None:
 
 
 def _resolved(path: Path) -> Path:
-    """Return the real path. `Path.resolve` would raise `RuntimeError` for a loop of links."""
+    """Return the real path. Unlike `Path.resolve`, this raises no `RuntimeError` for a loop of links."""
     return type(path)(os.path.realpath(path))
 
 

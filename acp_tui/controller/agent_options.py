@@ -101,7 +101,7 @@ def _find(wanted: str, names: dict[str, str], complaint: str) -> str:
 
 
 def _none_such(wanted: str, complaint: str, names: dict[str, str]) -> str:
-    """Return the sentence for an unknown name. It suggests the most similar name, or lists those offered."""
+    """Return the error for an unknown name: `complaint`, and the most similar name or a list of all names."""
     known = {name.lower(): name for pair in names.items() for name in pair}
     if (meant := closest_match(wanted.lower(), known)) is not None:
         return f'{complaint}; did you mean "{visible_line(known[meant])}"?'

@@ -193,13 +193,16 @@ class Conversation:
 
     @property
     def project_folder(self) -> Path:
-        """The folder to which rules, trust and history belong: in a worktree, the user's own checkout."""
+        """The folder to which rules, trust and history belong.
+
+        This is `cwd` or, if the session has a git worktree of its own, the user's checkout.
+        """
         worktree = self.options.worktree
         return worktree.project_folder if worktree is not None else self.cwd
 
     @property
     def name(self) -> str:
-        """The user's own name for the session; empty if it has none."""
+        """The name that the user gave the session; empty if there is none."""
         return session_name(self.folder.meta)
 
     def rename(self, name: str) -> None:

@@ -99,7 +99,7 @@ class PromptQueue:
                 self._send(prompt.text, prompt.blocks)
 
     def resend_refused(self) -> None:
-        """Send the prompt that was refused because of a missing sign-in, unless it was removed since.
+        """Send the prompt that was refused because of a missing sign-in, unless it has been removed since.
 
         Afterwards, the queue continues as it would have without the refusal.
         """

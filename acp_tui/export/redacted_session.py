@@ -23,6 +23,8 @@ def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[st
 
     acp-tui redacts its own logs when it writes them, but a recording may come from another program. A secret
     that was split between two chunks can only be recognised here, where the chunks are joined.
+
+    If `is_sensitive` is true of a path, the contents of that file are left out.
     """
     redactor, state = Redactor(is_sensitive), Fold()
     for record in records:

@@ -35,7 +35,7 @@ LIST_TIMEOUT_SECONDS = 30.0
 """The time limit for one page of a list."""
 
 _ANNOTATIONS = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-"""The annotations in the digest of a tool. The SDK drops all others."""
+"""The annotations that the digest of a tool covers: those that the SDK does not drop."""
 
 InspectionStatus = Literal["connected", "failed", "needs sign-in"]
 
@@ -293,7 +293,7 @@ def tool_info(tool: Tool) -> ToolInfo:
 def tool_digest(tool: dict[str, Any]) -> str:
     """Return a digest of a tool's title, description, schemas and annotations.
 
-    `tool` is the object in the result of `tools/list`.
+    `tool` is one of the objects in the result of `tools/list`.
     """
     keys = ("title", "description", "inputSchema", "outputSchema")
     annotations = tool.get("annotations") or {}
@@ -303,9 +303,9 @@ def tool_digest(tool: dict[str, Any]) -> str:
 
 
 def combined_digest(digests: Collection[str]) -> str:
-    """Combine the digests of a tool's definitions; a single digest is returned unchanged.
+    """Combine the digests of the definitions listed under one tool name. A single one is returned unchanged.
 
-    The result for several definitions differs from each of their digests.
+    If a server lists different definitions under one name, the result differs from each of their digests.
     """
     one, *others = sorted(digests)
     return hashlib.sha256(" ".join([one, *others]).encode()).hexdigest() if others else one

@@ -41,7 +41,7 @@ _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 MAX_NAMED = 4
 """The reason for asking the user lists the parts of a command that are not allowed yet, up to this number."""
 MAX_NAME = 60
-"""Parts of a command with more characters are shortened in the reason for asking the user."""
+"""Longer parts of a command are cut to this number of characters in the reason for asking the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def _with_obstacle(
 ) -> Decision:
     """Add to the policy's decision why no rule allows the request.
 
-    The reason lists the parts that no rule allows, or says why a rule does not apply.
+    The reason lists the parts that are not allowed yet, or says why a rule does not apply.
     """
     new = [verdict.part for verdict in parts if verdict.answer != "allow"]
     if subject.not_plain is None and 0 < len(new) < len(parts):
@@ -162,7 +162,10 @@ def _in_short(parts: Sequence[Subject]) -> str:
 
 
 def _obstacle(in_force: Sequence[Rule], subject: Subject) -> str | None:
-    """Return why an allow rule whose words begin the command does not match; None if there is none."""
+    """Return why an allow rule does not match although the command begins with the words of the rule.
+
+    Return None if there is no such rule.
+    """
     for rule in in_force:
         if why := find_obstacle(rule, subject):
             return reveal_line(f'rule "{describe_rule(rule)}" does not apply: {why}')

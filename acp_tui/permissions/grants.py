@@ -71,7 +71,7 @@ class Grants:
         self._open.append((subject, call))
 
     def use(self, asked: Subject) -> bool:
-        """Return True if a grant covers this request. The grant then no longer covers it."""
+        """Return True if a grant covers this request. A grant covers the same request only once."""
         for number, (allowed, call) in enumerate(self._open):
             if (call is None or not call.done) and covers(allowed, asked):
                 self._open[number : number + 1] = _left(allowed, asked, call)

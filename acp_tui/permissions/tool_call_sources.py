@@ -1,4 +1,4 @@
-"""Reads what a tool call is about from each of its sources, so that they can be compared.
+"""Reads, from each source in a tool call, what the call is about, so that the sources can be compared.
 
 The sources are the raw input, texts that are JSON, diffs and locations.
 """
@@ -36,7 +36,7 @@ FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 
 
 _MORE_ARGUMENTS = ("arguments", "argv")
-"""Further keys that may hold words of a command. Where in the command these words belong is unknown."""
+"""Keys besides `args` that may hold words of a command. Where in the command they belong is unknown."""
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class FoundCommands:
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """The MCP server and tool of a call. Both are None if it uses no MCP tool, or if they are unclear."""
+    """The MCP server and tool of a call. Both are None if the call uses no MCP tool, or if `doubt` is set."""
 
     server: str | None = None
     name: str | None = None
@@ -61,8 +61,8 @@ class FoundTool:
 def commands_of(call: ToolCall) -> FoundCommands:
     """Return the commands in the raw input, and in text that is complete JSON.
 
-    The call's kind is used only to exclude what is not a command: a text may be the content of a JSON file,
-    and editor tools have operations such as `view` under the key `command`.
+    In calls about files, text is ignored, because it may be the content of a JSON file. Unless the kind is
+    `execute`, the key `command` is ignored if it holds an operation of an editor tool, such as `view`.
     """
     found = FoundCommands()
     about_files = call.kind in FILE_KINDS
@@ -91,10 +91,9 @@ def _add_commands(found: FoundCommands, source: Mapping[str, Any]) -> None:
             found.doubt = f"`{key}` of its raw input is neither a string nor a list of strings"
         else:
             found.commands.append(command)
-            added = next(
-                (name for name in _MORE_ARGUMENTS if isinstance(source.get(name), (str, list))), None
-            )
-            if added and source[added]:
+            more = ((name, source.get(name)) for name in _MORE_ARGUMENTS)
+            added = next((name for name, words in more if words and isinstance(words, (str, list))), None)
+            if added is not None:
                 found.doubt = f"`{added}` of its raw input may add to the command"
     for key in COMMAND_LIST_KEYS:
         value = source.get(key)
@@ -166,10 +165,10 @@ _UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's nam
 
 
 def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
-    """Convert `named` to a `FoundTool`. If it is unclear, the result contains only the doubt.
+    """Convert `named` to a `FoundTool`, which contains only a doubt if the tool is unclear.
 
-    `named` is unclear if it is ambiguous, or if one of `names` is the name of another tool. None of `names`
-    may begin with `mcp__`.
+    The tool is unclear if `named` is ambiguous, or if one of `names` is the name of another tool. No name may
+    begin with `mcp__`.
     """
     if named is None:
         return FoundTool()
@@ -179,7 +178,7 @@ def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
 
 
 def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
-    """Return the MCP call for which the agent asks permission; None if the call is not named clearly.
+    """Return the key of an MCP call; None if its server, tool or arguments are unclear.
 
     `tool` is the result of `mcp_tool_of`.
     """
@@ -193,12 +192,12 @@ def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
 
 
 def mcp_call_key(server: str, tool: str, arguments: Any) -> McpCallKey:
-    """Return the key of a call. Arguments that are missing count as empty."""
+    """Return the key of a call. It is the same whether `arguments` is None or empty."""
     return McpCallKey(server, tool, json.dumps(arguments or {}, sort_keys=True))
 
 
 def _mcp_arguments(raw_input: dict[str, Any]) -> Any:
-    """Return the arguments: the raw input or, from Codex, the `arguments` in it."""
+    """Return the arguments: the raw input, or the `arguments` in it if it has the form that Codex sends."""
     inner = raw_input.get("arguments")
     if isinstance(inner, dict) and set(raw_input) <= {"server", "tool", "arguments"}:
         return inner

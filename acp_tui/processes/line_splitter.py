@@ -10,7 +10,7 @@ class LineSplitter:
     """Splits blocks of bytes into lines without their `\\n`.
 
     A line longer than `limit` bytes is replaced by its first bytes and a note with its size. This replacement
-    is never valid JSON.
+    is never valid JSON, so that it cannot be mistaken for a message.
     """
 
     def __init__(self, limit: int) -> None:

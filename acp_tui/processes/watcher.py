@@ -7,10 +7,10 @@ reason. The watcher then ends everything it watches. If a program is given, the 
 On Linux the watcher is a subreaper: even daemons that left their process group and session become its
 children again. Other systems have nothing like it, so only the program's process group is ended there.
 
-With `--terminal` the program may leave processes running when it ends. They live until CONTROL closes; if
-none is left, the watcher ends. The program's environment is then read from CONTROL first: a NUL after each
-entry, and one more at the end. The watcher keeps the environment of acp-tui, because an agent's
-`LD_LIBRARY_PATH` must not break it, and because Python adds LC_CTYPE to an environment with LANG=C.
+With `--terminal` the watcher first reads the program's environment from CONTROL: a NUL after each entry, and
+one more at the end. The watcher itself does not run in that environment: an agent's `LD_LIBRARY_PATH` could
+break it, and Python would add LC_CTYPE to an environment with LANG=C before the program gets it. The program
+may leave processes running when it ends. They live until CONTROL closes; once none is left, the watcher ends.
 
 acp-tui sends lines: `watch PGID` and `forget PGID` for the process groups to end, and `mark TEXT` to also end
 every process with that text in its environment (for processes that the watcher did not start). The watcher

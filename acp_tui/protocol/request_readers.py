@@ -62,7 +62,8 @@ def permission_events(
 ) -> list[ev.Event]:
     """Return the events for a permission request: first its tool call, then the request.
 
-    The tool call belongs to the session that asks.
+    The tool call belongs to the session that asks: `other_session`, or the conversation's own if that is
+    empty. It gets the id `made_up` if it has none. `answerable` is False if the request has no id.
     """
     source = values.obj(values.first(params, "toolCall", "tool_call"))
     call_id = values.raw(source, "toolCallId") or values.raw(params, "toolCallId") or made_up

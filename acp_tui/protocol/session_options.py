@@ -94,7 +94,10 @@ def _option(item: Any) -> ConfigOption | None:
 
 
 def _choices(value: Any, group: str | None = None) -> list[Choice]:
-    """Read the values that a config option can have. They may be grouped."""
+    """Read the values that a config option can have, which may be in groups.
+
+    `group` is the name of the group that `value` lists; None at the top level.
+    """
     found: list[Choice] = []
     for item in values.items(value):
         source = values.obj(item)

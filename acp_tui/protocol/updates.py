@@ -111,7 +111,7 @@ _TERMINAL_OUTPUT = ("terminal_output", "terminal_output_delta")
 def read_tool_call(
     source: dict[str, Any], call_id: str, *, announced: bool = False, asked: bool = False
 ) -> ev.ToolCallChanged:
-    """Read a tool call that was announced, updated, or sent with a permission request."""
+    """Read a tool call from a `tool_call` (`announced`), an update, or a permission request (`asked`)."""
     content = read_tool_content(source.get("content"))
     if isinstance(patch := source.get("diff"), str):
         content = [*(content or []), patch_diff(patch, values.line(source, "path"))]

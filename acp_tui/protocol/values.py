@@ -39,9 +39,10 @@ def first(source: dict[str, Any], *names: str) -> Any:
 
 
 def raw(source: dict[str, Any], *names: str) -> str | None:
-    """Return the first value under these keys as an unchanged string; None if it is not a string or integer.
+    """Return the first value under these keys if it is a string or an integer, else None.
 
-    For ids and anything else that is sent back to the agent. Integers become strings.
+    Strings are not made safe to display, because ids and other values are sent back to the agent unchanged.
+    Integers become strings.
     """
     value = first(source, *names)
     if isinstance(value, str):

@@ -22,7 +22,7 @@ EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 class FileVersion:
     """A version of a file.
 
-    If `data` is None, `obstacle` says why the content is unknown. If both are None, the file did not exist.
+    If the content is unknown, `data` is None and `obstacle` says why. If there was no file, both are None.
     """
 
     data: bytes | None = None  # for a link, its target
@@ -152,7 +152,10 @@ class ChangedFile:
         return replace(self, now=self.old, text=None)
 
     def _restored_mode(self) -> int:
-        """Return the current mode with the original executable bits."""
+        """Return the current mode, with execute permission if and only if the old version had it.
+
+        The permission is given to all who may read the file.
+        """
         if not self.old.executable:
             return self.now.mode & ~EXECUTABLE
         return self.now.mode | (self.now.mode >> 2 & EXECUTABLE)

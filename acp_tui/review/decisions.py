@@ -84,11 +84,11 @@ class Review:
     # ---- deciding
 
     def accept(self, path: Path, parts: Sequence[Part] | None = None) -> Decision:
-        """Return the decision to accept some parts of a file, or all of it. `record` applies it."""
+        """Return the decision to accept parts of a file (None: all parts). `record` applies the decision."""
         return self._decide("accept", {path: parts})
 
     def revert(self, path: Path, parts: Sequence[Part] | None = None) -> Decision:
-        """Return the decision to revert some parts of a file, or all of it. `record` applies it."""
+        """Return the decision to revert parts of a file (None: all parts). `record` applies the decision."""
         return self._decide("revert", {path: parts})
 
     def revert_all(self, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:

@@ -1,11 +1,11 @@
 """The events of a conversation.
 
 `protocol` makes events from frames, and from client records, which acp-tui writes about its own actions. The
-docstrings of events from client records start with "Client:". An event has no time of its own; its record
-has. The names of classes and fields are part of the log format and of the output of `exec`.
+docstrings of events from client records start with "Client:". The time of an event is in its record. The
+names of classes and fields are part of the log format and of the output of `exec`.
 
-Texts for display are safe already, except fields marked as raw, which become safe when the state appends
-them.
+Texts are already safe to display, except in fields marked as raw. Of these, chunks and terminal output become
+safe when the state appends them.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class Steered(Event):
 
 @dataclass(slots=True)
 class TurnAccepted(Event):
-    """The prompt was accepted, and another message will end the turn.
+    """The agent accepted the prompt. A later notification, `end_turn`, ends the turn.
 
     Only the 0.1.0 draft of the protocol has this.
     """
@@ -338,7 +338,10 @@ class AgentNotice(Event):
 
 @dataclass(slots=True)
 class CompactionChanged(Event):
-    """A `compaction_update`. Fields that are None are unchanged, and empty ones are cleared."""
+    """A `compaction_update`.
+
+    Fields that are None are unchanged. A null in the protocol becomes an empty string or list.
+    """
 
     compaction_id: str
     status: str | None = None

@@ -1,4 +1,4 @@
-"""Finds out which MCP server and tool a tool call uses, from the names that the agent gives it."""
+"""Finds out which MCP server and tool a tool call uses, from the tool names and the title in the call."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _splits(name: str, servers: Sequence[str], separators: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the servers and tools that a name may mean, such as `mcp__server__tool` or `server/tool`.
+    """Return each server and tool that a name such as `mcp__server__tool` or `server/tool` may mean.
 
     Longer server names come first; of equally long ones, the one that `name` contains unchanged.
     """

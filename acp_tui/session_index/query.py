@@ -20,7 +20,7 @@ MAX_MATCHES = 40
 TYPICAL_CHARACTERS = 600
 """The length of a typical entry, in characters. The longer an entry is, the less a match in it counts."""
 MAX_COUNT = 20
-"""Of the matches of one word in an entry, at most this many count for the entry's rank."""
+"""The maximum number of matches of one word that count for the rank of an entry."""
 
 
 @dataclass(frozen=True, slots=True)

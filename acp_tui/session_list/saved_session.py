@@ -25,7 +25,7 @@ MAX_TITLE_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class SavedSession:
-    """A session that acp-tui has recorded, its agent has stored, or both.
+    """A session that was recorded by acp-tui, stored by its agent, or both.
 
     The title, the name and the agent's title are safe to display.
     """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Direction
 
 _ENVIRONMENTS = frozenset({"env", "environment", "headers"})
-"""Keys that contain environment variables or headers, whose names tell which of them are secret.
+"""Keys that contain environment variables or headers. Variables and headers with secret names are masked.
 
 The value of such a key is an object, or a list of `{"name", "value"}`.
 """
@@ -227,7 +227,10 @@ def redact_value(value: Any) -> Any:
 
 
 def _plain_chunk(frame: Any) -> str | None:
-    """Return the text of a frame that is only a text chunk, else None: a fast path for nearly every frame."""
+    """Return the text of a frame that contains only a text chunk; None for any other frame.
+
+    Nearly all frames are such chunks, so `redact` has a fast path for them.
+    """
     try:
         params = frame["params"]
         update = params["update"]

@@ -445,6 +445,7 @@ def test_every_command_key_makes_a_request_an_execute(key: str) -> None:
     [
         ({"arguments": "; rm x"}, "`arguments` of its raw input may add to the command"),
         ({"argv": ["rm", "x"]}, "`argv` of its raw input may add to the command"),
+        ({"arguments": [], "argv": ["rm", "x"]}, "`argv` of its raw input may add to the command"),
         ({"cwd": ["/etc"]}, "`cwd` of its raw input is not a directory"),
         ({"arguments": {"timeout": 5}, "argv": []}, None),
     ],

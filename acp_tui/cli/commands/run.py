@@ -1,4 +1,4 @@
-"""`acp-tui [AGENT]`: opens an interactive session, or the launcher if no agent is given."""
+"""`acp-tui [AGENT]`: opens an interactive session, or the launcher if no agent is given or set as default."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def default_arguments() -> argparse.Namespace:
-    """Return the arguments of `acp-tui` without any option."""
+    """Return the parsed arguments of `acp-tui` when it is called without any."""
     parser = argparse.ArgumentParser()
     configure(parser)
     return parser.parse_args([])
@@ -294,7 +294,8 @@ def _launcher(
     def start(palette: Palette, agent: str | None, session: str | None, in_worktree: bool) -> BaseScreen:
         """Return the screen for the chosen agent or session. The command line's options apply to it.
 
-        A resumed session keeps its own folder. `--worktree-name` applies only to the first new session.
+        A resumed session ignores the options for agent, folders and worktree. `--worktree-name` applies only
+        to the first session in a new worktree.
         """
         from acp_tui.ui.screens.sessions.opening import SessionToOpen
 

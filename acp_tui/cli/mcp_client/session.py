@@ -1,4 +1,7 @@
-"""Connects to an MCP server for one action: writes its log, signs in, and lets the user answer questions."""
+"""Connects to an MCP server for one action on the command line.
+
+Signs in, writes the server's log, and lets the user answer the server's questions.
+"""
 
 from __future__ import annotations
 

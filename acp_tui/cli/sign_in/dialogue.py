@@ -76,7 +76,7 @@ class SignInDialogue:
             _print(sentence)
 
     async def choose(self, methods: Sequence[AuthMethod], title: str) -> AuthMethod:
-        """Let the user choose a method. Without a terminal, list them and raise `UserError`."""
+        """List the methods and let the user choose one. Raises `UserError` if there is no terminal."""
         self.say(f"{title} offers:")
         for number, method in enumerate(methods, 1):
             _print(f"  {number}. {method.name}  ({visible_line(method.id)})")

@@ -1,4 +1,4 @@
-"""Access to the resources and prompts of a conversation's MCP servers, for the user's prompts."""
+"""Access to the resources and prompts of a conversation's MCP servers, for use in what the user sends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ServerAccess:
     """
 
     def __init__(self, servers: Sequence[Server], cwd: Path) -> None:
-        """Store the servers that may be started. Of several with the same name, the last one is used."""
+        """Store the servers. Of several that are on and have the same name, the last one is used."""
         self._servers = servers
         self._cwd = cwd
 

@@ -1,7 +1,8 @@
 """acp-tui's own MCP server inside the ACP connection, for agents that advertise `mcpCapabilities.acp`.
 
-There is one method in both directions, `mcp/message`. It names the server and carries one MCP request, whose
-result or error is the result of the ACP request. ACP errors are for requests that do not reach the server.
+The only method is `mcp/message`. The agent's requests carry one MCP request each, and their results contain
+the result or the error of that request. acp-tui sends MCP notifications with the same method. ACP errors are
+for requests that do not reach the server.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Forwards the questions of MCP servers to the client. Imports the MCP SDK, like `mcp_client`."""
+"""Forwards the questions of MCP servers to the client.
+
+Importing the MCP SDK takes a second, so this module is imported inside functions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a command in a terminal of the client if it offers that, otherwise in a subprocess."""
+"""Runs a command in a terminal of the client if the client offers terminals, otherwise in a subprocess."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 OUTPUT_BYTE_LIMIT = 64 * 1024
-"""The maximum number of bytes of output in a tool call, counted from the end. A terminal may show more."""
+"""A tool call keeps only the end of the output, at most this many bytes. A terminal may show more."""
 
 
 @dataclass(frozen=True)
@@ -139,11 +139,10 @@ async def _run_in_subprocess(
 
 
 async def _stream(turn: Turn, call: ToolCall, process: asyncio.subprocess.Process) -> str:
-    """Send the output of a process to the client as it arrives, and return the end of the output.
+    """Send the output of a process to the client as it arrives, and return the last part of the output.
 
-    Clients that display agent terminals (`_meta.terminal_output`) get each piece of output. For other
-    clients the output is text content. An update replaces the previous content, so each update contains the
-    earlier output too.
+    Clients that display agent terminals (`_meta.terminal_output`) get only the new output with each update.
+    Other clients get text content. As each update replaces that content, it repeats the earlier output.
     """
     assert process.stdout is not None
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")

@@ -63,7 +63,7 @@ class StdioUpstream:
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
         """Pass a request on to the server and return its result. Raises `RpcError`.
 
-        If possible, the server gets the request with the same id.
+        The server gets the request with the id `request_id`, unless that is None or already in use.
         """
         try:
             return await self._peer.request(method, params, request_id=request_id)

@@ -1,4 +1,4 @@
-"""The check of the address at which the user signs in."""
+"""Checks the address at which the user signs in to an MCP server."""
 
 from __future__ import annotations
 

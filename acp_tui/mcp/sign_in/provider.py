@@ -192,7 +192,10 @@ class SignInProvider(OAuthClientProvider):
                 self._round_trip = None
 
     def _listen(self, interaction: SignInInteraction) -> BrowserRoundTrip:
-        """Listen on the configured port, else on the registered one, else on any free one."""
+        """Listen on the configured port; if none is configured, on the registered one or else any free one.
+
+        Raises `SignInError` if it cannot listen on the configured port.
+        """
         if port := self._settings.redirect_port:
             try:
                 return BrowserRoundTrip(self._name, interaction, port)
@@ -373,7 +376,10 @@ class SignInProvider(OAuthClientProvider):
         self._load()
 
     def _must_renew(self, rejected: str | None) -> bool:
-        """Return whether a new access token is needed and can be requested without the user."""
+        """Return whether a new access token is needed and can be requested without the user.
+
+        `rejected` is the token that the server has refused; None if it has not refused one.
+        """
         tokens = self.context.current_tokens
         if tokens is None or not self.context.can_refresh_token():
             return False

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 MAX_NOISE_LINES = 50
-"""The maximum number of noise lines to keep: lines on stdout that are not MCP messages. All are counted."""
+"""How many noise lines (lines on stdout that are not MCP messages) to keep; `noise_count` counts all."""
 MAX_LINE_CHARACTERS = 500
 EXIT_SECONDS = 3.0
 """How long to wait for the exit of a process that has closed its stdout."""
@@ -62,7 +62,10 @@ class StdioProcess:
 
     @property
     def returncode(self) -> int | None:
-        """The exit code, or the negated signal number; None while it runs or if its watcher was killed."""
+        """The exit code, or the negated number of the signal that ended the process.
+
+        None while the process runs, or if its watcher process was killed: the watcher reports the exit.
+        """
         return self._process.returncode if self._process is not None else None
 
     def stderr_tail(self, count: int = 200) -> list[str]:

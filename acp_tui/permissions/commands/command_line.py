@@ -38,9 +38,10 @@ class Part:
 
     @property
     def name(self) -> str:
-        """The program without its directory, in lower case; empty if there is none or it is not literal.
+        """The program in lower case, without its directory; empty if there is none or it is not literal.
 
-        Some file systems ignore case, so `RM` may run `rm`. In zsh, `=rm` runs `rm`.
+        It is in lower case because `RM` runs `rm` on file systems that ignore case. A leading `=` is removed
+        because `=rm` runs `rm` in zsh.
         """
         if not self.words or not self.words[0].literal:
             return ""

@@ -1,4 +1,4 @@
-"""Reads a command as it will run: without `sh -c` around it, and in the directory it changes to."""
+"""Analyses the command inside `sh -c`, in the directory that a leading `cd` leads to."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def read_command(
         context: The folders of the conversation.
         cwd: Where the command runs; by default in the conversation's folder.
         env: Variables that are set for the command.
-        shell_free: Whether acp-tui starts the program itself, so that no shell reads its arguments. This is
-            unknown for a list that an agent reports.
+        shell_free: Whether acp-tui starts the program itself, so that no shell reads its arguments. False
+            for a list that an agent reports, because the agent may use a shell.
         follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
     directory = context.folder(cwd or context.cwd) if not isinstance(cwd, Target) else cwd
@@ -159,8 +159,8 @@ def _unwrap(
     """Remove `sh -c` around a command, and `cd FOLDER &&` before it if the folder is in the workspace.
 
     This is repeated up to `MAX_WRAPPERS` times. The shells are removed for the analysis only. The `cd` is
-    also removed from the command to run, because its path could lead to another directory by the time the
-    shell follows it.
+    also removed from the command to run, which then starts in the directory that was analysed: the path could
+    lead elsewhere by the time a shell follows it.
     """
     found = _Unwrapped(given, directory, given)
     shells: list[tuple[str, ...]] = []  # outermost first, each without its script
@@ -227,7 +227,7 @@ def _words_of_shell(line: str) -> tuple[str, ...] | None:
 def _plain_words(
     given: str | tuple[str, ...], *, shell_free: bool
 ) -> tuple[tuple[str, ...] | None, str | None]:
-    """Return the words of a plain command and None, or None and why the command is not plain."""
+    """Return `(words, None)` for a plain command, otherwise `(None, reason)` with why it is not plain."""
     if isinstance(given, str):
         try:
             return plain_words(given), None

@@ -97,7 +97,7 @@ _RUNNERS = {
 
 
 def runs_others(name: str) -> bool:
-    """Return True if this program can run any other program, depending on its arguments."""
+    """Return True if, with some arguments, the program can run any program or code, or destroy any file."""
     base = name.rpartition("/")[2].lower().rstrip("0123456789.")  # `python3.12` is `python`
     return base in _POWERFUL | SHELLS | _HIDING or base in _WRAPPERS
 
@@ -105,7 +105,7 @@ def runs_others(name: str) -> bool:
 def prefix_lengths(words: tuple[str, ...]) -> list[int]:
     """Return the prefix lengths, in words, to offer in rules for this command, largest first.
 
-    The list is empty if such rules would allow any program.
+    The list is empty if a rule for a prefix would allow any program to run, or any file to be destroyed.
     """
     if runs_others(words[0]):
         return []
@@ -132,9 +132,9 @@ Words = tuple[tuple[str, bool], ...]
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """What a wrapper runs: a script for the shell, or some of the wrapper's own words.
+    """What a wrapper runs: a script for the shell, or a command within the words passed to `unwrap`.
 
-    The words are those from index `start` up to but excluding `stop`; to the end if `stop` is None.
+    The command starts at index `start` and ends before `stop`, or at the last word if `stop` is None.
     """
 
     start: int = 0
@@ -148,7 +148,7 @@ class UnclearError(Exception):
 
 
 def unwrap(words: Words) -> list[Wrapped]:
-    """Return the commands that a wrapper runs; an empty list if the words are not a known wrapper.
+    """Return the commands that `words` run through a known wrapper; an empty list if there are none.
 
     Raises `UnclearError`.
     """
@@ -217,7 +217,7 @@ def _executed_by_find(words: Words) -> list[Wrapped]:
     stop: int | None = None
     for position in range(len(words) - 1, 0, -1):
         text = words[position][0]
-        if text in {";", "+"}:
+        if text == ";" or (text == "+" and words[position - 1][0] == "{}"):
             stop = position
         elif text in {"-exec", "-execdir", "-ok", "-okdir"}:
             found.append(Wrapped(start=position + 1, stop=stop))
@@ -246,7 +246,11 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
 
 
 def _hides(name: str, wrapper: _Wrapper, option: str) -> bool:
-    """Return True for an option whose value is a command, and for an unknown long option."""
+    """Return True if the option makes it unclear which command is run.
+
+    This is the case if its value is a command. It is also the case for an unknown long option, because the
+    next word may be its value or the command.
+    """
     if option.startswith("--"):
         known = "=" in option or option in wrapper.long_valued | _VALUELESS
         return option.partition("=")[0] in wrapper.opaque or not known

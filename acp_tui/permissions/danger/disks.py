@@ -16,17 +16,20 @@ _FORMATTERS = re.compile(
     r"(?:mkfs|newfs)[\w.]*|mke2fs|mkntfs|mkdosfs|mkexfatfs|mkreiserfs|wipefs|blkdiscard|mkswap|sg_format"
     r"|sg_sanitize|nwipe|scrub"
 )
+# With `-n`, these only say what they would do. For others, it is a label or a setting.
+_DRY_RUNNERS = re.compile(r"mke2fs|mkfs\.ext[234]|mkntfs|mkfs\.ntfs|wipefs")
 _REMOVERS = frozenset({"lvremove", "vgremove", "pvremove", "lvreduce"})
-# Partition editors, with the options that only print.
+# Partition editors, with the options and commands that only print.
 _EDITORS = {
     "sfdisk": re.compile(r"-[dlJsVvhn]\w*|--(?:dump|list|json|show-\w+|verify|version|help|no-act)\b.*"),
     "fdisk": re.compile(r"-[lxsvVh]\w*|--(?:list|list-details|getsz|version|help)\b.*"),
     "cfdisk": re.compile(r"-[hV]|--(?:help|version)"),
     "gdisk": re.compile(r"-l"),
     "cgdisk": re.compile(r"(?!)"),
-    "parted": re.compile(r"-[lvh]|--(?:list|version|help)|print|unit|align-check"),
+    "parted": re.compile(r"-[lvh]|--(?:list|version|help)|print|align-check"),
     "sgdisk": re.compile(r"-[pivVbDEfFLP].*|--(?:print|info|verify|version|backup|display\S*|help)\b.*"),
 }
+_PARTED_CHANGES = re.compile(r"mk\w+|rm|resize\w*|set|name|type|toggle|rescue|move|cp|disk_\w+")
 # Destructive subcommands and options.
 _DESTROYING = {
     "hdparm": re.compile(r"--(?:security-\S+|trim-sector\S*|write-sector|repair-sector|make-bad-sector)"),
@@ -53,14 +56,31 @@ _DESTROYING = {
 def check_format(step: Step) -> str | None:
     """Check for programs that format, partition or erase disks."""
     words = step.arguments
-    if _FORMATTERS.fullmatch(step.name) and not {"--help", "-n", "--no-act", "-V", "--version"} & set(words):
+    if _FORMATTERS.fullmatch(step.name) and not _formats_nothing(step):
         return "it formats a disk"
     if step.name in _REMOVERS and words:
         return "it removes a volume"
-    if (printing := _EDITORS.get(step.name)) and step.operands and not any(map(printing.fullmatch, words)):
+    if step.name in _EDITORS and step.operands and not _only_prints(step):
         return "it changes the partitions of a disk"
     destroying = _DESTROYING.get(step.name)
     return "it erases a disk" if destroying and any(map(destroying.fullmatch, words)) else None
+
+
+def _formats_nothing(step: Step) -> bool:
+    words = step.arguments
+    if "-n" in words and _DRY_RUNNERS.fullmatch(step.name):
+        return True
+    return bool({"--help", "--no-act", "--version"} & set(words)) or [*words] == ["-V"]
+
+
+def _only_prints(step: Step) -> bool:
+    """Return True if a partition editor only prints, and none of its options and commands may do more."""
+    printing = _EDITORS[step.name]
+    if step.name == "parted":
+        changes = any(map(_PARTED_CHANGES.fullmatch, step.arguments))
+    else:
+        changes = any(word.startswith("-") and not printing.fullmatch(word) for word in step.arguments)
+    return not changes and any(map(printing.fullmatch, step.arguments))
 
 
 def check_device_write(step: Step) -> str | None:

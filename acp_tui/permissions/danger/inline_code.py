@@ -1,4 +1,4 @@
-"""Checks code in other languages on the command line, such as `python3 -c …`."""
+"""Checks code that a command line passes to an interpreter, as in `python3 -c …`."""
 
 from __future__ import annotations
 
@@ -64,9 +64,10 @@ def code_of(step: Step) -> list[str]:
 
 
 def check_code(code: str) -> tuple[str | None, str | None]:
-    """Return why the code is dangerous, or else the words in which to look for dangerous shell commands.
+    """Return why the code is dangerous, and the words in which to look for dangerous shell commands.
 
-    The words are the code without quotes and brackets, if it runs commands. At least one of the two is None.
+    The reason is None if the code does nothing dangerous itself. The words are the code without quotes and
+    brackets; they are None if there is a reason or if the code runs no commands.
     """
     if _FORKS_FOREVER.search(code):
         return BOMB, None

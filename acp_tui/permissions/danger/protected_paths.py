@@ -88,7 +88,7 @@ def find_vital_file(path: str, folder: str = "") -> str | None:
 
 def is_device(path: str) -> bool:
     """Return True for disks and all other devices that are not meant for ordinary output."""
-    normal = posixpath.normpath(path.rstrip("'\"`")) if path else path
+    normal = _normal(path.rstrip("'\"`")) if path else path
     return normal.startswith("/dev/") and not _HARMLESS_DEVICES.match(normal)
 
 
@@ -103,7 +103,7 @@ def join_path(path: str, folder: str) -> str:
 
 
 def is_wild(name: str) -> bool:
-    """Return True if the pattern matches nearly every name."""
+    """Return True if `name` is a glob pattern that matches nearly every file name."""
     name = name.replace("[^", "[!")  # as `fnmatch` writes it
     if name == "**":
         return True

@@ -41,7 +41,7 @@ def check_vital_file(step: Step) -> str | None:
 def check_shutdown(step: Step) -> str | None:
     """Check for commands that stop the machine or all processes, such as `reboot`, `kill -9 -1`."""
     words = step.arguments
-    if {"--help", "--version", "-c", "--show"} & set(words):
+    if step.name not in {"kill", "killall5"} and {"--help", "--version", "-c", "--show"} & set(words):
         return None
     if (
         step.name in _ENDING

@@ -169,7 +169,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
 
 
 def _changed_session_notice(session: Session, how: str, at: float) -> list[Change]:
-    """Add a notice if a fork, or a new session without the earlier messages, continues the conversation."""
+    """Add a notice if the conversation continues in a fork, or in a new session without earlier messages."""
     if how == "fork":
         return add_notice(session, at, "The conversation continues in a fork of the session")
     if how == "new" and any(isinstance(entry, Message) for entry in session.entries):

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     Apply = Callable[[Session, ev.Event, float], list[Change]]
 
 MAX_SUBAGENTS = 200
-"""The maximum number of subagents in a conversation. Unannounced sessions have a limit of the same size."""
+"""The maximum number of subagents in a conversation.
+
+This is also the limit for sessions that were not announced; these are counted separately.
+"""
 MAX_DEPTH = 8
 """How deeply subagents may be nested. Those that the main agent starts have the depth 1."""
 MAX_SIZE = 8_000_000
@@ -63,7 +66,7 @@ def subagent_changed(root: Session, event: ev.SubagentChanged, at: float) -> lis
 
 
 def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> list[Change]:
-    """Apply an event of a session other than the conversation's: a subagent's, or an unannounced one.
+    """Apply an event of a subagent's session, or of a session that was not announced.
 
     If the event also names a parent tool call, as `InSubagent` does, the call's id is ignored: an agent
     that reports one subagent as a session reports all of them as sessions.
@@ -354,7 +357,7 @@ def end_all(root: Session, at: float) -> list[Change]:
 
 
 def close_calls(root: Session, at: float) -> list[Change]:
-    """End the open calls of a subagent if the tool call that started the subagent has ended with the turn."""
+    """End the open calls of the running subagents that were started by a tool call which has ended."""
     changes: list[Change] = []
     for entry in root.subagents.values():
         if entry.call is not None and entry.call.done and entry.is_running:

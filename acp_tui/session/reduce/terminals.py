@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> list[Change]:
     """Add a terminal, or update the one that has this id.
 
-    The terminal already exists if an agent reports its own terminal again, or if a quick command ended before
-    this event arrived. But if a finished terminal of acp-tui had this id, a new terminal is added: acp-tui
-    may use an id again.
+    A terminal is updated if the agent reports its own terminal again, or if the output or exit of a quick
+    command arrived before this event. But if a terminal of acp-tui has ended and its command is known, then
+    acp-tui is using its id again, and a new terminal is added.
     """
     known = session.terminals.get(event.terminal_id)
     has_ended = known is not None and (known.released or known.ended_at is not None)
@@ -37,7 +37,7 @@ def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> 
 
 
 def set_agent_command(session: Session, terminal: Terminal) -> None:
-    """Copy the command from a tool call to the agent's own terminal, for which agents report no command."""
+    """Give an agent's own terminal the command of its tool call, unless the agent reported a command."""
     call = session.terminal_calls.get(terminal.terminal_id)
     if call is not None and terminal.owner == "agent" and not terminal.command:
         terminal.command = call.command
@@ -82,7 +82,7 @@ def end_agent_terminals(session: Session, at: float) -> list[Change]:
 
 
 def _terminal(session: Session, terminal_id: str, at: float) -> tuple[Terminal, list[Change]]:
-    """Return the terminal with this id, and the changes. If it is unknown, it is added first."""
+    """Return the terminal with this id, added if it is unknown, and the changes made by adding it."""
     known = session.terminals.get(terminal_id)
     return (known, []) if known is not None else _add_terminal(session, terminal_id, "client", at)
 

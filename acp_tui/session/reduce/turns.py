@@ -34,7 +34,7 @@ def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Chang
 
 
 def begin_work(session: Session, at: float) -> None:
-    """Start a subagent's turn, which begins without a prompt, unless the subagent is already working."""
+    """Start a subagent's turn unless the subagent is already working. Such a turn has no prompt."""
     if not session.reducer_state.prompts:
         begin_turn(session, at)
         session.reducer_state.prompts = 1
@@ -42,7 +42,7 @@ def begin_work(session: Session, at: float) -> None:
 
 
 def steered(session: Session, event: ev.Steered, at: float) -> list[Change]:
-    """Add a message of the user that the agent accepted during the turn."""
+    """Add a user message that the agent accepted during the turn."""
     return _add_message(session, event, at, steering=True)
 
 

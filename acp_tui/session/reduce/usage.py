@@ -53,7 +53,7 @@ def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[
 def _turn_cost(turn: TurnUsage, total: Cost) -> Cost | None:
     """Return what a turn cost; None if the session's cost at the start of the turn is unknown.
 
-    A `total` lower than before means that the agent was restarted and counts from zero again.
+    A `total` lower than at the start of the turn means that a restarted agent counts from zero again.
     """
     if turn.cost_before is None:
         return None

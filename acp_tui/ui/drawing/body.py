@@ -62,7 +62,10 @@ class LongBody(Body, Protocol):
     """
 
     def settle(self, first: int, last: int) -> None:
-        """Compute the exact heights of lines `first` to `last`. Lines after `first` may get other numbers."""
+        """Replace estimated heights by exact ones from line `first` to line `last`.
+
+        Lines after `first` may get other numbers.
+        """
 
     def position_at(self, line: int) -> Any:
         """Return a position that still denotes the same line after heights above that line have changed."""

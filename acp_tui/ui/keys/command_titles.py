@@ -120,7 +120,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "app.suspend": "Suspend acp-tui",
     "app.quit": "Quit acp-tui",
 }
-"""Titles in the command palette by key id, the most useful ones first: usually a verb and a noun.
+"""Titles in the command palette by key id, usually a verb and a noun. The most useful ones come first.
 
 Cursor movement and editing have no command; the help page lists their keys.
 """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_UNDRAWN_LINES = 30
-"""If more lines of growing code than this wait for colours, they stay plain until the code is complete."""
+"""If more than this many lines of growing code wait for colours, they stay plain until it is complete."""
 MAX_PROSE_WIDTH = 120
 """The maximum width of a line of prose, in cells. Longer lines are hard to read."""
 MIN_SECTION_WIDTH = 16

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 COLUMN_SEPARATOR = " │ "
 MIN_COLUMN_WIDTH = 6
 MAX_WORD_WIDTH = 16
-"""Words up to this width, in cells, are broken only if the table does not fit otherwise."""
+"""Words up to this width, in terminal cells, are broken only if the table does not fit otherwise."""
 
 
 @dataclass(slots=True)
 class Table:
-    """The cells of a table, or of a part of its rows."""
+    """The cells of a table, or of its header and some of its rows."""
 
     head: list[Cell]
     rows: list[list[Cell]]
@@ -55,7 +55,10 @@ class Table:
         )
 
     def lines(self, width: int, start: Table | None = None) -> list[Spans]:
-        """Draw the table. If it continues `start`, use the columns of `start` and omit the header."""
+        """Draw the table, or a later part of a table.
+
+        For a later part, `start` is the first part, whose column widths are used. The header is omitted.
+        """
         widths, fits = (start or self).columns(width)
         if not widths:
             return self._records(width, continues=start is not None)
@@ -152,7 +155,7 @@ def _longest_word(cell: Cell) -> int:
 
 
 def _share(wanted: list[int], room: int) -> list[int]:
-    """Divide `room` cells: narrow columns get their full width, and wide ones equal shares of the rest."""
+    """Divide `room` among columns: narrow ones get what they want, wide ones equal shares of the rest."""
     given = [0] * len(wanted)
     for rank, index in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
         given[index] = min(wanted[index], room // (len(wanted) - rank))

@@ -41,7 +41,7 @@ class Counts(NamedTuple):
 
 
 class FilesPane(Pane):
-    """Lists files. Changes come from a comparison with the disk or, without one, from tool calls."""
+    """Lists files. Changes come from comparing with the disk and, where that falls short, from tool calls."""
 
     TITLE: ClassVar = "Files"
     ACTIONS: ClassVar = frozenset({"open", "diff", "revert", "accept", "undo", "follow", "look"})

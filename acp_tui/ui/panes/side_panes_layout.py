@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MIN_SIDE_COLUMNS = 100
 """The minimum screen width, in columns, for panes beside the transcript."""
 MIN_PANE_COLUMNS, MAX_PANE_COLUMNS = 40, 64
-"""Limits of the panes' width beside the transcript."""
+"""Limits of the width of panes beside the transcript."""
 
 
 def fits_beside(columns: int) -> bool:

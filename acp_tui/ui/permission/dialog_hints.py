@@ -61,7 +61,7 @@ def reason_hints(node: DOMNode) -> list[Hint]:
 
 
 def editor_hints(node: DOMNode, *, rejects: bool) -> list[Hint]:
-    """Return the hints to show while the user edits rules."""
+    """Return the hints to show while the user edits rules. `rejects` is true if these rules reject."""
     names = ("before", "after", "up", "down", "take", "close")
     before, after, up, down, take, close = (bound_keys(node, f"rule.{name}") for name in names)
     answer = "reject and remember" if rejects else "allow and remember"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import PermissionOption
 
 MAX_NAMED_PARTS = 2
-"""The maximum number of parts of a command that an option names. For more parts, it gives their number."""
+"""If a command has more parts than this, an option gives their number instead of naming them."""
 _VERBS = {"allow_always": "Always allow", "reject_always": "Always reject"}
 _AGENT_ALONE = {
     "allow_always": "the agent itself may stop asking",
@@ -23,9 +23,9 @@ _AGENT_ALONE = {
 def option_wording(option: PermissionOption, question: Question) -> tuple[str, str]:
     """Return the option's words and a note, which may be empty. Both may contain text from the agent.
 
-    If acp-tui saves a rule, the agent receives its "once" option. The agent's words for "always" would be
-    wrong then, so the rule is shown instead. Without a rule the agent's words are shown, with a note that the
-    agent decides what they mean.
+    For "always", acp-tui usually saves a rule and answers the agent with "once". The agent's words for
+    "always" would then be wrong, so the rule is shown instead. Otherwise the agent's words are shown, and the
+    note of an "always" option says what it does.
     """
     verb, rule = _VERBS.get(option.kind), _rules_in_words(question, option.kind)
     if verb is None:

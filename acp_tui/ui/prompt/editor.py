@@ -223,7 +223,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
     def _outside_token(self, location: Location, *, after: bool) -> Location:
         """Return the location or, if it is inside a token, the token's start (its end if `after` is true).
 
-        The row might not exist: Textual deletes the last line up to the start of the following one.
+        The row may be one past the last: Textual deletes the last line up to the start of that row.
         """
         row, column = location
         if row >= self.document.line_count:
@@ -310,7 +310,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self._open_menu.move(step)
 
     def action_menu_complete(self, *, final: bool = False) -> None:
-        """Complete the text with the selected item."""
+        """Complete the text with the selected item. `Menu.completion` explains `final`."""
         completion = self._open_menu.completion(final=final) if self._open_menu is not None else None
         if completion is not None:
             start, text = completion

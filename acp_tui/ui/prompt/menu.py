@@ -30,7 +30,7 @@ class Menu(Popup):
     def completion(self, *, final: bool) -> Completion | None:
         """Return the completion for the selected item; None if it cannot be used.
 
-        If `final`, the user accepts the item as it is. Otherwise a folder can be completed further.
+        Unless `final`, no space follows a folder, so that the path can be completed further.
         """
 
     @abstractmethod

@@ -59,7 +59,7 @@ class FormPages:
         self.form: Form | None = None
         """The schema as fields; None if it can only be edited as JSON."""
         self.why_json = ""
-        """Why there are no fields, in a sentence."""
+        """A sentence that says why the value can only be edited as JSON; empty if there are fields."""
         self._has_taken_json = False  # the fields contain what the user wrote as JSON
         try:
             self.form = read_form(schema)

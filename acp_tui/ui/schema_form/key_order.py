@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 async def handle_key(widget: Widget, event: events.Key, *, inserts_text: bool) -> None:
-    """Run the binding of a key now, or forward the key if another widget has got the focus in the meantime.
+    """Run the binding of a key now, or forward the key if the focus has moved since it was pressed.
 
     Textual runs bindings only after the key has passed the message queues of all parents. Characters typed in
     the meantime would overtake it. If `inserts_text` is true, characters are left to the widget.

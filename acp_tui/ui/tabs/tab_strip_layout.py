@@ -87,7 +87,10 @@ def _pieces(tabs: Sequence[StripTab], current: int, first: int, after: int, titl
 
 
 def _omission(tabs: Sequence[StripTab], omitted: range, arrow: str, index: int) -> Piece:
-    """Return the part that shows how many tabs are left out, with "?" if one of them has a question."""
+    """Return the part that shows how many tabs are left out, with "?" if one of them has a question.
+
+    A click on the part shows the tab at `index`.
+    """
     asks = any(tabs[each].mark == "asking" for each in omitted)
     count = f"{'? ' if asks else ''}{len(omitted)}"
     text = f" {arrow}{count} " if arrow == "‹" else f" {count}{arrow} "

@@ -44,11 +44,11 @@ log = logging.getLogger(__name__)
 MAX_ERROR_CHARACTERS = 200
 """The maximum length of an error's description, which may quote a text of any length from the agent."""
 MAX_TRACEBACKS = 3
-"""How often errors from the same line of code are logged with a traceback. Most others are only counted."""
+"""The number of errors from one line of code to log with a traceback. Most later ones are only counted."""
 RETRY_SECONDS = 1.0
 """Seconds to wait before a widget that could not be drawn is drawn again."""
 MAX_ERRORS, ERROR_WINDOW = 1000, 10.0
-"""The app ends after more errors than `MAX_ERRORS` in `ERROR_WINDOW` seconds, because they will not stop."""
+"""After more than `MAX_ERRORS` errors in `ERROR_WINDOW` seconds the app ends, because they seem endless."""
 
 _failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
 

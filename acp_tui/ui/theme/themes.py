@@ -285,7 +285,7 @@ def _build(name: str, data: dict[str, Any], problems: list[str] | None = None) -
 
 
 def _selected_row(style: str, colours: dict[str, str]) -> dict[str, str]:
-    """Return CSS variables with which a selected row in Textual's lists looks like one in acp-tui's lists.
+    """Return CSS variables that make a selected row in Textual's lists look like one in acp-tui's lists.
 
     `style` is the theme's style for selected rows.
     """

@@ -22,7 +22,7 @@ class Anchor:
     part: float | None = None  # after a resize: how far down in the entry, from 0 to 1
 
     def line_in(self, body: Body, gap: int) -> int:
-        """Return the current number of the anchored line. `body` and `gap` are the entry's current ones."""
+        """Return the number of the anchored line in the entry, given the entry's current `body` and `gap`."""
         height = gap + body.height
         line = self.line + (gap - self.gap if self.line >= self.gap else 0)
         line_at = getattr(body, "line_at", None)

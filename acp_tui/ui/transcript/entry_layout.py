@@ -1,4 +1,4 @@
-"""The entries of a transcript below each other: their bodies, their heights, and what is at a given row.
+"""The vertical layout of a transcript: the entries' bodies and heights, and what is at a given row.
 
 Only entries near the viewport get a body. All others have an estimated height, which is corrected when they
 come near. To *settle* lines is to make their exact heights known. That can move lines, so methods that settle
@@ -248,7 +248,7 @@ class EntryLayout:
         return Anchor(index, line, gap=block.gap, inside=inside, body=block.body)
 
     def running(self, y: int, page: int) -> list[int]:
-        """Among the `page` rows from row `y` on, return those that show the duration of a running entry."""
+        """Return those of the `page` rows starting at row `y` that show the duration of a running entry."""
         rows: list[int] = []
         index, line = self.heights.at(y)
         row = y - line

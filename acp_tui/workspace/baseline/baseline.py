@@ -116,7 +116,7 @@ class Baseline:
         return await asyncio.to_thread(self._changes)
 
     async def original_content(self, path: Path) -> bytes | None:
-        """Return a file's original content (a link's target); None if it is unknown or there was no file."""
+        """Return a file's original content (for a link: its target); None if unknown or there was no file."""
         return await asyncio.to_thread(self._original_content, path)
 
     @property

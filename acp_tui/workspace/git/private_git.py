@@ -1,8 +1,8 @@
-"""Runs git on a private git directory, without any other git configuration.
+"""Runs git on a private git directory. Of other git configuration, only the user's ignore file is used.
 
 Hooks, filters, file system monitors, line end conversion and attributes have no effect, whether the user, the
-system or the folder defines them: the folder is not trusted, and files must be restored byte for byte. File
-contents are passed as bytes to `git fast-import`, which also packs them immediately.
+system or the work tree defines them: the work tree is not trusted, and files must be restored byte for byte.
+File contents are passed as bytes to `git fast-import`, which also packs them immediately.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class PrivateGit:
         return {name: data for name, data in found.items() if blob_name(data) == name}
 
     def loose_file(self, blob: str) -> Path:
-        """Return the path of the loose object with this name. There is none for contents in a pack."""
+        """Return the path that a loose object with this name has. Contents in a pack have no file there."""
         return self.directory / "objects" / blob[:2] / blob[2:]
 
     def present(self, names: Sequence[str]) -> set[str]:
@@ -252,7 +252,7 @@ class PrivateGit:
             self._reaper.unregister(process.pid)
 
     def _environment(self, tree: GitWorkTree | None) -> dict[str, str]:
-        """Return acp-tui's environment without git's variables, and with a home that has no configuration."""
+        """Return acp-tui's environment with git's variables replaced, and a home without configuration."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment |= {
             "GIT_DIR": str(self.directory),
@@ -318,7 +318,7 @@ def _users_ignore_file(program: str, seconds: float) -> str:
 
 @contextmanager
 def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[threading.Event]:
-    """Kill the process if the `with` block takes longer than `seconds`. Then also set the yielded event."""
+    """Kill the process and set the yielded event if the `with` block takes longer than `seconds`."""
     late = threading.Event()
 
     def kill() -> None:

@@ -277,7 +277,11 @@ def _is_program(path: Path) -> bool:
 def _program(
     command: str, args: Sequence[str], cwd: str, env: Mapping[str, str], *, is_line: bool
 ) -> tuple[str, Sequence[str]]:
-    """Return the program to run and its arguments. A relative path is resolved from `cwd`."""
+    """Return the program to run and its arguments. Raises `Refusal` if the program is not found.
+
+    For a command line, the program is the user's shell. A relative path is looked up in `cwd`, but returned
+    unchanged.
+    """
     if is_line:
         return user_shell(cwd), ["-c", command]
     if program := _find_program(command, cwd, env):

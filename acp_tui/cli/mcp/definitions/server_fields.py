@@ -54,7 +54,7 @@ def definition_fields(server: Server) -> Iterator[Field]:
 
 
 def option_fields(server: Server) -> Iterator[Field]:
-    """Yield the options of a definition that cannot be sent over ACP, such as a timeout."""
+    """Yield those options of a definition that cannot be sent over ACP, such as a timeout."""
     if server.cwd:
         yield Field("folder", server.cwd, "cwd")
     if server.sign_in is not None:
@@ -81,7 +81,10 @@ def _sign_in_text(settings: SignInSettings) -> str:
 
 
 def field_lines(server: Server, more: Sequence[Field] = ()) -> list[str]:
-    """Return a server as lines: name and origin, then its fields, each with its line number in the file."""
+    """Return a server as lines: name and origin, then its fields, each with its line number in the file.
+
+    `more` contains fields to show after those of the definition.
+    """
     fields = [*definition_fields(server), *more]
     margins = [f"{server.lines[field.key]:>6}  " if field.key in server.lines else "" for field in fields]
     texts = [(field.label, field.text) for field in fields]

@@ -40,7 +40,7 @@ async def title(turn: Turn) -> None:
 
 @slash_command("commands", "Change the list of commands that the agent offers", "[few|all]")
 async def change_commands(turn: Turn) -> None:
-    """Offer only `FEW_COMMANDS`, or all commands again. Each update contains the complete list."""
+    """Offer only `FEW_COMMANDS`, or all commands again. The update replaces the whole list."""
     few = turn.argument == "few" or (turn.argument != "all" and not turn.session.few_commands)
     turn.session.few_commands = few
     offered = available_commands(few=few)

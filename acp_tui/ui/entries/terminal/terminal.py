@@ -80,7 +80,7 @@ class TerminalBody:
         return 1 + (self._output.height if self._output is not None else 0)
 
     def line(self, number: int) -> Strip:
-        """Draw one line. The headline of a running command shows the elapsed time and is not cached."""
+        """Draw one line. The headline of a running command shows the elapsed time, so it is not cached."""
         if number:
             assert self._output is not None
             return self._output.line(number - 1)
@@ -128,8 +128,8 @@ def body(entry: Terminal, context: DrawContext) -> Body:
 def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[Strip]:
     """Wrap and indent the last lines of an output. If lines are hidden, a line above says how many.
 
-    `hidden` is the number of lines of output before `lines`. Unless the context is `full`, all but the last
-    `TAIL_LINES` lines are hidden, too.
+    `hidden` is the number of lines of output before `lines`. Unless the context is `full`, at most
+    `TAIL_LINES` lines are shown, counted after wrapping.
     """
     width = context.width - INDENT
     indent = Segment(" " * INDENT)

@@ -39,7 +39,7 @@ def headline(
 ) -> Strip:
     """Draw the first line of an entry, with the details in `facts` and the status at its right edge.
 
-    The title is shortened to fit. If it would become too short, details are dropped, from the first on.
+    The title is shortened to fit. If it would become too short, details are dropped, starting with the first.
     """
     palette = context.palette
     fold = (FOLDED if context.folded else OPEN) if foldable and not context.full else " "

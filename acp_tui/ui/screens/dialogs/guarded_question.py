@@ -183,7 +183,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
         self._answer(event.index)
 
     def action_move(self, step: int) -> None:
-        """Move to another answer if `step` is 1 or -1; else scroll the text by a page."""
+        """Move by one answer if `step` is 1 or -1; otherwise scroll the text by a page in that direction."""
         if abs(step) == 1:
             self.query_one(SelectList).move(step)
             return

@@ -30,7 +30,7 @@ MIN_ROWS_TO_WRAP = 30
 
 
 class FactLines(Widget):
-    """A block of facts, each with its mark, evidence and time. Its height is that of the wrapped texts."""
+    """A block of facts, each with its mark, evidence and time. Its height depends on how the texts wrap."""
 
     DEFAULT_CSS = """
     FactLines { height: auto; max-height: 50%; background: transparent; color: $foreground; }

@@ -24,9 +24,9 @@ class KnownServer:
     withheld: str = ""
     """Why the server may not be started, as a clause; empty if it may."""
     not_sent: str = ""
-    """Why the agent was not sent the server, as a clause; empty if it was sent, or if no session is open."""
+    """Why the server was not passed to the agent, as a clause; empty if it was, or if no session is open."""
     is_bridged: bool = False
-    """Whether agents are sent the bridge instead of the server itself."""
+    """Whether the bridge is passed to agents instead of the server itself."""
     file_changed_at: float | None = None
     """When the file with the definition was changed, in seconds since the epoch; None if unknown."""
     agreed_at: float | None = None

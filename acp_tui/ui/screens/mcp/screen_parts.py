@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScreenParts:
-    """The screen, its state, and the callbacks that update it."""
+    """The MCP screen, its state, and the callbacks for its actions."""
 
     screen: Screen[None]
     context: McpContext

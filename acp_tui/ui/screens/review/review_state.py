@@ -93,7 +93,7 @@ class ReviewState:
     def other_name(self, file: ChangedFile | None) -> str:
         """Return the other name of a renamed file; empty if the file was not renamed.
 
-        It is the new name of a deleted file, and the earlier name of an added one.
+        The review lists a renamed file twice: as deleted under its old name, and as added under its new one.
         """
         if file is None or file.kind not in ("added", "deleted"):
             return ""

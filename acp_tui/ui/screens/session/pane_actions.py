@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_COUNTED_FILES = 100
 """The maximum number of files whose changed lines are counted."""
 MAX_COUNTED_SIZE = 500_000
-"""The maximum size, in characters of both versions together, of a file whose changed lines are counted."""
+"""The maximum size of a file whose changed lines are counted: the characters of both versions together."""
 MAX_NAMED = 3
 """The maximum number of files that a toast names."""
 SCAN_PAUSE_FACTOR = 4

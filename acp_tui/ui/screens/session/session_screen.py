@@ -301,7 +301,7 @@ class SessionScreen(BaseScreen):
             self.type_text("")
 
     def action_page(self, step: int) -> None:
-        """Scroll the transcript by a page."""
+        """Scroll the transcript down (1) or up (-1) by a page."""
         self.transcript.scroll_lines(step * max(1, self.transcript.size.height - 1))
 
     def action_home(self) -> None:

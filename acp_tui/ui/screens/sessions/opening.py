@@ -1,4 +1,4 @@
-"""The types with which the sessions screen opens the session that the user has chosen."""
+"""Types for opening a session: which one to open, and the function that makes its screen."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ class SessionToOpen(NamedTuple):
 
 if TYPE_CHECKING:
     MakeSessionScreen = Callable[[Palette, SessionToOpen], BaseScreen]
-    """Makes the screen of a conversation that reopens a session."""
+    """Makes the conversation screen for the session to open."""

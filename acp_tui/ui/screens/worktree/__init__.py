@@ -1,1 +1,4 @@
-"""Keeps, merges or discards the worktree of a conversation that is being closed. Imports dialogs."""
+"""Keeps, merges or discards the worktree of a conversation that is being closed.
+
+At run time, the only other screens that it imports are dialogs.
+"""

@@ -192,6 +192,6 @@ def _checkout_of(git: UserGit, branch: str) -> Path | None:
 
 
 def _go_back(git: UserGit, worktree: Worktree, status: WorktreeStatus) -> None:
-    """Restore the worktree as it was before a failed merge, which had committed all uncommitted files."""
+    """Undo what a failed merge did to the worktree, including the commit of uncommitted files."""
     git.succeeds("checkout", "--quiet", "--force", worktree.branch)
     git.succeeds("reset", "--quiet", status.head)  # keeps the files, and undoes the commit

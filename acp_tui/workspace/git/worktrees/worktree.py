@@ -53,7 +53,7 @@ class Worktree:
     def from_meta(cls, meta: Mapping[str, Any], data_dir: Path) -> Worktree | None:
         """Return the worktree that a session's metadata describes; None if there is none.
 
-        A worktree with a path outside `data_dir` is ignored, because acp-tui may delete the folder.
+        A path outside `data_dir` is ignored: acp-tui deletes worktrees, and must not delete any other folder.
         """
         saved = meta.get(META_FIELD)
         if not isinstance(saved, dict):

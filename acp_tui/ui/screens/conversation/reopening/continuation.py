@@ -1,4 +1,4 @@
-"""Continues a conversation that the agent has forgotten: puts a summary into the prompt, to be edited."""
+"""Continues a conversation in a new session: puts a summary into its prompt, which the user can edit."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ class Continuation:
         """Put a summary of this session into the prompt of a new session.
 
         If the session is read-only, the new one opens on this screen. If the agent has forgotten the
-        conversation and no prompt was sent since, the summary goes into the current prompt.
+        conversation and no prompt was sent since, no new session is needed: the summary goes into the prompt
+        of this one.
         """
         if self._runner.opening:
             return  # the key was pressed twice
