@@ -258,7 +258,7 @@ def _read_agents(settings: Settings, folder: Path) -> None:
     for name, agent in agents.items():
         existing = settings.agents.setdefault(name, agent)
         if existing is not agent:
-            sentence = f"ignored: {existing.file}:{existing.line} also defines {name}"
+            sentence = f"ignored, because {existing.file}:{existing.line} defines {name} already"
             settings.problems.append(Problem(agent.file, None, "", sentence))
 
 

@@ -146,7 +146,9 @@ def _compare(model: type[BaseModel], method: str, value: Any, suffix: str = "") 
         if path in UNSTABLE_FIELDS:
             continue
         yield SchemaViolation(
-            check, f"{where}: {path} is not in the schema, or not with this value", str(dropped)[:200]
+            check,
+            f"{where}: the schema does not define {path}, or does not allow its value",
+            str(dropped)[:200],
         )
 
 

@@ -66,7 +66,7 @@ def test_config_toml_overrides_an_agent_file_of_the_same_name(
     settings = load(project, environ={})
     assert settings.agents["twice"].command == ["one"]
     assert [str(problem) for problem in settings.problems] == [
-        f"{file}: ignored: {config}:1 also defines twice"
+        f"{file}: ignored, because {config}:1 defines twice already"
     ]
 
 

@@ -23,8 +23,8 @@ HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 VERSIONS = ("2026-07-28",)
 """The supported MCP revisions that have no handshake."""
 INSTRUCTIONS = (
-    "Tools that reach the user of acp-tui, the terminal program in which you run: show files and diffs, "
-    "ask them questions, notify them. The user sees every call and may have to allow it, so a call can "
+    "Tools that reach the user of acp-tui, the terminal program in which you run: show the user files and "
+    "diffs, ask questions, send notifications. The user sees every call and may have to allow it, so a call can "
     "take minutes and can be rejected."
 )
 PROGRESS_SECONDS = 10.0

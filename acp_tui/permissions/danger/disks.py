@@ -21,15 +21,17 @@ _DRY_RUNNERS = re.compile(r"mke2fs|mkfs\.ext[234]|mkntfs|mkfs\.ntfs|wipefs")
 _REMOVERS = frozenset({"lvremove", "vgremove", "pvremove", "lvreduce"})
 # Partition editors, with the options and commands that only print.
 _EDITORS = {
-    "sfdisk": re.compile(r"-[dlJsVvhn]\w*|--(?:dump|list|json|show-\w+|verify|version|help|no-act)\b.*"),
-    "fdisk": re.compile(r"-[lxsvVh]\w*|--(?:list|list-details|getsz|version|help)\b.*"),
+    "sfdisk": re.compile(r"-[dlJsVvhn]+|--(?:dump|list|json|show-\w+|verify|version|help|no-act)\b.*"),
+    "fdisk": re.compile(r"-[lxsvVh]+|--(?:list|list-details|getsz|version|help)\b.*"),
     "cfdisk": re.compile(r"-[hV]|--(?:help|version)"),
     "gdisk": re.compile(r"-l"),
     "cgdisk": re.compile(r"(?!)"),
     "parted": re.compile(r"-[lvh]|--(?:list|version|help)|print|align-check"),
-    "sgdisk": re.compile(r"-[pivVbDEfFLP].*|--(?:print|info|verify|version|backup|display\S*|help)\b.*"),
+    "sgdisk": re.compile(r"-[pvVDEfFLP]+|-[ib].*|--(?:print|info|verify|version|backup|display\S*|help)\b.*"),
 }
-_PARTED_CHANGES = re.compile(r"mk\w+|rm|resize\w*|set|name|type|toggle|rescue|move|cp|disk_\w+")
+_PARTED_PRINTS = re.compile(
+    r"print|all|free|list|devices|align-check|min(?:imal)?|opt(?:imal)?|unit|[kKMGTP]i?B|s|B|%|cyl|chs|compact|\d+"
+)
 # Destructive subcommands and options.
 _DESTROYING = {
     "hdparm": re.compile(r"--(?:security-\S+|trim-sector\S*|write-sector|repair-sector|make-bad-sector)"),
@@ -76,11 +78,11 @@ def _formats_nothing(step: Step) -> bool:
 def _only_prints(step: Step) -> bool:
     """Return True if a partition editor only prints, and none of its options and commands may do more."""
     printing = _EDITORS[step.name]
-    if step.name == "parted":
-        changes = any(map(_PARTED_CHANGES.fullmatch, step.arguments))
+    if step.name == "parted":  # its commands follow the device, and may be abbreviated
+        others = [word for word in step.operands[1:] if not _PARTED_PRINTS.fullmatch(word)]
     else:
-        changes = any(word.startswith("-") and not printing.fullmatch(word) for word in step.arguments)
-    return not changes and any(map(printing.fullmatch, step.arguments))
+        others = [word for word in step.arguments if word.startswith("-") and not printing.fullmatch(word)]
+    return not others and any(map(printing.fullmatch, step.arguments))
 
 
 def check_device_write(step: Step) -> str | None:

@@ -311,7 +311,15 @@ def _users_ignore_file(program: str, seconds: float) -> str:
     path = (Path(home) if home else Path.home() / ".config") / "git" / "ignore"
     command = [program, "config", "--global", "--includes", "--path", "--get", "core.excludesFile"]
     with suppress(OSError, subprocess.SubprocessError):
-        found = subprocess.run(command, cwd="/", capture_output=True, check=True, timeout=seconds)
+        found = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            cwd="/",
+            timeout=seconds,
+            start_new_session=True,  # so that Ctrl+C in the terminal does not reach it
+        )
         path = Path(os.fsdecode(found.stdout.removesuffix(b"\n")))
     return str(path) if path.is_absolute() and path.is_file() else os.devnull
 
