@@ -24,8 +24,8 @@ VERSIONS = ("2026-07-28",)
 """The supported MCP revisions that have no handshake."""
 INSTRUCTIONS = (
     "Tools that reach the user of acp-tui, the terminal program in which you run: show the user files and "
-    "diffs, ask questions, send notifications. The user sees every call and may have to allow it, so a call can "
-    "take minutes and can be rejected."
+    "diffs, ask questions, send notifications. The user sees every call and may have to allow it, so a call "
+    "can take minutes and can be rejected."
 )
 PROGRESS_SECONDS = 10.0
 """Seconds between two progress notifications while the user or a tool keeps a call waiting."""
