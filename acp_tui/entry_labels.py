@@ -9,8 +9,7 @@ import shlex
 from pathlib import PurePath
 from typing import Any
 
-from acp_tui.protocol.raw_values import read_command
-from acp_tui.session.invisible import reveal, reveal_line
+from acp_tui.protocol.readers.raw_values import read_command
 from acp_tui.session.state import (
     Compaction,
     Content,
@@ -24,7 +23,8 @@ from acp_tui.session.state import (
     TerminalRef,
     ToolCall,
 )
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.invisible import reveal, reveal_line
+from acp_tui.session.text.safe_text import visible_line
 
 KIND_ICONS = {
     "read": "◇",

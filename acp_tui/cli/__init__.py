@@ -140,11 +140,10 @@ def _with_command(words: list[str]) -> list[str]:
     """
     if not words and sys.stdin.isatty() and sys.stdout.isatty():
         return ["run"]
-    first = next((word for word in words if not word.startswith("-")), None)
     general = not words or words[0] in ("-h", "--help", "--version")
     if words[:1] == ["mcp"] and (len(words) == 1 or _is_option(words[1])):
         return ["mcp", "list", *words[1:]]
-    return words if general or first in COMMANDS else ["run", *words]
+    return words if general or words[0] in COMMANDS else ["run", *words]
 
 
 def _is_option(word: str) -> bool:
@@ -173,10 +172,9 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"acp-tui {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    chosen = next((word for word in words if not word.startswith("-")), None)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-        if name == chosen:
+        if name in words[:1]:
             _module(name).configure(command)
     return parser
 

@@ -15,8 +15,8 @@ from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.config import mcp
 from acp_tui.config.mcp import UnsentServer
 from acp_tui.config.paths import paths
-from acp_tui.session.invisible import reveal
-from acp_tui.session.text import visible_row
+from acp_tui.session.text.invisible import reveal
+from acp_tui.session.text.safe_text import visible_row
 from acp_tui.store.folder_trust import FolderTrust, ServerConsent
 
 if TYPE_CHECKING:

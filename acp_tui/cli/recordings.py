@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
 
 def find_recording(reference: str) -> Path:
     """Return the recording file for a session id (or a unique prefix), a session folder or a file."""
-    path = Path(reference).expanduser()
-    if path.is_dir() and (path / WIRE).exists():
-        return path / WIRE
-    if path.exists() and not path.is_dir():
-        return path
+    path = Path(os.path.expanduser(reference))  # noqa: PTH111 - leaves an unknown `~user` as it is
+    with suppress(OSError):  # such as: the name is too long
+        if path.is_dir() and (path / WIRE).exists():
+            return path / WIRE
+        if path.exists() and not path.is_dir():
+            return path
     if os.sep in reference:
-        reason = "contains no recorded session" if path.is_dir() else "does not exist"
+        reason = "contains no recorded session" if os.path.isdir(path) else "does not exist"  # noqa: PTH112 - never raises
         raise UserError(f"{path} {reason}.")
     return find_session(paths().data, reference).wire
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.cli.options import USAGE
 from acp_tui.cli.shutdown_signals import handle_end_signals
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     import argparse

@@ -21,7 +21,7 @@ class Paths:
 def paths() -> Paths:
     """Return the directories: below `ACP_TUI_HOME` if it is set, otherwise those of the platform."""
     if home := os.environ.get("ACP_TUI_HOME"):
-        base = Path(home).expanduser().absolute()
+        base = Path(os.path.expanduser(home)).absolute()  # noqa: PTH111 - leaves an unknown `~user` as it is
         return Paths(base / "config", base / "data", base / "state", base / "cache")
     from platformdirs import PlatformDirs
 

@@ -221,7 +221,8 @@ def glob_may_match_sensitive(pattern: str) -> bool:
 
 def _user_reason(text: str, extra: Iterable[str]) -> str | None:
     for pattern in extra:
-        if _matches((str(Path(pattern).expanduser()).lower(),), text):
+        path = Path(os.path.expanduser(pattern))  # noqa: PTH111 - leaves an unknown `~user` as it is, such as `~$*`
+        if _matches((str(path).lower(),), text):
             return f"matches {pattern!r} in workspace.sensitive"
     return None
 

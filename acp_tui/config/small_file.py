@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from typing import TYPE_CHECKING, BinaryIO
@@ -29,6 +30,10 @@ def read_small_file(file: Path) -> bytes | None:
         descriptor = os.open(file, _FLAGS)
     except FileNotFoundError:
         return None
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        # `open` would raise the same error, but leave the descriptor open.
+        os.close(descriptor)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
     with open(descriptor, "rb") as opened:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return None

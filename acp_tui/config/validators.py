@@ -31,7 +31,7 @@ def text(value: Any) -> str:
     """Validate a string that is not empty."""
     if isinstance(value, str) and value.strip():
         return value
-    raise invalid_value("a string", value)
+    raise invalid_value("a string that is not empty", value)
 
 
 def boolean(value: Any) -> bool:
@@ -113,7 +113,7 @@ def command(value: Any) -> list[str]:
             words = shlex.split(value)
         except ValueError as error:
             raise InvalidValueError(f"cannot be split into words ({str(error).lower()})") from None
-        if words:
+        if words and words[0]:
             return words
     elif isinstance(value, list) and value and all(isinstance(word, str) for word in value) and value[0]:
         return list(value)

@@ -12,7 +12,7 @@ from acp_tui.connection.protocol_version import ACCEPTED_VERSIONS, PROTOCOL_VERS
 from acp_tui.connection.rpc_connection import RpcConnection
 from acp_tui.protocol import draft
 from acp_tui.protocol.client_calls import STEERING
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

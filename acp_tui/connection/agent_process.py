@@ -16,7 +16,7 @@ from acp_tui.processes.piped_process import (
     StartError,
     signal_name,
 )
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +91,7 @@ def _find_program(launch: Launch, cwd: str, env: dict[str, str]) -> str:
         if found := shutil.which(name, path=env.get("PATH", os.defpath)):
             return str(Path(found).absolute())
         raise _cannot_start(launch, f"{name} was not found in PATH.{_install_hint(launch)}")
-    path = Path(cwd, Path(name).expanduser())
+    path = Path(cwd, os.path.expanduser(name))  # noqa: PTH111 - leaves an unknown `~user` as it is
     if path.is_dir():
         raise _cannot_start(launch, f"{path} is a directory.")
     if not path.exists():

@@ -6,7 +6,7 @@ from typing import Any
 
 from acp_tui.connection.errors import VersionMismatch
 from acp_tui.protocol import draft
-from acp_tui.session.text import visible_json, visible_line
+from acp_tui.session.text.safe_text import visible_json, visible_line
 
 PROTOCOL_VERSION = 1
 ACCEPTED_VERSIONS = (PROTOCOL_VERSION, "1", "1.0")

@@ -6,7 +6,7 @@ import os
 import sys
 
 from acp_tui.console.streams import SanitizedStream
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 
 def print_alert(line: str) -> None:

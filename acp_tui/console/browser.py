@@ -25,8 +25,11 @@ def has_browser() -> bool:
 def open_page(url: str) -> bool:
     """Open a page. Return False if there is no browser, or if it could not be started."""
     command = _command(url)
-    if not command:
-        return False
+    return bool(command) and start_detached(command)
+
+
+def start_detached(command: list[str]) -> bool:
+    """Start a program that gets no access to the terminal. Return False if it could not be started."""
     try:
         process = subprocess.Popen(
             command,
@@ -44,17 +47,23 @@ def open_page(url: str) -> bool:
 def _command(url: str) -> list[str]:
     """Return the command that opens a page; empty if there is none.
 
-    As in other programs, `%s` in `$BROWSER` stands for the address. Without `%s`, the address is appended.
+    As in other programs, `$BROWSER` may list several, and `%s` in it stands for the address. Without `%s`,
+    the address is appended.
     """
-    try:
-        words = shlex.split(os.environ.get("BROWSER", "").partition(os.pathsep)[0])
-    except ValueError:  # a quotation mark is missing
-        words = []
-    if words:
-        if os.path.basename(words[0]) in TERMINAL_BROWSERS:  # noqa: PTH119  # any text
-            return []
-        has_place = any("%s" in word for word in words)
-        return [word.replace("%s", url) for word in words] if has_place else [*words, url]
+    choices = [words for one in os.environ.get("BROWSER", "").split(os.pathsep) if (words := _split(one))]
+    for words in choices:
+        if os.path.basename(words[0]) not in TERMINAL_BROWSERS:  # noqa: PTH119  # any text
+            has_place = any("%s" in word for word in words)
+            return [word.replace("%s", url) for word in words] if has_place else [*words, url]
+    if choices:
+        return []
     has_display = sys.platform == "darwin" or any(os.environ.get(name) for name in _DISPLAYS)
     opener = next(filter(None, map(shutil.which, _OPENERS)), None) if has_display else None
     return [opener, url] if opener else []
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # a quotation mark is missing
+        return []

@@ -11,7 +11,7 @@ from logging.handlers import RotatingFileHandler
 from typing import IO, TYPE_CHECKING, cast
 
 from acp_tui.config.paths import paths, private_directory
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from acp_tui.session.text import json_text, visible
+from acp_tui.session.text.safe_text import json_text, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,8 +6,8 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from acp_tui.session.invisible import reveal
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.invisible import reveal
+from acp_tui.session.text.safe_text import visible_line
 
 
 @dataclass(frozen=True, slots=True)

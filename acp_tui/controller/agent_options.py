@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.config.problems import closest_match
 from acp_tui.errors import UserError
 from acp_tui.session.offered_options import MODE, MODEL, offered_options
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -95,8 +95,10 @@ def _find(wanted: str, names: dict[str, str], complaint: str) -> str:
     if wanted in names:
         return wanted
     same = [key for key, name in names.items() if wanted.lower() in (key.lower(), name.lower())]
-    if len(same) != 1:
+    if not same:
         raise UserError(_none_such(wanted, complaint, names))
+    if len(same) > 1:
+        raise UserError(visible_line(f'"{wanted}" is ambiguous. Use one of these: {", ".join(same)}.'))
     return same[0]
 
 

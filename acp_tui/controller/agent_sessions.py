@@ -11,7 +11,7 @@ from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.controller.recorder import Recorder
 from acp_tui.errors import Refusal
 from acp_tui.session.error_codes import METHOD_NOT_FOUND
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.session_folder import NullFolder
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from acp_tui.session.attachment import (
     Picture,
     ServerResource,
 )
-from acp_tui.session.text import json_text, visible_line
+from acp_tui.session.text.safe_text import json_text, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping

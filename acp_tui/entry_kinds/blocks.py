@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from acp_tui.session.state import Content, Diff, PlanItem
-    from acp_tui.session.terminal_text import TerminalText
+    from acp_tui.session.text.terminal_text import TerminalText
 
 # --------------------------------------------------------------------------- parts of a block
 

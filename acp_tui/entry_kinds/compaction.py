@@ -8,7 +8,7 @@ from acp_tui.entry_kinds.blocks import Aside, Fold, Headline
 from acp_tui.entry_kinds.messages import message_parts, text_height
 from acp_tui.entry_kinds.plain_lines import indented
 from acp_tui.entry_labels import compaction_words
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

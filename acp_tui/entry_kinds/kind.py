@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acp_tui.entry_kinds.blocks import Aside
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,7 +8,7 @@ from acp_tui.entry_kinds.blocks import ContentBlock, Fold, Headline, MarkdownTex
 from acp_tui.entry_kinds.plain_lines import content_lines, indented, line_count, withheld
 from acp_tui.entry_labels import format_duration
 from acp_tui.session.state import AnnotatedText, Content
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from acp_tui.entry_kinds.blocks import Aside
 from acp_tui.entry_kinds.plain_lines import indented, raw_lines
-from acp_tui.session.text import visible, visible_json, visible_line
+from acp_tui.session.text.safe_text import visible, visible_json, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

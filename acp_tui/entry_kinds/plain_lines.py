@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text import visible, visible_json
+from acp_tui.session.text.safe_text import visible, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sized

@@ -12,7 +12,7 @@ from acp_tui.entry_labels import (
     elicitation_asker,
     permission_verdict,
 )
-from acp_tui.session.text import visible_excerpt, visible_line
+from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from acp_tui.entry_kinds.blocks import Code, Fold, Headline, MarkdownText, Plain
 from acp_tui.entry_kinds.plain_lines import content_lines, indented
 from acp_tui.entry_labels import MIN_SECONDS, call_title, format_duration
 from acp_tui.session.state import AgentMessage, Content, Message, Subagent, ToolCall
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.entry_kinds.blocks import Section, TerminalOutput
 from acp_tui.entry_labels import terminal_command
 from acp_tui.session.state import TerminalRef
-from acp_tui.session.text import strip_controls, visible_line
+from acp_tui.session.text.safe_text import strip_controls, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -96,10 +96,10 @@ def terminal_part(terminal: Terminal, cwd: str) -> TerminalOutput:
     """Return the command with its whole output."""
     command = visible_line(terminal_command(terminal, cwd))
     title = f"$ {command}" if command else f"terminal {visible_line(terminal.terminal_id)}"
-    return TerminalOutput(terminal.output, title, _end(terminal))
+    return TerminalOutput(terminal.output, title, how_it_ended(terminal))
 
 
-def _end(terminal: Terminal) -> str:
+def how_it_ended(terminal: Terminal) -> str:
     """Return how the command ended, or that it is still running."""
     if terminal.signal:
         return f"ended by {visible_line(terminal.signal)}"

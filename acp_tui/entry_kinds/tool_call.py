@@ -21,9 +21,9 @@ from acp_tui.entry_labels import (
     shows_terminal,
 )
 from acp_tui.session.diff_position import first_line
-from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Content, Diff, Terminal, TerminalRef
-from acp_tui.session.text import visible, visible_json, visible_line
+from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.text.safe_text import visible, visible_json, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 UNFOLDED_KINDS = ("edit", "delete", "move", "execute")
 """The kinds of tool calls that start unfolded, because such calls change or run something."""
+_CHANGING_KINDS = ("edit", "delete", "move")
 ShownContent = Content | Diff | Terminal
 STATUS_WORDS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
 
@@ -240,6 +241,14 @@ def location(call: ToolCall) -> tuple[str, int | None] | None:
     for place in call.locations:
         return place.path, place.line
     return next(((item.path, None) for item in call.content if isinstance(item, Diff)), None)
+
+
+def changed_paths(call: ToolCall) -> Iterator[str]:
+    """Yield the paths of the files that a completed call changed."""
+    if call.status == "completed":
+        yield from (item.path for item in call.content if isinstance(item, Diff))
+        if call.kind in _CHANGING_KINDS:
+            yield from (place.path for place in call.locations)
 
 
 def first_media(call: ToolCall) -> Content | None:

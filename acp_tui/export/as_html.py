@@ -34,7 +34,7 @@ from acp_tui.export.document import content_label, document_title, header_facts,
 from acp_tui.export.style_sheet import style_sheet
 from acp_tui.export.terminal_output import output_lines
 from acp_tui.session.raw_entry import failure_note, raw_text
-from acp_tui.session.text import visible_json, visible_line
+from acp_tui.session.text.safe_text import visible_json, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.export.terminal_output import output_text
 from acp_tui.session.state import Session
-from acp_tui.session.terminal_text import TerminalText
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.text.terminal_text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.export.metadata import SessionMetadata

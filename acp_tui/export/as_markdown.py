@@ -28,7 +28,7 @@ from acp_tui.export.document import agent_name, content_label, document_title, h
 from acp_tui.export.safe_markdown import code_block, code_span, contain, escape_markdown
 from acp_tui.export.terminal_output import output_text
 from acp_tui.session.raw_entry import failure_note, raw_text
-from acp_tui.session.text import visible_json, visible_line
+from acp_tui.session.text.safe_text import visible_json, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,7 +8,7 @@ from acp_tui.entry_kinds.kind import TextContext
 from acp_tui.entry_kinds.plain_lines import indented
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.session.raw_entry import failure_note, raw_text
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

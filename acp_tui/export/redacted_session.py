@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.protocol.fold import Fold
 from acp_tui.session.record import Record
 from acp_tui.session.state import AnnotatedText
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.store.redaction import Redactor
 from acp_tui.store.secret_patterns import redact_text
 

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import AgentMessage, Diff, Plan, ToolCall
-from acp_tui.session.text import GrowingText, visible
+from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.text.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

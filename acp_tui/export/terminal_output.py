@@ -11,7 +11,7 @@ from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.session.terminal_text import TerminalText
+    from acp_tui.session.text.terminal_text import TerminalText
     from acp_tui.workspace.terminals.terminal_emulator import Line
 
 

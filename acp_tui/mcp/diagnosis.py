@@ -18,7 +18,7 @@ from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFa
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.mcp.transports.sampling import SAMPLING_DECLINED
 from acp_tui.processes.piped_process import signal_name
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.mcp.mcp_facts import McpFacts, ServerTest, ToolChanges
 from acp_tui.store.mcp.mcp_offers import McpOffers
 

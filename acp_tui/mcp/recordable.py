@@ -23,6 +23,18 @@ def recordable(value: Any, secrets: tuple[str, ...]) -> Any:
     return f"{text[:MAX_VALUE]}… {len(text) - MAX_VALUE:,} more characters"
 
 
+def recordable_result(result: Any, secrets: tuple[str, ...]) -> Any:
+    """Return a result for a record, as `recordable` does. A result that is too long stays an object.
+
+    Its content is an excerpt then, and `isError` is kept.
+    """
+    found = recordable(result, secrets)
+    if not isinstance(result, dict) or isinstance(found, dict):
+        return found
+    short: dict[str, Any] = {"content": [{"type": "text", "text": found}]}
+    return {**short, "isError": True} if result.get("isError") is True else short
+
+
 def _short_texts(value: Any, secrets: tuple[str, ...]) -> Any:
     if isinstance(value, str):
         text = mask_secrets(value, secrets)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.cpu_limit import CpuLimitError, cpu_limit
 from acp_tui.schema_form.answer import SchemaFault
 from acp_tui.session.json_depth import exceeds_depth
-from acp_tui.session.text import visible_excerpt, visible_line
+from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -42,11 +42,11 @@ class ServerRecorder:
             self._add_lines("stdout", line)
 
         def message(message: ServerLogMessage) -> None:
-            if self._budget.pass_lines(message.level):
+            if self._passes():
                 self._add("log", level=message.level, logger=message.logger, data=message.data)
 
         def changed(kind: str) -> None:
-            if self._budget.pass_lines(kind):
+            if self._passes():
                 self._add("changed", list=kind)
 
         follow = base.on_list_changed
@@ -75,6 +75,13 @@ class ServerRecorder:
     def call_failed(self, tool: str, arguments: dict[str, Any], sentence: str, seconds: float) -> None:
         """Record a tool call that failed without a result."""
         self._add("call", tool=tool, arguments=arguments, failure=sentence, seconds=round(seconds, 3))
+
+    def _passes(self) -> bool:
+        """Return True if one more record may be logged. If lines were dropped before, first log how many."""
+        lines = self._budget.pass_lines("record")
+        for note in lines[:-1]:
+            self._add("stderr", line=note)
+        return bool(lines)
 
     def _add_lines(self, kind: RecordKind, text: str) -> None:
         for line in self._budget.pass_lines(text):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from acp_tui.config.policies import POLICIES, Policy
 from acp_tui.permissions.rule_matching import applies, find_obstacle, is_sum_of_parts, matches, strongest
 from acp_tui.permissions.rules import describe_rule
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from acp_tui.permissions.agent_identity import AgentIdentity
-from acp_tui.permissions.subject import KINDS
-from acp_tui.session.invisible import reveal_line
+from acp_tui.permissions.subject import KINDS, PATH_KINDS
+from acp_tui.session.text.invisible import reveal_line
 
 RuleDecision = Literal["allow", "reject"]
 Scope = Literal["run", "session", "project", "everywhere"]
@@ -88,6 +88,8 @@ def from_dict(data: object) -> Rule | None:
     if command is not None and not (
         isinstance(command, list) and command and all(isinstance(w, str) for w in command)
     ):
+        return None
+    if data.get("path") is not None and data["kind"] not in PATH_KINDS:
         return None
     if not isinstance(data.get("exact", False), bool) or not isinstance(data.get("created", 0), (int, float)):
         return None

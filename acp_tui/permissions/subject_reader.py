@@ -26,8 +26,8 @@ from acp_tui.permissions.tool_call_sources import (
     texts_of,
     url_of,
 )
-from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff, ToolCall
+from acp_tui.session.text.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

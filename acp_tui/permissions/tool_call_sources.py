@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.permissions.subject import McpCallKey
-from acp_tui.protocol.raw_input_keys import (
+from acp_tui.protocol.readers.raw_input_keys import (
     ARGUMENT_KEYS,
     COMMAND_KEYS,
     COMMAND_LIST_KEYS,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.protocol import session_options, values
-from acp_tui.protocol.agent_info import read_agent
-from acp_tui.protocol.content import read_blocks
+from acp_tui.protocol.readers import session_options, values
+from acp_tui.protocol.readers.agent_info import read_agent
+from acp_tui.protocol.readers.content import read_blocks
 from acp_tui.session import events as ev
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.session import events as ev
-from acp_tui.session.text import visible, visible_excerpt, visible_line
+from acp_tui.session.text.safe_text import visible, visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

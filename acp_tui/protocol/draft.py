@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.protocol import values
-from acp_tui.protocol.token_usage import model_tokens, turn_tokens
+from acp_tui.protocol.readers import values
+from acp_tui.protocol.readers.token_usage import model_tokens, turn_tokens
 from acp_tui.protocol.v1 import V1
 from acp_tui.session import events as ev
 from acp_tui.session.state import RpcError

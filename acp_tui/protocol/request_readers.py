@@ -6,13 +6,13 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import values
 from acp_tui.protocol.ignored_methods import is_known_request
+from acp_tui.protocol.readers import values
 from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.updates import read_tool_call
 from acp_tui.session import events as ev
 from acp_tui.session.state import PermissionOption
-from acp_tui.session.text import visible_excerpt, visible_line
+from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

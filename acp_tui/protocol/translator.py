@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import client_records, draft, request_readers, values
+from acp_tui.protocol import client_records, draft, request_readers
 from acp_tui.protocol.client_calls import (
     OPENING_METHODS,
     call_events,
@@ -18,14 +18,15 @@ from acp_tui.protocol.client_calls import (
     opening_events,
     result_events,
 )
-from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.ignored_methods import is_known_notification
+from acp_tui.protocol.readers import values
+from acp_tui.protocol.readers.error_reader import read_error
 from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.updates import read_update
 from acp_tui.protocol.v1 import V1
 from acp_tui.session import events as ev
 from acp_tui.session.error_codes import REQUEST_CANCELLED
-from acp_tui.session.text import visible_excerpt, visible_line
+from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session.record import Record

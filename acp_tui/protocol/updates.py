@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import raw_values, values
-from acp_tui.protocol.content import (
+from acp_tui.protocol.readers import raw_values, values
+from acp_tui.protocol.readers.content import (
     patch_diff,
     read_annotations,
     read_blocks,
@@ -14,17 +14,17 @@ from acp_tui.protocol.content import (
     read_locations,
     read_tool_content,
 )
-from acp_tui.protocol.session_options import read_commands, read_config_options
+from acp_tui.protocol.readers.session_options import read_commands, read_config_options
+from acp_tui.protocol.readers.token_usage import read_quota, read_tokens
 from acp_tui.protocol.subagent_updates import (
     read_session_message,
     read_session_message_chunk,
     read_state,
     read_subagent,
 )
-from acp_tui.protocol.token_usage import read_quota, read_tokens
 from acp_tui.session import events as ev
 from acp_tui.session.state import Cost, PlanItem
-from acp_tui.session.text import visible, visible_excerpt
+from acp_tui.session.text.safe_text import visible, visible_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from acp_tui.protocol import values
-from acp_tui.protocol.token_usage import model_tokens, turn_tokens
+from acp_tui.protocol.readers import values
+from acp_tui.protocol.readers.token_usage import model_tokens, turn_tokens
 from acp_tui.session import events as ev
 
 

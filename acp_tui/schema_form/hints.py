@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from acp_tui.schema_form.fields import Field, Limits
 
 _KINDS = {"integer": "whole number", "number": "number", "json": "JSON", "choices": "any of these"}
-_ITEMS = {"text": "one per line", "integer": "whole numbers, one per line", "number": "numbers, one per line"}
+_ITEMS = {"text": "", "integer": "whole numbers", "number": "numbers"}
 _FORMATS = {
     "email": "email address",
     "uri": "URL",
@@ -27,10 +27,15 @@ MAX_SEARCHED = 2_000
 """How many characters of a description are searched for words such as "password"."""
 
 
-def expectation(field: Field) -> str:
-    """Return what a field expects, such as "whole number, 1 to 10"; "" for a choice or unrestricted text."""
+def expectation(field: Field, between_items: str = "one per line") -> str:
+    """Return what a field expects, such as "whole number, 1 to 10"; "" for a choice or unrestricted text.
+
+    `between_items` says how the items of a list are entered.
+    """
     limits = field.limits
-    words = _ITEMS[field.item_kind] if field.kind == "list" else _KINDS.get(field.kind, "")
+    words = _KINDS.get(field.kind, "")
+    if field.kind == "list":
+        words = ", ".join(filter(None, [_ITEMS[field.item_kind], between_items]))
     if field.kind == "text" or (field.kind == "list" and field.item_kind == "text"):
         parts = [
             words,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

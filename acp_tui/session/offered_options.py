@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acp_tui.session.state import Choice, ConfigOption, Session, Setting
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 MODE, MODEL = "mode", "model"
 """The setting keys of the mode and the model.

@@ -6,7 +6,8 @@ import dataclasses
 import json
 from typing import Any
 
-from acp_tui.session.text import GrowingText, visible, visible_line
+from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.text.safe_text import visible, visible_line
 
 MAX_CHARACTERS = 20_000
 """The maximum number of characters shown of an entry. Each field of it has the same limit."""

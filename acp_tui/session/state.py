@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.session.terminal_text import TerminalText
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.text.terminal_text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.session.mcp_tool import McpTool

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_kinds.tool_call import changed_paths
 from acp_tui.protocol.fold import fold
-from acp_tui.session.state import Diff
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from acp_tui.session.record import Record
-    from acp_tui.session.state import Entry, Session, ToolCall
+    from acp_tui.session.state import Entry, Session
 
 MAX_ENTRY_CHARACTERS = 40_000
 """The maximum length of an entry's text in the index. The middle of a longer text is omitted."""
 MAX_PROMPT_CHARACTERS = 200
-_CHANGING_KINDS = ("edit", "delete", "move")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ def session_texts(records: Iterable[Record]) -> SessionTexts:
     prompts = session.prompts
     return SessionTexts(
         turns=len(prompts),
-        changed_files=len({path for call in session.tool_calls.values() for path in _changed_paths(call)}),
+        changed_files=len({path for call in session.tool_calls.values() for path in changed_paths(call)}),
         first_prompt=visible_line(prompts[0].text[:MAX_PROMPT_CHARACTERS]) if prompts else "",
         can_fork=session.agent is not None and session.agent.can("sessionCapabilities", "fork"),
         texts=[(position, text) for position, text in texts if text],
@@ -49,13 +48,6 @@ def session_texts(records: Iterable[Record]) -> SessionTexts:
 
 def _text(entry: Entry, session: Session) -> str:
     return visible(kind_of(entry).searched_text(entry, session)).strip()
-
-
-def _changed_paths(call: ToolCall) -> Iterator[str]:
-    if call.status == "completed":
-        yield from (item.path for item in call.content if isinstance(item, Diff))
-        if call.kind in _CHANGING_KINDS:
-            yield from (location.path for location in call.locations)
 
 
 def _shortened(text: str) -> str:

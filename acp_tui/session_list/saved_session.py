@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.prune import sessions_in_use
 from acp_tui.store.session_name import session_name
 from acp_tui.store.session_title import session_title

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import write_private
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.redaction import redact_value
 from acp_tui.store.stored_sessions import META
 

@@ -6,7 +6,7 @@ import codecs
 import os
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.files.locks import try_lock
 from acp_tui.store.wire_log import read_log
 
@@ -149,9 +149,10 @@ def list_sessions(data_dir: Path) -> list[StoredSession]:
 
 def find_session(data_dir: Path, reference: str) -> StoredSession:
     """Find a session by the path of its folder, or by its id or a unique prefix of it. Raises `UserError`."""
-    path = Path(reference).expanduser()
-    if (path / WIRE).exists() or (path / META).exists():
-        return read_session(path.absolute())
+    path = Path(os.path.expanduser(reference))  # noqa: PTH111 - leaves an unknown `~user` as it is
+    with suppress(OSError):  # such as: the name is too long
+        if (path / WIRE).exists() or (path / META).exists():
+            return read_session(path.absolute())
     known = list_sessions(data_dir)
     matching = [session for session in known if session.id.startswith(reference)] if reference else []
     exact = [session for session in matching if session.id == reference]

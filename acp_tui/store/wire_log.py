@@ -14,7 +14,7 @@ import os
 from typing import TYPE_CHECKING, Any, get_args
 
 from acp_tui.session.record import Direction, Record
-from acp_tui.session.text import escape_json
+from acp_tui.session.text.safe_text import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from textual import events, on
 
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.toasts import VisibleToasts, notify_problems, show_newest_first
 from acp_tui.ui.keys.key_sequencer import KeySequencer

@@ -209,6 +209,14 @@ def test_an_unavailable_mode_or_option_is_reported_with_those_available(
     assert done.out == ""
 
 
+def test_a_name_that_two_values_share_is_ambiguous(tmp_path: Path) -> None:
+    models = [{"modelId": name, "name": "Default"} for name in ("one", "two")]
+    offers = {"models": {"currentModelId": "one", "availableModels": models}}
+    done = execute("hello", "--set", "model=default", command=script(session=offers), cwd=tmp_path)
+    assert done.code == 1
+    assert '"default" is ambiguous. Use one of these: one, two.' in done.err
+
+
 def test_defaults_of_the_settings_are_set_unless_the_command_line_sets_them(tmp_path: Path) -> None:
     config_file().parent.mkdir(parents=True, exist_ok=True)
     config_file().write_text(

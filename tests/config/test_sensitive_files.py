@@ -182,6 +182,8 @@ def test_files_of_acp_tui_behind_a_link_are_sensitive(
         ("/srv/vault/*", "/p/srv/vault/x", False),
         ("~/diary.txt", str(Path.home() / "diary.txt"), True),
         ("~/diary.txt", "/elsewhere/diary.txt", False),
+        ("~$*", "/p/~$letter.docx", True),
+        ("~$*", "/p/letter.docx", False),
         (".env.example", "/p/.env.example", True),
     ],
 )

@@ -114,8 +114,8 @@ def test_each_layer_overrides_the_one_before(write_config: WriteConfig, project:
             "unknown key; valid keys: enabled, keep_bytes, keep_sessions, max_session_bytes",
         ),
         ("[timeout]\nsession = 3", 1, "timeout", "unknown key; did you mean 'timeouts'?"),
-        ("agent = 3", 1, "agent", "expected a string, got 3"),
-        ('agent = " "', 1, "agent", "expected a string, got ' '"),
+        ("agent = 3", 1, "agent", "expected a string that is not empty, got 3"),
+        ('agent = " "', 1, "agent", "expected a string that is not empty, got ' '"),
         (
             'policy = "yoloo"',
             1,

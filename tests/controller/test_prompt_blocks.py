@@ -25,7 +25,7 @@ from acp_tui.session.attachment import (
     format_mention,
 )
 from acp_tui.session.state import Agent, Content, UserMessage
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.roots import Roots
 

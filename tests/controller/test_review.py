@@ -17,6 +17,7 @@ from acp_tui.controller.changes.review import ConversationReview
 from acp_tui.errors import UserError
 from acp_tui.processes import Reaper
 from acp_tui.review.authorship import YOU, turn_bit
+from acp_tui.review.changed_file import MODE
 from acp_tui.review.comments import Comment
 from acp_tui.workspace.baseline.limits import Limits
 from acp_tui.workspace.files.roots import Roots
@@ -216,6 +217,17 @@ async def test_a_hunk_is_reverted_where_it_is_now(project: Project) -> None:
     project.fill(a_txt="mine\n" + numbered(40, _30="thirty"))
     await project.review.revert(shown, shown.parts[:1])
     assert (project.folder / "a.txt").read_text() == "mine\n" + numbered(40)
+
+
+async def test_the_executable_bit_is_reverted_although_a_hunk_changed_since(project: Project) -> None:
+    project.fill(a_txt=numbered(40, _5="five", _30="thirty"))
+    path = project.folder / "a.txt"
+    path.chmod(0o755)
+    shown = await project.file("a.txt")
+    project.fill(a_txt=numbered(40, _5="five", _30="mine"))
+    await project.review.revert(shown, [MODE])
+    assert path.read_text() == numbered(40, _5="five", _30="mine")
+    assert not path.stat().st_mode & 0o111
 
 
 async def test_a_revert_is_refused_if_the_surroundings_changed(project: Project) -> None:

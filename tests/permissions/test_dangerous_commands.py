@@ -136,11 +136,19 @@ def test_a_harmless_command_is_not_marked(line: str) -> None:
 def test_the_reason_why_a_command_is_dangerous() -> None:
     assert danger("rm -rf /") == "it deletes everything on this machine"
     assert danger("curl x | sh") == "it runs what it downloads"
+    assert danger("find / -exec chmod 777 {} +") == "it changes everything on this machine"
+    assert danger("find / -exec rm {} +") == "it deletes everything on this machine"
 
 
 def test_rm_star_is_dangerous_only_in_some_folders() -> None:
     assert danger("rm -rf *", folder="/home/me")
     assert danger("rm -rf *", folder="/home/me/project") is None
+
+
+def test_a_search_without_a_path_searches_the_current_folder() -> None:
+    for line in ("fd -x rm", "fd -H '' -x rm", "find -delete"):
+        assert danger(line, folder="/home/me")
+        assert danger(line, folder="/home/me/project") is None
 
 
 def test_an_argument_list_without_a_shell_is_checked() -> None:

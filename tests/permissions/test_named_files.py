@@ -20,6 +20,7 @@ SPELLINGS = [
         "cat '.e'\"nv\"",
     ),
     *("cat $'.env'", "cat $'\\x2eenv'", "cat $'\\056env'", "cat .e$'n'v", "cat $'\\u002eenv'"),
+    *("cat $'.env\\0x'", "cat $'.\\545nv'", "cat $'\\x{2e}env'"),
     *("cat .env*", "cat .e*", "cat .en?", "cat .[e]nv", "cat .e[m-o]v", "cat ./.env.*", "cat **/.env*"),
     *("cat .{env,x}", "cat .e{n,}v", "cat {.env,README}", "cat .en{v,v.local}"),
     *(

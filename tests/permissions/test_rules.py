@@ -448,6 +448,7 @@ def test_fields_of_a_newer_version_are_kept() -> None:
     [
         {"decision": "maybe"},
         {"kind": "dance"},
+        {"kind": "fetch", "path": "src/**"},
         {"scope": "galaxy"},
         {"scope": "project"},
         {"project": "/p"},

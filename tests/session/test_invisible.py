@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
+from acp_tui.session.text.invisible import invisible_characters, reveal, reveal_line
 
 
 @pytest.mark.parametrize(

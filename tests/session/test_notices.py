@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.session.events import AgentExited, Noticed, TerminalExited, TerminalOutput
 from acp_tui.session.state import Compaction, Notice, Plan, PlanItem, Terminal, Unrecognised
-from acp_tui.session.terminal_text import MAX_KEPT_PER_END
+from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END
 from tests.support.talk import Talk
 
 
@@ -184,7 +184,7 @@ def test_terminal_output_is_limited_and_counts_what_is_missing(talk: Talk) -> No
         3 * MAX_KEPT_PER_END + 9,
         "SIGTERM",
     )
-    assert terminal.output.head == "earlylate"
+    assert (terminal.output.head, terminal.output.tail) == ("early", "late")
 
 
 def test_replaced_output_starts_again(talk: Talk) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.session.terminal_text import MAX_KEPT_PER_END, TerminalText
+from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END, TerminalText
 from tests.support.talk import properties
 
 
@@ -23,6 +23,14 @@ def test_since_returns_new_output_and_counts_what_is_missing(pieces: list[int], 
     assert len(before) + missing + len(after) == len(whole) - position
     assert whole.startswith(before, position)
     assert whole.endswith(after)
+
+
+def test_what_follows_skipped_output_is_at_the_end_even_if_the_beginning_is_short() -> None:
+    text = TerminalText()
+    text.append("a")
+    text.skip(1000)
+    text.append("end")
+    assert (text.head, text.tail, text.skipped) == ("a", "end", 1000)
 
 
 def test_skipped_output_is_missing_for_readers_before_it() -> None:

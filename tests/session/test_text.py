@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.session.ansi_text import SGR, keep_colours, strip_colours
-from acp_tui.session.terminal_text import MAX_KEPT_PER_END, TerminalText
-from acp_tui.session.text import (
-    GrowingText,
+from acp_tui.session.text.ansi_text import SGR, keep_colours, strip_colours
+from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.text.safe_text import (
     strip_controls,
     visible,
     visible_excerpt,
     visible_json,
     visible_line,
 )
+from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END, TerminalText
 from tests.support.talk import properties
 
 

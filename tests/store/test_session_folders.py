@@ -119,6 +119,9 @@ def test_a_session_is_found_by_id_prefix_or_path(tmp_path: Path) -> None:
     assert find_session(tmp_path, str(one.path)).path == one.path
     with pytest.raises(UserError, match="several sessions"):
         find_session(tmp_path, "2026")
+    for unusable in ("~nobody-here", "x" * 300):
+        with pytest.raises(UserError, match="There is no session"):
+            find_session(tmp_path, unusable)
 
 
 def test_an_unknown_id_suggests_the_nearest(tmp_path: Path) -> None:

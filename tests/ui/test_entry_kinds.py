@@ -27,7 +27,7 @@ from acp_tui.session.events import Event
 from acp_tui.session.reduce import HANDLERS, EventRule
 from acp_tui.session.reduce.entries import add_entry
 from acp_tui.session.state import Entry, Session
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.screens.session.replay import ReplayScreen

@@ -19,7 +19,7 @@ from acp_tui.session.state import (
     TurnEnd,
     UserMessage,
 )
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.theme.themes import BUILT_IN
 from tests.support.bodies import call, terminal
 from tests.support.looks import entries_app

@@ -197,6 +197,8 @@ def test_a_theme_may_be_based_on_any_built_in_one(themes: Path) -> None:
         ("[colors\n", 1, "not valid TOML"),
         ('[styles]\n\nuser = "blau"\n', 3, "'blau' is neither a colour nor"),
         ('[styles]\nuser = "on"\n', 2, "'on' must be followed by a colour"),
+        ('[styles]\nuser = "blue on bold"\n', 2, "'on' must be followed by a colour"),
+        ('[styles]\nuser = "on on ansi_blue"\n', 2, "'on' must be followed by a colour"),
         ("[styles]\nuser = 3\n", 2, "must be a style"),
         ('[styles]\nusr = "red"\n', 2, "did you mean 'user'?"),
         ('[colors]\nblue = "azure"\n', 2, "must be a colour such as"),

@@ -207,6 +207,15 @@ def test_filters_of_an_untrusted_repository_are_named_instead_of_run(
     assert worktree_status(worktree).is_unchanged
 
 
+def test_a_filter_that_cannot_be_turned_off_stops_git(project: Path, data: Path, tmp_path: Path) -> None:
+    worktree = worktree_of(project, data)
+    fill(worktree.path, {".gitattributes": "*.txt filter=a=b\n", "c.txt": "c\n"})
+    git(project, "config", "filter.a=b.clean", f"tee {tmp_path / 'ran'}")
+    with pytest.raises(UserError, match="a filter of the repository with = in its name"):
+        worktree_status(worktree)
+    assert not (tmp_path / "ran").exists()
+
+
 def test_filters_of_submodules_do_not_run(project: Path, data: Path, tmp_path: Path) -> None:
     lib = repository(tmp_path / "lib", {"l": "x\n", ".gitattributes": "l filter=loud\n"})
     git(project, "submodule", "--quiet", "add", str(lib), "lib")
@@ -333,6 +342,15 @@ def test_a_squash_makes_one_commit_on_top_of_new_ones(project: Path, data: Path)
     assert merge(worktree, SQUASH) == "Merged one commit into main."
     assert log(project) == ["Everything at once", "Change other.txt", "first"]
     assert (project / "c.txt").read_text() + (project / "d.txt").read_text() == "c\nd\n"
+    assert worktree_status(worktree).is_unchanged
+
+
+def test_a_squash_of_changes_that_the_target_contains_makes_no_commit(project: Path, data: Path) -> None:
+    worktree = worktree_of(project, data)
+    for folder in (worktree.path, project):
+        commit(folder, "c.txt", "c\n")
+    assert merge(worktree, SQUASH) == "Nothing to merge: main already contains these changes."
+    assert log(project) == ["Change c.txt", "first"]
     assert worktree_status(worktree).is_unchanged
 
 

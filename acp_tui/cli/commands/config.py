@@ -13,7 +13,7 @@ from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import settings as config
 from acp_tui.config.paths import mcp_file
 from acp_tui.console.tables import aligned, wrapped
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.cli.options import FAILED, OK, add_agent_options, add_unattended_options, agent_and_prompt
 from acp_tui.console.streams import content_stream
-from acp_tui.session.text import json_text
+from acp_tui.session.text.safe_text import json_text
 
 if TYPE_CHECKING:
     import argparse

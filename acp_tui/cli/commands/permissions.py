@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from acp_tui.cli.options import add_action
 from acp_tui.console.messages import print_message
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     import argparse

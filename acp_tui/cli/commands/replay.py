@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui.cli.recordings import find_recording, print_recording, read_records
 from acp_tui.cli.screen_runner import add_theme_option, require_terminal, run_app
 from acp_tui.config import early_settings
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.stored_sessions import read_session
 
 if TYPE_CHECKING:

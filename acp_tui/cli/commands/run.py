@@ -20,7 +20,7 @@ from acp_tui.cli.screen_runner import ScreenFailedError, add_theme_option, requi
 from acp_tui.config import early_settings
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.open_tabs import OpenTabsFile
 
 if TYPE_CHECKING:

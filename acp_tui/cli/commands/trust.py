@@ -9,7 +9,7 @@ from acp_tui.cli.options import add_action
 from acp_tui.config.paths import paths
 from acp_tui.console.tables import labelled
 from acp_tui.errors import UserError
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.store.folder_trust import FolderTrust
 
 if TYPE_CHECKING:

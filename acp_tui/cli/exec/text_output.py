@@ -12,7 +12,8 @@ from acp_tui.protocol.client_records import to_record
 from acp_tui.session.decision_text import decision_text
 from acp_tui.session.events import AgentExited, Decided, TextChunk
 from acp_tui.session.state import AgentMessage
-from acp_tui.session.text import GrowingText, json_text, visible_line
+from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.text.safe_text import json_text, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -23,7 +23,7 @@ from acp_tui.config import mcp
 from acp_tui.config import settings as config
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import print_json
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     import argparse

@@ -11,7 +11,7 @@ from acp_tui.cli.options import OK
 from acp_tui.config.paths import paths
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import content_stream
-from acp_tui.session.text import json_text, visible_excerpt, visible_line
+from acp_tui.session.text.safe_text import json_text, visible_excerpt, visible_line
 from acp_tui.store.mcp.mcp_log import McpLog
 
 if TYPE_CHECKING:

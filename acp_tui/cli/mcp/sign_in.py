@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.server_selection import add_file_option, server_named
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     import argparse

@@ -14,7 +14,7 @@ from acp_tui.cli.mcp_client.line_reader import LineReader
 from acp_tui.console.tables import wrapped
 from acp_tui.mcp.sign_in.errors import SignInCancelled
 from acp_tui.mcp.sign_in.interaction import SignInInteraction
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.console.quantities import format_size
 from acp_tui.console.streams import content_stream, print_json
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

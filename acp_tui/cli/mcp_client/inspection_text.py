@@ -9,7 +9,7 @@ from acp_tui.cli.mcp.server_selection import stored_sign_in
 from acp_tui.console.alerts import print_alert
 from acp_tui.console.quantities import pluralize
 from acp_tui.console.tables import labelled
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

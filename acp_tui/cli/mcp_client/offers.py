@@ -9,7 +9,7 @@ from acp_tui.cli.options import FAILED, OK
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import print_json
 from acp_tui.console.tables import labelled
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     import argparse

@@ -7,6 +7,7 @@ All output goes to stderr, so that stdout contains only the result.
 
 from __future__ import annotations
 
+import csv
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from acp_tui.schema_form.fields import NO_VALUE, NotAForm
 from acp_tui.schema_form.hints import expectation
 from acp_tui.schema_form.schema_reader import read_form
 from acp_tui.schema_form.values import EntryError, read_json, read_value
-from acp_tui.session.text import visible, visible_excerpt, visible_line
+from acp_tui.session.text.safe_text import visible, visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from acp_tui.mcp.handlers import ElicitationRequest
@@ -132,7 +133,8 @@ class TerminalForm:
 
 def _label(field: Field) -> str:
     """Return the lines to print before the user enters the value of a field."""
-    notes = [expectation(field)] if expectation(field) else []
+    expected = expectation(field, between_items="separated by commas")
+    notes = [expected] if expected else []
     if field.default is not NO_VALUE:
         notes.append(f"Enter for {_default(field)}")
     elif not field.required:
@@ -156,7 +158,7 @@ def _default(field: Field) -> str:
 def _entry(field: Field, text: str) -> Entry:
     """Parse the text that the user typed for a field. Raises `EntryError`."""
     if field.kind == "list":
-        return "\n".join(part.strip() for part in text.split(","))
+        return "\n".join(part.strip() for line in csv.reader([text], skipinitialspace=True) for part in line)
     if not field.choices or (not text and field.kind == "choice"):
         return text
     words = text.replace(",", " ").split()

@@ -12,7 +12,7 @@ from acp_tui.config.validators import InvalidValueError, size
 from acp_tui.console.quantities import format_size, pluralize
 from acp_tui.console.tables import truncate
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.prune import prune_candidates, remove_sessions
 from acp_tui.store.session_title import session_title
 

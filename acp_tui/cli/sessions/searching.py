@@ -13,7 +13,7 @@ from acp_tui.config.paths import paths
 from acp_tui.console.messages import print_message
 from acp_tui.console.moments import format_moment
 from acp_tui.console.tables import truncate
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.session_title import session_title
 from acp_tui.store.stored_sessions import read_session, sessions_directory
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from acp_tui.cli.mcp_client.line_reader import LineReader
 from acp_tui.cli.options import CANCELLED, USAGE
 from acp_tui.errors import UserError
-from acp_tui.session.invisible import reveal_line
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.text.safe_text import visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

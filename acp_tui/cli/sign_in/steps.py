@@ -14,7 +14,7 @@ from acp_tui.cli.sign_in.dialogue import SignInDialogue, has_terminal, method_na
 from acp_tui.console.log_file import log_to_file
 from acp_tui.controller import failed_program_sentence, sign_in_command, unusable_method_sentence
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.terminal.suspend import run_program
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from acp_tui.config.mcp.server import Server
 from acp_tui.config.mcp.sources import from_json
 from acp_tui.config.small_file import read_small_file_inside
 from acp_tui.errors import UserError
-from acp_tui.session.invisible import reveal
+from acp_tui.session.text.invisible import reveal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from acp_tui.errors import UserError
 from acp_tui.review.changed_file import Part
 from acp_tui.review.comments import prompt_of
 from acp_tui.review.decisions import Decision, Review, Write
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.baseline.file_content import FileContent, signature
 from acp_tui.workspace.baseline.restore import ChangedMeanwhileError, replace_if_unchanged
 from acp_tui.workspace.files.refusals import describe
@@ -182,11 +182,12 @@ class ConversationReview:
             return parts
         if file is None or file.text is None or shown.text is None or parts is None:
             raise self._changed(shown.path)
-        current = [
-            Part("hunk", -1 if (at := file.text.find(shown.text, one.hunk)) is None else at) for one in parts
-        ]
-        if any(part not in file.parts for part in current):
-            raise self._changed(shown.path)
+        current = []
+        for part in parts:
+            number = file.text.find(shown.text, part.hunk) if part.kind == "hunk" else 0
+            if number is None or (now := Part(part.kind, number)) not in file.parts:
+                raise self._changed(shown.path)
+            current.append(now)
         return current
 
     def _changed(self, path: Path) -> UserError:

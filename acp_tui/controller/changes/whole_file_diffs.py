@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.errors import Refusal
 from acp_tui.session.error_codes import RESOURCE_NOT_FOUND
 from acp_tui.session.state import Diff
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 
 if TYPE_CHECKING:
     from acp_tui.session.state import ToolCall

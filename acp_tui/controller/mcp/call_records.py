@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths
-from acp_tui.mcp.recordable import recordable
+from acp_tui.mcp.recordable import recordable, recordable_result
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.session.events import McpCalled
 from acp_tui.store.mcp.mcp_log import McpLog
@@ -35,7 +35,7 @@ class CallRecords:
     async def add(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
         """Record a call that has ended."""
         arguments = await asyncio.to_thread(recordable, arguments, self._secrets)
-        result = await asyncio.to_thread(recordable, result, self._secrets)
+        result = await asyncio.to_thread(recordable_result, result, self._secrets)
         error = None if error is None else mask_secrets(error, self._secrets)
         self._note(McpCalled(self._server.name, tool, arguments, result, error, round(seconds, 4)))
         await asyncio.to_thread(self._write, tool, arguments, result, error, seconds)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import mcp
 from acp_tui.session.events import Noticed
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,7 @@ from acp_tui.mcp.own_server.tool_definitions import BUILT_IN
 from acp_tui.permissions.subject import Subject
 from acp_tui.session.events import OwnToolCalled, OwnToolEnded
 from acp_tui.session.mcp_tool import OWN_SERVER
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

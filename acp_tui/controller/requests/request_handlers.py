@@ -20,7 +20,7 @@ from acp_tui.controller.requests.request_params import Params
 from acp_tui.controller.requests.user_questions import Question
 from acp_tui.errors import Refusal
 from acp_tui.permissions.subject import Target
-from acp_tui.protocol.content import line_ends
+from acp_tui.protocol.readers.content import line_ends
 from acp_tui.session.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_ALLOWED, RESOURCE_NOT_FOUND
 from acp_tui.session.events import FileBeforeWrite
 from acp_tui.workspace.files.open_folder import open_folder

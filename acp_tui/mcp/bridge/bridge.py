@@ -18,7 +18,7 @@ from acp_tui.mcp.json_rpc_peer import (
     RpcError,
 )
 from acp_tui.session.json_depth import limit_depth
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.mcp.json_rpc_peer import SERVER_ERROR, JsonRpcPeer, PeerClosedError, RequestId, RpcError
 from acp_tui.processes.piped_process import PipedProcess, StartError, signal_name
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from acp_tui.console.web_address import check_web_address
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 
 @dataclass(frozen=True, slots=True)

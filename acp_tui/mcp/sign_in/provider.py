@@ -37,7 +37,7 @@ from acp_tui.mcp.sign_in.redirect_answer import shown_error
 from acp_tui.mcp.sign_in.refusals import registration_refused, renewal_failed, token_refused
 from acp_tui.mcp.sign_in.sdk_models import NoStorage, from_stored, to_stored
 from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterator

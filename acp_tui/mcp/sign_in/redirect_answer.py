@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.secret_patterns import redact_text
 
 _CODE = re.compile(r"[\x21-\x7e]{4,}")

@@ -19,7 +19,7 @@ from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.processes.line_splitter import LineSplitter
 from acp_tui.processes.piped_process import ExecError, PipedProcess, StartError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -368,7 +368,8 @@ class _Parser:
             self.parameter(part, quoted=quoted)
         elif self.text.startswith("$'", start) and not quoted:
             self.at += 1
-            return replace_escapes(self.quoted_text(find_end(self.text, start + 2, "'"))), True
+            text = replace_escapes(self.quoted_text(find_end(self.text, start + 2, "'")))
+            return text.partition("\0")[0], True
         elif name := _PARAMETER.match(self.text, start):
             self.at = name.end()
         else:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _RECURSIVE_REMOVERS = frozenset({"rimraf", "trash", "trash-put", "wipe", "del-cli", "rip"})
 REMOVERS = frozenset({"rm", "grm", "srm", "unlink", "rmdir", "shred", "gio"}) | _RECURSIVE_REMOVERS
-_CHANGERS = REMOVERS | {"mv", "truncate", "chmod", "chown", "chgrp", "dd", "tee"}
+_CHANGERS = frozenset({"mv", "truncate", "chmod", "chown", "chgrp", "dd", "tee"})
 _LISTERS = frozenset({"find", "gfind", "fd", "fdfind", "ls", "dir", "echo", "printf", "du", "tree", "locate"})
 _NARROWING = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
 _NARROWING_BY_AGE = frozenset({"-mtime", "-mmin", "-atime", "-ctime", "-newer", "-size", "-empty"})
@@ -74,30 +74,31 @@ def check_find(step: Step) -> str | None:
         for at, text in enumerate(step.arguments[:-1])
         if text in {"-exec", "-execdir", "-ok", "-okdir"}
     ]
-    if "-delete" not in step.arguments and not any(map(_changes, runs)):
-        return None
-    found = _searched(step)
-    return f"it deletes {found}" if found else None
+    verbs = ["deletes"] if "-delete" in step.arguments else [verb for run in runs if (verb := _effect(run))]
+    found = _searched(step) if verbs else None
+    return f"it {verbs[0]} {found}" if found else None
 
 
 def _check_fd(step: Step) -> str | None:
     for at, text in enumerate(step.arguments):
-        if text in {"-x", "-X", "--exec", "--exec-batch"} and _changes(step.arguments[at + 1 :]):
-            found = next(
-                (what for path in step.arguments[:at] if (what := describe_protected(path, step.folder))),
-                None,
-            )
-            return f"it deletes {found}" if found else None
+        if text in {"-x", "-X", "--exec", "--exec-batch"} and (verb := _effect(step.arguments[at + 1 :])):
+            words = step.arguments[:at]
+            paths = [*words, "."] if sum(not word.startswith("-") for word in words) < 2 else words
+            found = next((what for path in paths if (what := describe_protected(path, step.folder))), None)
+            return f"it {verb} {found}" if found else None
     return None
 
 
-def _changes(command: Sequence[str]) -> bool:
-    """Return True if this command destroys the files that it is run on."""
+def _effect(command: Sequence[str]) -> str | None:
+    """Return what this command does to the files that it is run on: "deletes", "changes" or None."""
     words = [word.rpartition("/")[2] for word in command]
     name = next((word for word in words if word not in {"sudo", "env", "nice"}), "")
     if name in {"sh", "bash", "zsh", "dash"}:
-        return re.search(r"\b(?:rm|shred|unlink|truncate|mv)\b", " ".join(command)) is not None
-    return name in _CHANGERS
+        found = re.search(r"\b(?:(rm|shred|unlink)|truncate|mv)\b", " ".join(command))
+        return None if found is None else "deletes" if found[1] else "changes"
+    if name in REMOVERS:
+        return "deletes"
+    return "changes" if name in _CHANGERS else None
 
 
 def _searched(step: Step) -> str | None:

@@ -201,7 +201,7 @@ def find_feeders(all_steps: Iterable[Step], reader: Step) -> list[Step]:
 
 def _printed(echo: re.Match[str]) -> str:
     words = re.sub(r"^-[neE]+\s", "", (echo[1] or echo[2] or "").strip())
-    return replace_escapes(words.strip("'\" \n"))
+    return replace_escapes(words.strip("'\" \n")).replace("\0", "")
 
 
 def _program(word: str) -> str:

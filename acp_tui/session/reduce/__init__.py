@@ -20,13 +20,16 @@ from acp_tui.session.reduce import (
     plans,
     requests,
     stored_settings,
-    subagent_requests,
-    subagents,
     terminals,
     tool_calls,
     turns,
     usage,
 )
+from acp_tui.session.reduce.subagents import lifecycle as subagent_lifecycle
+from acp_tui.session.reduce.subagents import messages as subagent_messages
+from acp_tui.session.reduce.subagents import requests as subagent_requests
+from acp_tui.session.reduce.subagents import sessions as subagent_sessions
+from acp_tui.session.reduce.subagents import tool_calls as subagent_tool_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,14 +60,17 @@ def _about_request(handler: Handler) -> Handler:
 
 def _ending_calls(handler: Handler) -> Handler:
     """Return a handler that also ends the open calls of subagents whose work the event ends."""
-    return lambda session, event, at: [*handler(session, event, at), *subagents.close_calls(session, at)]
+    return lambda session, event, at: [
+        *handler(session, event, at),
+        *subagent_lifecycle.close_calls(session, at),
+    ]
 
 
 HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.TextChunk: EventRule(messages.text_chunk, "message text", in_history=True),
     ev.ContentChunk: EventRule(messages.content_chunk, "message text", in_history=True),
     ev.ToolCallChanged: EventRule(
-        _with_subagents(subagents.owned_call_changed), "a tool call", in_history=True
+        _with_subagents(subagent_tool_calls.owned_call_changed), "a tool call", in_history=True
     ),
     ev.PlanChanged: EventRule(plans.plan_changed, "a plan", in_history=True),
     ev.CompactionChanged: EventRule(plans.compaction_changed, "a context compaction", in_history=True),
@@ -128,15 +134,17 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.Nothing: EventRule(notices.ignore, "something"),
     ev.ProtocolFault: EventRule(notices.protocol_fault, "a malformed message"),
     ev.Noise: EventRule(notices.noise, "a line that is not a message"),
-    ev.SubagentChanged: EventRule(subagents.subagent_changed, "the state of a subagent", in_history=True),
+    ev.SubagentChanged: EventRule(
+        subagent_sessions.subagent_changed, "the state of a subagent", in_history=True
+    ),
     ev.SessionMessageChanged: EventRule(
-        subagents.message_changed, "a message between agents", in_history=True
+        subagent_messages.message_changed, "a message between agents", in_history=True
     ),
     ev.InSubagent: EventRule(
-        _with_subagents(subagents.in_subagent), "an update of a subagent", in_history=True
+        _with_subagents(subagent_tool_calls.in_subagent), "an update of a subagent", in_history=True
     ),
     ev.Elsewhere: EventRule(
-        _with_subagents(subagents.elsewhere), "an update for another session", in_history=True
+        _with_subagents(subagent_sessions.elsewhere), "an update for another session", in_history=True
     ),
 }
 """The rule for each kind of event. A new kind needs a row here and a handler."""

@@ -8,7 +8,7 @@ from acp_tui.session.offered_options import value_name
 from acp_tui.session.reduce.entries import add_notice, fact_changed
 from acp_tui.session.reduce.stored_settings import update_settings
 from acp_tui.session.state import McpCall, Mode, QueuedPrompt, Usage
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev

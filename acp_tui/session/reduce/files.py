@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.error_codes import NOT_ALLOWED, RESOURCE_NOT_FOUND
 from acp_tui.session.reduce.entries import add_entry, add_notice, out_of_phase, touch
 from acp_tui.session.state import Diff, FileBefore, Location, ToolCall
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from acp_tui.session.change import Change
 from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed
 from acp_tui.session.reduce.tool_calls import close_open_calls
 from acp_tui.session.state import AnnotatedText, Message, Replay, Session, TurnEnd, UserMessage
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 
 LATE_PAUSE = 2.0
 """Once all expected history has arrived, later history still belongs to the replay if pauses are shorter."""

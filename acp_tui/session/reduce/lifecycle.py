@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.error_codes import REQUEST_CANCELLED
-from acp_tui.session.reduce import history, requests, subagents
+from acp_tui.session.reduce import history, requests
 from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed
 from acp_tui.session.reduce.facts import reset_facts, set_modes, set_options
 from acp_tui.session.reduce.own_tools import end_own_tool_calls
 from acp_tui.session.reduce.plans import end_compactions
 from acp_tui.session.reduce.stored_settings import begin_restore, update_settings
+from acp_tui.session.reduce.subagents import lifecycle as subagent_lifecycle
 from acp_tui.session.reduce.terminals import end_agent_terminals
 from acp_tui.session.reduce.tool_calls import close_open_calls
 from acp_tui.session.reduce.turns import end_turn, note_error
 from acp_tui.session.state import Message, Process, RpcError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
@@ -65,7 +66,7 @@ def _end_everything(session: Session, at: float, error: RpcError | None) -> list
         changes += end_turn(session, at, None if error else "cancelled", error)
     changes += close_open_calls(session, "unfinished", at)
     changes += requests.cancel_all(session, "The agent exited")
-    changes += subagents.end_all(session, at)
+    changes += subagent_lifecycle.end_all(session, at)
     changes += end_agent_terminals(session, at)
     changes += end_own_tool_calls(session, at)
     changes += end_compactions(session)
@@ -151,7 +152,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     if event.how == "load":
         changes += end_message(session, at)
         changes += close_open_calls(session, "unfinished", at)
-        subagents.end_loading(session)
+        subagent_lifecycle.end_loading(session)
     if event.session_id is not None:
         session.session_id = event.session_id
     if event.config_options is not None:

@@ -16,7 +16,7 @@ from acp_tui.session.state import (
     Thought,
     UserMessage,
 )
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 
 if TYPE_CHECKING:
     from acp_tui.session.events import ContentChunk, SessionMessageChanged, TextChunk

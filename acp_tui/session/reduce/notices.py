@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add_entry, touch
 from acp_tui.session.state import Notice, Unrecognised
-from acp_tui.session.text import visible_excerpt
+from acp_tui.session.text.safe_text import visible_excerpt
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev

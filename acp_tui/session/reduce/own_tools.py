@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.session.mcp_tool import OWN_SERVER, McpTool
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.state import Content, Diff, Location, OwnToolCall, ToolCall
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev

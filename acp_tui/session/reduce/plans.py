@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add_entry, fact_changed, out_of_phase, touch
 from acp_tui.session.state import Compaction, Plan
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 
 if TYPE_CHECKING:
     from acp_tui.session.change import Change

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.decision_text import decision_text
 from acp_tui.session.reduce.entries import add_entry, add_notice, fact_changed, out_of_phase, touch
 from acp_tui.session.state import Elicitation, Permission
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev

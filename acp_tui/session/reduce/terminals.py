@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.state import Terminal
-from acp_tui.session.terminal_text import TerminalText
+from acp_tui.session.text.terminal_text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.ansi_text import strip_colours
 from acp_tui.session.diff_position import line_by_hunks
 from acp_tui.session.mcp_tool import find_mcp_tool, tool_names
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.reduce.terminals import set_agent_command
 from acp_tui.session.state import Content, Diff, TerminalRef, ToolCall
+from acp_tui.session.text.ansi_text import strip_colours
 
 if TYPE_CHECKING:
     from acp_tui.session.change import Change

@@ -12,7 +12,7 @@ from acp_tui.session.reduce.stored_settings import end_restore
 from acp_tui.session.reduce.tool_calls import close_open_calls
 from acp_tui.session.reduce.usage import begin_turn_usage, note_turn_tokens
 from acp_tui.session.state import Notice, RpcError, TurnEnd, UserMessage
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev

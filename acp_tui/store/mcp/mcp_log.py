@@ -7,7 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.session.text import visible_excerpt
+from acp_tui.session.text.safe_text import visible_excerpt
 from acp_tui.store.files.json_lines_file import JsonLinesFile
 from acp_tui.store.redaction import redact_value
 

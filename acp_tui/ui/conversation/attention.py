@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.terminal.passthrough import osc, wrap_for_multiplexer, write_to_terminal
 

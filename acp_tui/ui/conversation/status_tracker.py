@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.conversation.unasked_actions import UnaskedActions
 from acp_tui.ui.widgets.status.status_facts import CONTEXT_WARNING, Phase, StatusFacts
 

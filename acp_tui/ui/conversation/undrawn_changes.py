@@ -5,24 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
 
     from acp_tui.session.change import Change
 
 
 class UndrawnChanges:
-    """Keeps one change per entry and per session attribute, so a long turn in the background costs little."""
+    """Keeps one change of each kind per entry and per session attribute, also for subagents.
+
+    A long turn in the background therefore costs little.
+    """
 
     def __init__(self) -> None:
         self._changes: list[Change] = []
-        self._known: set[tuple[str, int | str | None]] = set()
+        self._known: set[Hashable] = set()
 
     def add(self, changes: Iterable[Change]) -> None:
         """Add changes that were not drawn."""
         for change in changes:
             if change.kind == "reset":
                 self._known.clear()  # the entries after it are others, perhaps with the same ids
-            key = (change.kind, change.entry.id if change.entry is not None else change.fact)
+            key = _key(change)
             if key not in self._known:
                 self._known.add(key)
                 self._changes.append(change)
@@ -32,3 +35,10 @@ class UndrawnChanges:
         changes, self._changes = self._changes, []
         self._known.clear()
         return changes
+
+
+def _key(change: Change) -> Hashable:
+    """Return what the change is about."""
+    if change.inner is not None:
+        return (id(change.session), _key(change.inner))
+    return (change.kind, change.entry.id if change.entry is not None else change.fact)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip
 

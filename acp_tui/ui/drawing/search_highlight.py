@@ -24,13 +24,21 @@ class SearchHighlight:
 
     def apply(self, strip: Strip, entry_id: int, line: int, palette: Palette) -> Strip:
         """Highlight the matches in a line."""
-        text = strip.text.lower()
+        text = _lower(strip.text)
         at = text.find(self.needle)
         style = palette.match_current if self.current == (entry_id, line) else palette.match
         while at >= 0:
             strip = restyle(strip, at, at + len(self.needle), style)
             at = text.find(self.needle, at + len(self.needle))
         return strip
+
+
+def _lower(text: str) -> str:
+    """Return the text in lower case, except characters that would become two, such as `İ`."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
 
 
 def restyle(strip: Strip, start: int, end: int, style: Style) -> Strip:

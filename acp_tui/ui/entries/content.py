@@ -10,7 +10,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.entry_labels import relative_path
-from acp_tui.session.text import visible_excerpt, visible_line
+from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.wrap import shorten, shorten_path
 from acp_tui.ui.markdown.code import code_lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.entry_labels import elicitation_asker
-from acp_tui.session.text import visible_excerpt, visible_line
+from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import INDENT, hanging_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip

@@ -6,8 +6,9 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.session.state import Session
-from acp_tui.session.terminal_text import TerminalText
-from acp_tui.session.text import GrowingText, visible_json
+from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.text.safe_text import visible_json
+from acp_tui.session.text.terminal_text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry

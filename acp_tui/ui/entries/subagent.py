@@ -11,7 +11,7 @@ from rich.segment import Segment
 
 from acp_tui.entry_kinds.subagent import ICON, counts, duration, last_line, message_label, state_of
 from acp_tui.session.state import Content
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import make_strip, shorten

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.text import visible_json
+from acp_tui.session.text.safe_text import visible_json
 from acp_tui.ui.drawing.text_layout import LazyCopyBody, hanging_lines, hard_wrapped_lines, limit_lines
 
 if TYPE_CHECKING:

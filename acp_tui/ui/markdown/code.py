@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.drawing.wrap import expand_tabs, hard_wrap, shorten
 from acp_tui.ui.theme.syntax import Highlighter
 

@@ -21,7 +21,7 @@ from acp_tui.ui.markdown.section_renderer import parse_table
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from acp_tui.session.text import GrowingText
+    from acp_tui.session.text.growing_text import GrowingText
     from acp_tui.ui.drawing.body import Spans
     from acp_tui.ui.markdown.parser import References
     from acp_tui.ui.markdown.section import Section

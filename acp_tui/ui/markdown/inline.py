@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

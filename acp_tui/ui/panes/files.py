@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from rich.segment import Segment
 
 from acp_tui.entry_labels import relative_path
-from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import ToolCall
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.drawing.wrap import make_strip, shorten_path, wrap
 from acp_tui.ui.entries.tool_call.headline import line_counts
 from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, heading_item, justified_line, text_item

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from acp_tui.session.offered_options import offered_options, value_name
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.panes.item_builders import fact_item, heading_item, label_column_width, text_item
 from acp_tui.ui.panes.messages import PaneItemAction
 from acp_tui.ui.panes.pane import Pane

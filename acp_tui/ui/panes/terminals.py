@@ -8,7 +8,7 @@ from rich.segment import Segment
 
 from acp_tui.entry_labels import STATUS_ICONS, relative_path, terminal_command
 from acp_tui.session.state import Terminal
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path
 from acp_tui.ui.entries.terminal.terminal import exit_text, runs_elsewhere, status_name
 from acp_tui.ui.entries.tool_call.headline import elapsed

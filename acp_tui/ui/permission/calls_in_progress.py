@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.entry_labels import call_title
-from acp_tui.session.text import visible_json
+from acp_tui.session.text.safe_text import visible_json
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.entries.renderers import make_body

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from textual.containers import Vertical
 
-from acp_tui.session.invisible import reveal_line
 from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.state import Session, ToolCall
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import wrapped_lines

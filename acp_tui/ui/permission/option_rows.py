@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.keys import bound_keys
 from acp_tui.ui.permission.option_wording import option_wording
 from acp_tui.ui.widgets.select_list import Row

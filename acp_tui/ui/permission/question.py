@@ -14,9 +14,9 @@ from textual.strip import Strip
 from acp_tui.entry_labels import file_change, repeats_raw_input
 from acp_tui.permissions.rules import describe_choice
 from acp_tui.session.diff_position import first_line
-from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
 from acp_tui.session.state import Content, Diff
-from acp_tui.session.text import visible, visible_json
+from acp_tui.session.text.invisible import invisible_characters, reveal, reveal_line
+from acp_tui.session.text.safe_text import visible, visible_json
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines, limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, padded_strip, shorten

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.rule_proposals import wider_rules
 from acp_tui.permissions.rules import Rule
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.screens.dialogs.dialog import Dialog

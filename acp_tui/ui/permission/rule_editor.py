@@ -10,7 +10,7 @@ from textual.message import Message
 
 from acp_tui.permissions.rule_proposals import scoped_rule
 from acp_tui.permissions.rules import describe_choice, describe_effect
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines

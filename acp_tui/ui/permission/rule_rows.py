@@ -11,7 +11,7 @@ from rich.segment import Segment
 
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.rules import describe_choice, describe_rule
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.widgets.select_list import Row
 from acp_tui.ui.widgets.word_match import word_rank
 

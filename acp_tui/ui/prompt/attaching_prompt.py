@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.containers import Vertical
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.prompt.attachments import Attachments
 from acp_tui.ui.prompt.editor import PromptEditor
 from acp_tui.ui.prompt.file_menu import FileMenu

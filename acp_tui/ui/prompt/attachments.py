@@ -23,7 +23,7 @@ from acp_tui.session.attachment import (
     find_mentions,
     format_mention,
 )
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.prompt.pastes import Token
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.prompt.command_matching import match_commands
 from acp_tui.ui.prompt.completion_list import CompletionItem
 from acp_tui.ui.prompt.menu import Completion, Menu

@@ -186,7 +186,7 @@ class CompletionList(Widget):
     def on_click(self, event: events.Click) -> None:
         """Post a message with the clicked item."""
         index = self._first + event.y
-        if index < len(self._choices):
+        if event.y < self.rows and index < len(self._choices):
             self.post_message(self.Clicked(index))
 
 

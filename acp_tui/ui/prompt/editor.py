@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
-from acp_tui.session.text import strip_controls, visible_line
+from acp_tui.session.text.safe_text import strip_controls, visible_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.keys.typeahead import forward_typeahead

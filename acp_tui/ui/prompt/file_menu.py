@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from acp_tui.session.attachment import format_mention, partial_mention
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.prompt.attachments import IMAGE_SUFFIXES, Attachments
 from acp_tui.ui.prompt.completion_list import CompletionItem
 from acp_tui.ui.prompt.file_search import FileSearch, locate_match

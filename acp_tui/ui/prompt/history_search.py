@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.prompt.completion_list import CompletionItem, CompletionList
 from acp_tui.ui.prompt.popup import Popup

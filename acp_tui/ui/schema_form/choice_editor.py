@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.message import Message
 from textual.widget import Widget
 
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.schema_form.key_order import handle_key

@@ -11,8 +11,8 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.session.invisible import reveal, reveal_line
-from acp_tui.session.text import visible_json
+from acp_tui.session.text.invisible import reveal, reveal_line
+from acp_tui.session.text.safe_text import visible_json
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.schema_form.choice_editor import ChoiceList, ChoicePicker

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import Input, Static, TextArea
 
 from acp_tui.schema_form.hints import asks_for_secret, expectation
-from acp_tui.session.invisible import reveal, reveal_line
+from acp_tui.session.text.invisible import reveal, reveal_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.schema_form.choice_editor import ChoiceList, ChoicePicker, EntryChanged, choice_editor
 from acp_tui.ui.schema_form.text_editor import SecretLine, TextEditor

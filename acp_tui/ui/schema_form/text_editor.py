@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.actions import SkipAction
 from textual.widgets import TextArea
 
-from acp_tui.session.text import strip_controls
+from acp_tui.session.text.safe_text import strip_controls
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.schema_form.key_order import handle_key
 from acp_tui.ui.theme.syntax import MAX_LINE_CHARS, highlight

@@ -11,7 +11,7 @@ from textual import work
 
 from acp_tui import __version__
 from acp_tui.entry_labels import display_path
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.conversation.toasts import notify_problems

@@ -1,4 +1,7 @@
-"""Opens images and audio from an agent in the desktop's default application."""
+"""Opens images, audio and other embedded files from an agent in the desktop's default application.
+
+Only files that cannot contain code are opened. Others, such as web pages and scripts, are only saved.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ import binascii
 import mimetypes
 import os
 import shutil
-import subprocess
 import tempfile
 from typing import TYPE_CHECKING
+
+from acp_tui.console.browser import start_detached
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Content
@@ -18,7 +22,7 @@ OPENERS = ("xdg-open", "open", "wslview")
 
 
 def open_externally(content: Content) -> str:
-    """Save an image or audio in a private file and open the file.
+    """Save an embedded file as a private file and open it.
 
     Return a sentence that tells the user what was done or what failed.
     """
@@ -35,13 +39,12 @@ def open_externally(content: Content) -> str:
     except OSError as error:
         return f"Could not write the file: {error.strerror}."
     opener = next(filter(None, map(shutil.which, OPENERS)), None)
-    if opener is None or suffix == ".bin":
-        return f"Saved to {path}."
-    subprocess.Popen(
-        [opener, path],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    return f"Opened {path}."
+    is_opened = known is not None and _is_harmless(known) and opener and start_detached([opener, path])
+    return f"Opened {path}." if is_opened else f"Saved to {path}."
+
+
+def _is_harmless(mime: str) -> bool:
+    """Return True for pictures, sound, films and plain documents. An SVG picture may contain scripts."""
+    if mime.startswith(("image/", "audio/", "video/")):
+        return "svg" not in mime
+    return mime in ("application/pdf", "text/plain", "text/markdown", "text/csv", "application/json")

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.session.text import visible_row
+from acp_tui.session.text.safe_text import visible_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

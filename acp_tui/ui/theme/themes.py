@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -240,11 +241,13 @@ def _style_check(colours: dict[str, str]) -> Check:
     def check(value: Any) -> str | None:
         if not isinstance(value, str):
             return "must be a style such as 'bold blue on panel'"
-        words = [word for word in value.split() if word not in _ATTRIBUTES and word != "on"]
-        wrong = next((word for word in words if check_colour(word)), None)
+        words = value.split()
+        names = [word for word in words if word not in _ATTRIBUTES and word != "on"]
+        wrong = next((name for name in names if check_colour(name)), None)
         if wrong is not None:
             return f"{wrong!r} is neither a colour nor one of {', '.join(sorted(_ATTRIBUTES))}"
-        return "'on' must be followed by a colour" if value.split()[-1:] == ["on"] else None
+        following = (after for word, after in pairwise([*words, ""]) if word == "on")
+        return None if all(after in names for after in following) else "'on' must be followed by a colour"
 
     return check
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding
 from textual.widgets import Input
 
-from acp_tui.session.text import strip_controls
+from acp_tui.session.text.safe_text import strip_controls
 
 if TYPE_CHECKING:
     from textual.binding import BindingType

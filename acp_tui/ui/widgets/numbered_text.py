@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 from acp_tui.ui.drawing.heights import Heights
 from acp_tui.ui.drawing.wrap import expand_tabs, hard_wrap, hard_wrap_count, make_strip
 from acp_tui.ui.entries.diff.syntax_colours import SyntaxColours

@@ -50,12 +50,14 @@ class CheckpointCopies:
             if path in self._last.files and self._last.signatures[path] == now
         }
         if changed := signatures.keys() - files.keys():
+            added: dict[str, int] = {}
             with self._git.storing(removable=True) as store:
-                files |= {path: self._copy(path, store) for path in changed}
+                files |= {path: self._copy(path, store, added) for path in changed}
+            self._sizes |= added  # only now, because git may have failed to store the contents
         self._last = Checkpoint(files, signatures)
         return self._last
 
-    def _copy(self, path: Path, store: BlobWriter) -> FileState:
+    def _copy(self, path: Path, store: BlobWriter, added: dict[str, int]) -> FileState:
         try:
             content = read_content(bytes(path), self._max_file_size)
         except NotCopiedError as error:
@@ -63,9 +65,9 @@ class CheckpointCopies:
         if content is None:
             return FileState(existed=False)
         blob = blob_name(content.data)
-        if blob not in self._sizes and not self._git.loose_file(blob).exists():
+        if blob not in self._sizes | added and not self._git.loose_file(blob).exists():
             store.add(content.data)
-            self._sizes[blob] = len(content.data)
+            added[blob] = len(content.data)
         return FileState(existed=True, blob=blob, mode=content.mode)
 
     def keep_only(self, checkpoints: Iterable[Checkpoint], others: Collection[str | None]) -> None:

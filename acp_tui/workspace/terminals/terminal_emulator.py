@@ -13,7 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 from acp_tui.workspace.terminals.environment import HEIGHT, WIDTH
 from acp_tui.workspace.terminals.row import TAB_WIDTH, column_width
 from acp_tui.workspace.terminals.screen_buffer import ScreenBuffer

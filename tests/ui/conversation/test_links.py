@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.console import browser
-from acp_tui.session.state import AgentMessage
+from acp_tui.session.state import AgentMessage, Content
 from acp_tui.ui.terminal import open_externally
 from tests.support.conversation_ui import agent
 from tests.support.terminal import MODES_ON, PreloadedTerminal
@@ -63,6 +63,19 @@ async def test_an_image_is_saved_in_a_private_file(
         assert file.stat().st_mode & 0o077 == 0
         file.unlink()
     assert visited == []
+
+
+@pytest.mark.parametrize(
+    ("mime", "says"), [("image/png", "Opened"), ("text/html", "Saved to"), ("image/svg+xml", "Saved to")]
+)
+def test_only_files_that_cannot_contain_code_are_opened(
+    monkeypatch: pytest.MonkeyPatch, mime: str, says: str
+) -> None:
+    monkeypatch.setattr(open_externally, "OPENERS", ("true",))
+    sentence = open_externally.open_externally(Content("resource", mime=mime, data=PIXEL))
+    verb, _, path = sentence.removesuffix(".").rpartition(" ")
+    Path(path).unlink()
+    assert verb == says
 
 
 async def test_links_of_any_form_are_opened_in_the_browser(open_ui: Open, visited: list[str]) -> None:

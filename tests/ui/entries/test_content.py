@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.session.state import Annotations, Content
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 from acp_tui.ui.entries.content import body
 from tests.support.bodies import CWD, context, lines
 

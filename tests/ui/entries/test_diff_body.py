@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.session.state import Diff
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 from acp_tui.ui.entries.diff.diff_body import PREVIEW_ROWS, DiffBody
 from tests.support.bodies import PALETTE, colour_of, context, lines, strips
 from tests.support.talk import properties

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.session.state import Session, Terminal
-from acp_tui.session.terminal_text import MAX_KEPT_PER_END
+from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.entries.terminal import full_output
 from acp_tui.ui.entries.terminal.full_output import FullOutput

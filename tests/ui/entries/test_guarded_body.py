@@ -13,7 +13,7 @@ from acp_tui.export.as_markdown import as_markdown
 from acp_tui.export.as_text import transcript_lines
 from acp_tui.export.metadata import SessionMetadata
 from acp_tui.session.state import AgentMessage, Diff, Session, ToolCall
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.entries.renderers import make_body
 from tests.support.bodies import context, lines

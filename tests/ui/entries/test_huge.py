@@ -9,7 +9,7 @@ import pytest
 from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH
 from acp_tui.permissions.commands.plain_command import NotPlainError, plain_words
 from acp_tui.session.state import AgentMessage, Content, Diff, Notice, Session, TerminalRef, ToolCall
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
 from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.permission.dialog import PermissionScreen

@@ -15,7 +15,7 @@ from acp_tui.session.state import (
     Thought,
     UserMessage,
 )
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.entries.message import agent_message, thought, user_message
 from tests.support.bodies import context, lines
 from tests.support.looks import settled

@@ -22,7 +22,7 @@ from acp_tui.session.state import (
     TurnEnd,
     Unrecognised,
 )
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.drawing.text_layout import MAX_LINES
 from acp_tui.ui.entries.renderers import make_body
@@ -41,6 +41,11 @@ def test_attached_output_counts_the_omitted_characters_correctly() -> None:
     (count,) = [int(line.split()[1].replace(",", "")) for line in told]
     assert len(command_output(terminal)) < MAX_CHARACTERS + 200
     assert abs(count + MAX_CHARACTERS - 10_000_000) < 200
+
+
+def test_attached_output_of_a_command_that_ended_without_an_exit_code() -> None:
+    terminal = Terminal(id=1, at=0, terminal_id="t", command="x", ended_at=1.0)
+    assert command_output(terminal) == "$ x\n[ended]\n"
 
 
 def test_a_turn_that_ended_normally_has_no_lines() -> None:

@@ -18,7 +18,7 @@ from acp_tui.session.state import (
     TurnEnd,
     Unrecognised,
 )
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from tests.support.looks import every_look, every_width, shows_all
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from acp_tui.entry_labels import terminal_command
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Session, TerminalRef
-from acp_tui.session.terminal_text import MAX_KEPT_PER_END, TerminalText
+from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END, TerminalText
 from acp_tui.ui.entries.terminal.terminal import TAIL_LINES, body
 from acp_tui.ui.entries.tool_call.tool_call import body as call_body
 from tests.support.bodies import CWD, call, colour_of, context, lines, terminal
@@ -174,6 +174,13 @@ def test_a_long_line_is_wrapped() -> None:
     session = Session(cwd=CWD)
     shown = lines(body(terminal(session, "x" * 100 + "\n", command="x"), context(session, 60)))
     assert shown[1:] == ["    " + "x" * 56, "    " + "x" * 44]
+
+
+def test_a_line_of_which_only_the_end_is_shown_counts_as_hidden() -> None:
+    session = Session(cwd=CWD)
+    shown = lines(body(terminal(session, "x" * 5_000 + "\n", command="x"), context(session, 60)))
+    assert shown[1] == "    ▸ 1 more line"
+    assert len(shown) == TAIL_LINES + 2
 
 
 def test_copying_gives_all_output_without_colours() -> None:

@@ -304,6 +304,14 @@ def test_long_texts_are_truncated_except_in_the_full_view() -> None:
     assert body(thought, context(full=True)).height > 300
 
 
+def test_omitted_lines_are_counted_even_if_others_wrap() -> None:
+    text = "\n".join(["x" * 180] * 100)
+    entry = call(kind="read", content=[Content("text", text=text)], status="completed")
+    shown = lines(body(entry, context()))
+    rows_per_line = [len(line.strip()) for line in shown[1:]].index(180 % len(shown[1].strip())) + 1
+    assert shown[-1] == f"    ▸ {100 - 20 // rows_per_line} more lines"
+
+
 def test_an_image_is_one_line_and_content_for_the_agent_only_is_mentioned() -> None:
     image = Content("image", data="AAAA", mime="image/png")
     secret = Content("text", "for you", annotations=Annotations(audience=("assistant",)))

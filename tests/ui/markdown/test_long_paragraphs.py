@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.drawing import wrap
 from acp_tui.ui.markdown import line_reader, plain_scanner, scanner
 from acp_tui.ui.markdown.document import Document

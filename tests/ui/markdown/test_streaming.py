@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_tui.session.text import GrowingText, visible
+from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.text.safe_text import visible
 from acp_tui.ui.markdown.document import Document
 from acp_tui.ui.markdown.scanner import MarkdownScanner, code_blocks
 from tests.support.markdown import ALL, PALETTE, document, grown, strips

@@ -22,7 +22,7 @@ from acp_tui.session.state import (
     ToolCall,
     UserMessage,
 )
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.panes.files import Counts

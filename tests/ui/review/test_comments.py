@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.events import Key, Paste
+from textual.events import AppBlur, AppFocus, Key, Paste
 
 from acp_tui.ui.screens.review.diff_view import DiffView
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
@@ -100,6 +100,24 @@ async def test_a_comment_on_changed_code_is_outdated(open_ui: Open, project: Pat
         await ui.sees("No longer changed", "a.txt", "●1")
         await ui.press("tab", "end")
         await ui.sees("Comment on line 5", "why five  outdated")
+
+
+async def test_a_comment_is_replaced_although_its_file_changed_while_it_was_edited(
+    open_ui: Open, project: Path
+) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("down")
+        await write(ui, "why five")
+        await ui.sees("│ why five")
+        await ui.press("down", "c")
+        await ui.sees("Comment on line 5", "Enter save")
+        (project / "a.txt").write_text("above\n" + CHANGED)
+        ui.app.post_message(AppBlur())
+        ui.app.post_message(AppFocus())
+        await ui.until(lambda: comments(ui)[0].first == 6)
+        await ui.press("!", "enter")
+        await ui.until(lambda: [comment.text for comment in comments(ui)] == ["why five!"])
 
 
 async def test_all_comments_are_sent_as_one_prompt(open_ui: Open, project: Path) -> None:

@@ -20,7 +20,8 @@ from acp_tui.session.state import (
     Usage,
     UserMessage,
 )
-from acp_tui.session.text import GrowingText, visible_json
+from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.text.safe_text import visible_json
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen

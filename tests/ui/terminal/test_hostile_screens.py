@@ -48,7 +48,7 @@ from acp_tui.session.state import (
     TurnUsage,
     Usage,
 )
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.store.recording_reader import read_recording
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.keys import KEYS

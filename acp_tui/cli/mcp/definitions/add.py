@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +98,7 @@ def _addition(args: argparse.Namespace) -> Addition:
     if command and args.url:
         raise UserError("Give either a command or --url, not both.", exit_code=2)
     options: dict[str, Any] = {
-        "cwd": args.cwd and str(Path(args.cwd).expanduser().absolute()),
+        "cwd": args.cwd and str(Path(os.path.expanduser(args.cwd)).absolute()),  # noqa: PTH111 - leaves an unknown `~user` as it is
         "timeout": args.timeout,
         "agents": args.agent,
         "sign_in": args.sign_in or None,

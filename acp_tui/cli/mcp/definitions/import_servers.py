@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from itertools import groupby
 from pathlib import Path
@@ -17,7 +18,7 @@ from acp_tui.console.messages import print_message
 from acp_tui.console.streams import print_json
 from acp_tui.console.tables import aligned, truncate, wrapped
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.mcp.own_mcp_servers import read_own_servers
 from acp_tui.store.secret_patterns import redact_text
 
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.words and not args.all:
         _print_found(found, as_json=args.json)
         return OK
-    if args.new_name and len(args.words) != 1:
+    if args.new_name and (args.all or len(args.words) != 1):
         raise UserError("--as needs exactly one server.", exit_code=2)
     chosen = _all(found, replace=args.replace) if args.all else [_named(name, found) for name in args.words]
     additions = [_addition(one, args.new_name) for one in chosen]
@@ -73,10 +74,12 @@ def _found(source: str | None) -> list[FoundServer]:
     """
     if source is None:
         return found_servers(print_message)
-    known = [one for one in found_servers(print_message) if one.matches(source)]
+    path = Path(os.path.expanduser(source))  # noqa: PTH111 - leaves an unknown `~user` as it is
+    found = found_servers(print_message)
+    known = [one for one in found if one.matches(source) or one.project == os.path.realpath(path)]
     if not known and source in [client.name for client in clients()]:
         raise UserError(f"No MCP servers of {source} were found.")
-    return known or servers_of_file(Path(source).expanduser())
+    return known or servers_of_file(path / ".mcp.json" if path.is_dir() else path)
 
 
 def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:

@@ -104,7 +104,7 @@ def found_servers(problem: Callable[[str], None]) -> list[FoundServer]:
 def servers_of_file(file: Path) -> list[FoundServer]:
     """Return the servers in a JSON file. Raises `UserError` if it does not exist or is invalid."""
     client = Client(str(file), str(file), (file,))
-    if not file.exists():
+    if not os.path.exists(file):  # noqa: PTH110 - never raises
         raise UserError(f"{file} does not exist.", exit_code=2)
     return [*_servers_in(client, file.absolute())]
 

@@ -8,7 +8,7 @@ from acp_tui.cli.mcp.server_selection import servers_here
 from acp_tui.config.paths import mcp_file
 from acp_tui.console.streams import print_json
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     import argparse

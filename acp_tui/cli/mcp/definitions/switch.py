@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.cli.mcp.server_selection import require_known_agent, servers_here
 from acp_tui.config.paths import mcp_file
 from acp_tui.console.streams import print_json
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     import argparse

@@ -13,7 +13,7 @@ from acp_tui.ui.entries.content import content_lines, withheld_lines
 from acp_tui.ui.markdown.document import Document
 
 if TYPE_CHECKING:
-    from acp_tui.session.text import GrowingText
+    from acp_tui.session.text.growing_text import GrowingText
     from acp_tui.ui.drawing.body import DrawContext, Spans
 
     Part = Document | LinesBody

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.segment import Segment
 
 from acp_tui.session.state import Content
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.entries.message.message_parts import MessageParts
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text import visible
+from acp_tui.entry_kinds.terminal import how_it_ended
+from acp_tui.session.text.safe_text import visible
 from acp_tui.ui.entries.terminal.output_lines import OutputLines, omission_text, original_length
 
 if TYPE_CHECKING:
@@ -21,8 +22,5 @@ def command_output(terminal: Terminal) -> str:
     if len(text) > MAX_CHARACTERS:
         head, tail = MAX_CHARACTERS // 4, MAX_CHARACTERS * 3 // 4
         text = f"{text[:head]}\n{omission_text(original_length(text[head:-tail]))}\n{text[-tail:]}"
-    if terminal.ended_at is None:
-        end = "[still running]"
-    else:
-        end = f"[ended by {terminal.signal}]" if terminal.signal else f"[exit code {terminal.exit_code}]"
+    end = f"[{how_it_ended(terminal)}]"
     return "\n".join(filter(None, (f"$ {visible(terminal.command or '')}", text, end))) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.session.terminal_text import TerminalText
+from acp_tui.session.text.terminal_text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Terminal

@@ -8,7 +8,7 @@ from rich.segment import Segment
 
 from acp_tui.entry_kinds.terminal import is_shown_by_call
 from acp_tui.entry_labels import relative_path, terminal_command
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.ansi import line_segments
 from acp_tui.ui.drawing.body import LinesBody, expander
@@ -140,8 +140,8 @@ def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[St
         for part in hard_wrap(line_segments(line, palette), width)
     ]
     if not context.full and len(wrapped) > TAIL_LINES:
+        hidden += wrapped[-TAIL_LINES - 1][0] + 1  # including a line of which only the end is shown
         wrapped = wrapped[-TAIL_LINES:]
-        hidden += wrapped[0][0]
     strips = [make_strip(part, [indent]) for _, part in wrapped]
     if hidden > 0:
         noun = "line" if hidden == 1 else "lines"

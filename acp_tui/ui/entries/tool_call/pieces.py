@@ -15,9 +15,9 @@ from acp_tui.entry_labels import (
     terminal_command,
 )
 from acp_tui.session.diff_position import first_line
-from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff, Terminal
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.entries.terminal.terminal import runs_elsewhere
 from acp_tui.ui.entries.tool_call.text_content import FAILURE_MESSAGE
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten, wrap
 from acp_tui.ui.entries.terminal.terminal import tail_strips
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from rich.style import Style
     from textual.strip import Strip
@@ -90,13 +90,11 @@ def plain_strips(
     """Draw the first lines of a text without parsing Markdown. If lines are omitted, say how many."""
     lines = text.strip("\n").split("\n")
     limit = MAX_LINES_FULL if context.full else MAX_LINES
-    strips = list(_wrapped(lines[:limit], style, context, wrapper))
-    missing = len(lines) - len(lines[:limit])
-    if len(strips) > limit:
-        del strips[limit:]
-        missing += 1
-    if missing:
-        strips.append(more_lines(missing, context))
+    strips: list[Strip] = []
+    for number, line in enumerate(lines):
+        strips += _wrapped(line, style, context, wrapper)
+        if len(strips) > limit:
+            return [*strips[:limit], more_lines(len(lines) - number, context)]
     return strips
 
 
@@ -107,11 +105,10 @@ def more_lines(lines: int, context: DrawContext) -> Strip:
     return make_strip([expander(note, context.palette.diff_fold)], [Segment(" " * INDENT)])
 
 
-def _wrapped(lines: Iterable[str], style: Style, context: DrawContext, wrapper: Wrapper) -> Iterator[Strip]:
+def _wrapped(line: str, style: Style, context: DrawContext, wrapper: Wrapper) -> Iterator[Strip]:
     indent = [Segment(" " * INDENT)]
-    for line in lines:
-        for part in wrapper([Segment(line, style)], context.width - INDENT):
-            yield make_strip(part, indent)
+    for part in wrapper([Segment(line, style)], context.width - INDENT):
+        yield make_strip(part, indent)
 
 
 def _output(content: Content, context: DrawContext) -> LinesBody:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.console import browser
 from acp_tui.entry_kinds.registry import kind_of
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.wrap import shorten
 

@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
 from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Elicitation
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.pending_questions import PendingForm, PendingPage, PendingQuestion
 from acp_tui.ui.conversation.question_origin import asker_of, purpose_of

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
-from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Choice
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.drawing.wrap import shorten_path
 
 if TYPE_CHECKING:

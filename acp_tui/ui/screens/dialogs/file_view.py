@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.numbered_text import NumberedText

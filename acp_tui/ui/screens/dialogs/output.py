@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.entry_labels import STATUS_ICONS, terminal_command
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.entries.terminal.full_output import FullOutput
 from acp_tui.ui.entries.terminal.terminal import exit_text, status_name
 from acp_tui.ui.screens.dialogs.detail import DetailScreen

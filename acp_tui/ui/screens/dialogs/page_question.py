@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.console import browser
 from acp_tui.console.web_address import check_web_address
 from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.drawing.wrap import shorten
 
 if TYPE_CHECKING:

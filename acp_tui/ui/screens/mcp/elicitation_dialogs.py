@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

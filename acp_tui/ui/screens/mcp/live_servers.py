@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from acp_tui.config import mcp as config
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.mcp.mcp_log import McpLog
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class LiveServers:
         self._on_change = on_change
         self._ask = ask
         self._live: dict[str, LiveServer] = {}
+        self._tasks: set[asyncio.Task[None]] = set()  # also those that a newer task of their server is ending
 
     def get(self, known: KnownServer) -> LiveServer:
         """Return the `LiveServer` of a server: its connection and the state of this connection."""
@@ -80,6 +81,8 @@ class LiveServers:
         live = self.get(known)
         live.status, live.note = "connecting", ""
         live.task = asyncio.create_task(self._hold(known, live, live.task, dialogs))
+        self._tasks.add(live.task)
+        live.task.add_done_callback(self._tasks.discard)
         self._on_change()
 
     def disconnect(self, known: KnownServer) -> None:
@@ -90,10 +93,9 @@ class LiveServers:
 
     async def close(self) -> None:
         """End all connections and the servers' processes."""
-        tasks = [live.task for live in self._live.values() if live.task is not None]
-        for task in tasks:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _hold(
         self,
@@ -103,10 +105,10 @@ class LiveServers:
         dialogs: SignInDialogs | None,
     ) -> None:
         """Connect after ending the `previous` task, and stay connected until cancelled or disconnected."""
-        if previous is not None:
-            previous.cancel()
-            await asyncio.wait([previous])
         try:
+            if previous is not None:
+                previous.cancel()
+                await asyncio.wait([previous])
             await self._stay_connected(known, live, dialogs)
         except asyncio.CancelledError:
             self._set_ended(live, "disconnected", "")

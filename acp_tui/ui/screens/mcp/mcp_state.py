@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rich.segment import Segment
 
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.store.mcp.mcp_facts import ToolChanges
 from acp_tui.ui.panes.item_builders import text_item
 from acp_tui.ui.screens.mcp.server_facts import calls_by_server, server_facts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.config.mcp import connection_for
 from acp_tui.config.paths import mcp_file
 from acp_tui.errors import UserError
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.store.mcp.own_mcp_servers import change_own_servers, switch_server
 from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialogs
 

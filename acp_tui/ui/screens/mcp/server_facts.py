@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from acp_tui.console.quantities import pluralize
 from acp_tui.entry_labels import display_path, format_duration
-from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import ToolCall
+from acp_tui.session.text.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.message import Message
 
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, heading_item, justified_line, text_item
 from acp_tui.ui.panes.pane_list import PaneItem, PaneList

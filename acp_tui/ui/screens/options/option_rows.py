@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from acp_tui.session.offered_options import options_by_category, value_name
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.select_list import Row
 from acp_tui.ui.widgets.word_match import best_matches

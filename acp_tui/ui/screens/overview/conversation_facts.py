@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.session.state import Diff, ToolCall
+from acp_tui.entry_kinds.tool_call import changed_paths
+from acp_tui.session.state import ToolCall
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Session
@@ -35,7 +36,7 @@ def running_call(session: Session) -> str:
 
 
 def changed_files(session: Session) -> int:
-    """Return the number of files that the tool calls of a session changed."""
+    """Return the number of files that the completed tool calls of a session and its subagents changed."""
     subagents = (subagent.session for subagent in session.subagents.values())
     calls = (entry for each in (session, *subagents) for entry in each.entries if isinstance(entry, ToolCall))
-    return len({part.path for call in calls for part in call.content if isinstance(part, Diff)})
+    return len({path for call in calls for path in changed_paths(call)})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.session.usage_text import context_share, format_money, short_count
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.tabs.tab_strip_layout import SIGNS

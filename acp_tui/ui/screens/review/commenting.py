@@ -74,10 +74,14 @@ class Commenting:
             else:  # it no longer differs, or is no text
                 data = file.now.data if file.now.is_text else None
                 lines[path] = (unchanged := display_lines(split_lines(data or b"")), unchanged)
-        review.comments = [
-            comment.follow(*lines[comment.path]) if comment.path in lines else comment
+        followed = {
+            id(comment): comment.follow(*lines[comment.path])
             for comment in review.comments
-        ]
+            if comment.path in lines
+        }
+        review.comments = [followed.get(id(comment), comment) for comment in review.comments]
+        if self._replaced is not None:  # the comment that is being edited
+            self._draft = self._replaced = followed.get(id(self._replaced), self._replaced)
 
 
 def comment_on(path: str, rows: Sequence[ReviewRow]) -> Comment | None:

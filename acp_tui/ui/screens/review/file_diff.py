@@ -12,9 +12,9 @@ from textual.strip import Strip
 
 from acp_tui.console.quantities import pluralize
 from acp_tui.diffing.difference import difference_of_blocks
-from acp_tui.protocol.content import line_ends
+from acp_tui.protocol.readers.content import line_ends
 from acp_tui.review.changed_file import MODE
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 from acp_tui.ui.drawing.heights import Heights
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.entries.diff.diff_body import (

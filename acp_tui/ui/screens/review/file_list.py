@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.message import Message
 
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.drawing.wrap import shorten_path
 from acp_tui.ui.entries.tool_call.headline import line_counts
 from acp_tui.ui.panes.files import STATUS_LETTERS

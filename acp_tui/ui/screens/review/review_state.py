@@ -9,7 +9,7 @@ from rich.segment import Segment
 from acp_tui.console.quantities import pluralize
 from acp_tui.review.authorship import turns_of
 from acp_tui.review.renames import find_renames
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.entries.tool_call.headline import line_counts
 from acp_tui.ui.screens.review.file_list import ListedFile
 from acp_tui.ui.screens.review.selection import ReviewFilter

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from textual.app import SuspendNotSupported
 
 from acp_tui.console import browser
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry
@@ -96,11 +97,13 @@ class EntryActions:
 
     def open_link(self, link: str) -> None:
         """Open a link in the browser, or a path in the editor."""
-        if link.startswith(BROWSER_SCHEMES):
+        if link.lower().startswith(BROWSER_SCHEMES):
             if not browser.open_page(link):
                 self._screen.notify(f"No browser was found. Open this link: {link}", markup=False)
+        elif link.lower().startswith("file://"):
+            self.edit_file(unquote(link[len("file://") :].partition("#")[0]))
         elif link:
-            self.edit_file(link.removeprefix("file://").partition("#")[0])
+            self.edit_file(link.partition("#")[0])
 
     # ------------------------------------------------------------------------- files
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.errors import UserError
 from acp_tui.session.state import Diff
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.screens.repeated_job import RepeatedJob
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 from acp_tui.entry_labels import folder_label
 from acp_tui.session.change import Change
 from acp_tui.session.state import Subagent
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.screens.session.session_screen import SessionScreen

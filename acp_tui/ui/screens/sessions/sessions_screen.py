@@ -15,7 +15,7 @@ from textual.widgets import Static
 from acp_tui.config.paths import paths
 from acp_tui.console.quantities import pluralize
 from acp_tui.entry_labels import display_path
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.session_index.search import SessionSearch
 from acp_tui.session_index.updater import IndexUpdater
 from acp_tui.session_list.merging import merge

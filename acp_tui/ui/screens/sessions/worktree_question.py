@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.config.paths import paths
 from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.stored_sessions import list_sessions
 from acp_tui.workspace.git.worktrees.finishing import remove_worktree
 from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status

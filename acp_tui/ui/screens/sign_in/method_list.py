@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Choice
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

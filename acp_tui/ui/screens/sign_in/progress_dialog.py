@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from textual.containers import Vertical
 
-from acp_tui.session.invisible import reveal, reveal_line
 from acp_tui.session.state import AgentMessage, Notice
+from acp_tui.session.text.invisible import reveal, reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap

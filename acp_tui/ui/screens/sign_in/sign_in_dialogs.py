@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.keys.palette_command import PaletteCommand
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.keys.palette_command import PaletteCommand
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import private_directory, worktrees_directory
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.git.git_directories import find_repository_folder
 from acp_tui.workspace.git.repository import find_repository
 from acp_tui.workspace.git.worktrees.user_git import GitCommandError, UserGit

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
 from acp_tui.workspace.git.worktrees.user_git import GitCommandError, UserGit
 from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
@@ -65,16 +65,18 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
     git = UserGit(worktree.path, trusted=worktree.trusted)
     if status.is_dirty:
         _commit_all(git, plan)
+    count = len(status.commits) + status.is_dirty
     try:
         if plan.squash:
-            _squash(git, worktree, plan.message)
+            count = int(_squash(git, worktree, plan.message))
         _advance(git, worktree)
         git.succeeds("checkout", "--quiet", "-B", worktree.branch)  # at HEAD, which is the target now
     except UserError:
         _go_back(git, worktree, status)
         raise
-    merged = "one commit" if plan.squash else pluralize(len(status.commits) + status.is_dirty, "commit")
-    return f"Merged {merged} into {worktree.target}."
+    if not count:
+        return f"Nothing to merge: {worktree.target} already contains these changes."
+    return f"Merged {'one commit' if plan.squash else pluralize(count, 'commit')} into {worktree.target}."
 
 
 def remove_worktree(worktree: Worktree) -> None:
@@ -132,8 +134,11 @@ def _commit(git: UserGit, message: str) -> None:
         raise GitCommandError("The commit was refused, so nothing was merged.", error.output) from None
 
 
-def _squash(git: UserGit, worktree: Worktree, message: str) -> None:
-    """Commit all changes of the branch as one commit on top of the target. Leave that commit checked out."""
+def _squash(git: UserGit, worktree: Worktree, message: str) -> bool:
+    """Commit all changes of the branch as one commit on top of the target. Leave that commit checked out.
+
+    Return False if there is nothing to commit, because the target already contains the changes.
+    """
     words = ["checkout", "--quiet", "--no-overwrite-ignore", "--detach", f"refs/heads/{worktree.target}"]
     git.as_user(*words, hooks=False)
     try:
@@ -142,8 +147,10 @@ def _squash(git: UserGit, worktree: Worktree, message: str) -> None:
         if names := _conflicting_files(git):
             raise UserError(_conflict_sentence(worktree, names)) from None
         raise
-    if not git.succeeds("diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv"):
-        _commit(git, message)
+    if git.succeeds("diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv"):
+        return False
+    _commit(git, message)
+    return True
 
 
 def _conflicting_files(git: UserGit) -> list[str]:

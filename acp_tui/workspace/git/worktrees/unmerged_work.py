@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.git.repository import find_repository
 from acp_tui.workspace.git.worktrees.user_git import UserGit
 

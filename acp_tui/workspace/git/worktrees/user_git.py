@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +81,8 @@ class UserGit:
         """
         if self._trusted:
             return self._run([*words], {"LC_ALL": "C"}, b"", ok)
+        if any("=" in name for name in self.own_filters):  # `git -c` splits its argument at the first `=`
+            raise GitCommandError("acp-tui cannot turn off a filter of the repository with = in its name.")
         settings = _GUARD | {
             f"filter.{name}.{key}": "" for name in self.own_filters for key in _FILTER_PROGRAMS
         }

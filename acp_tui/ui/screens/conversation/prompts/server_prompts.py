@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
-from acp_tui.session.invisible import invisible_characters, reveal_line
 from acp_tui.session.state import SlashCommand
-from acp_tui.session.text import strip_controls, visible_line
+from acp_tui.session.text.invisible import invisible_characters, reveal_line
+from acp_tui.session.text.safe_text import strip_controls, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

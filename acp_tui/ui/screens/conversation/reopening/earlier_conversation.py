@@ -9,7 +9,7 @@ import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from acp_tui.session.attachment import CONVERSATION_URI
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

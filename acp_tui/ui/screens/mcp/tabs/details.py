@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol.content import read_blocks
-from acp_tui.session.invisible import reveal
+from acp_tui.protocol.readers.content import read_blocks
 from acp_tui.session.state import Diff, McpCall, ToolCall
-from acp_tui.session.text import visible, visible_json
+from acp_tui.session.text.invisible import reveal
+from acp_tui.session.text.safe_text import visible, visible_json
 from acp_tui.store.redaction import redact_value
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.json_lines import json_body

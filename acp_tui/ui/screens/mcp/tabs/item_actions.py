@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
-from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import McpCall, Session
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.screens.mcp.elicitation_dialogs import server_title
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class ItemActions:
 
     async def _read_resource(self, uri: str | None) -> None:
         from acp_tui.mcp.calls import read_resource
-        from acp_tui.protocol.content import read_blocks
+        from acp_tui.protocol.readers.content import read_blocks
         from acp_tui.ui.entries import content as content_entry
 
         known = self._state.chosen

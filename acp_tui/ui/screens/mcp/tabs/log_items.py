@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 
-from acp_tui.session.text import visible_excerpt, visible_line
+from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 from acp_tui.ui.drawing.wrap import make_strip, wrap
 from acp_tui.ui.panes.item_builders import RIGHT_MARGIN
 from acp_tui.ui.panes.pane_list import PaneItem

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from acp_tui.session.invisible import reveal_line
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.drawing.wrap import make_strip, shorten
 from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, justified_line, text_item
 from acp_tui.ui.panes.pane_list import PaneItem

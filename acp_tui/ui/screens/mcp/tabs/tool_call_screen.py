@@ -7,10 +7,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
-from acp_tui.protocol.content import read_blocks
+from acp_tui.protocol.readers.content import read_blocks
 from acp_tui.session.events import McpCalled
-from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Session, ToolCall
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.json_lines import json_body
@@ -65,7 +65,7 @@ class ToolCallScreen(DetailScreen):
         """Call the tool."""
         super().on_mount()
         self._calling = asyncio.create_task(self._run())
-        self.set_interval(UPDATE_SECONDS, self._update)
+        self._timer = self.set_interval(UPDATE_SECONDS, self._update)
 
     def on_unmount(self) -> None:
         """Cancel the call."""
@@ -90,13 +90,14 @@ class ToolCallScreen(DetailScreen):
             call.ended_at = time.time()
             event.seconds = round(call.ended_at - call.at, 3)
             self._progress = ""
+            self._timer.stop()
             self._on_end(event)
             self._update()
 
     async def _call_tool(self, event: McpCalled) -> None:
         """Call the tool and show its result. Record the call in `event` and in the server's log."""
         from acp_tui.mcp.calls import call_tool
-        from acp_tui.mcp.recordable import recordable
+        from acp_tui.mcp.recordable import recordable, recordable_result
         from acp_tui.mcp.secrets import secret_values
         from acp_tui.mcp.server_recorder import ServerRecorder
 
@@ -114,7 +115,7 @@ class ToolCallScreen(DetailScreen):
         call.content = [*read_blocks(result.content)] if result.content else []
         self._structured = result.structured
         seconds = time.time() - call.at
-        event.result = await asyncio.to_thread(recordable, _result_object(result), secrets)
+        event.result = await asyncio.to_thread(recordable_result, _result_object(result), secrets)
         await asyncio.to_thread(recorder.called, self._tool, self._arguments, result, seconds)
 
     def _show_progress(self, progress: Progress) -> None:
@@ -130,11 +131,8 @@ class ToolCallScreen(DetailScreen):
 
     def _update(self) -> None:
         if self.is_attached and (scroller := next(iter(self.query(BodyScroller)), None)) is not None:
-            if not (self._call.done and self._calling is None):
-                scroller.show(self._bodies)
-                self.query_one(KeyHints).set_hints(self._hints())
-            if self._call.done:
-                self._calling = None
+            scroller.show(self._bodies)
+            self.query_one(KeyHints).set_hints(self._hints())
 
     def _draw(self, context: DrawContext) -> Sequence[Body]:
         bodies = arguments_body(self._arguments, context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 
 MAX_INTEGER = 2**63 - 1
 """The largest number that is read. Larger numbers, infinity and NaN count as missing."""

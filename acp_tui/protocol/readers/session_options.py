@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_tui.protocol import values
+from acp_tui.protocol.readers import values
 from acp_tui.session.state import Choice, ConfigOption, Mode, SlashCommand
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 
 def read_commands(source: dict[str, Any]) -> list[SlashCommand] | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from acp_tui.session.text import visible
+from acp_tui.session.text.safe_text import visible
 
 # Select Graphic Rendition: ESC [ parameters m. Parameters consist of digits, `;` and, in newer programs, `:`.
 SGR = re.compile("\x1b\\[([0-9;:]*)m")

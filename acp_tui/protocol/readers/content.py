@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import values
-from acp_tui.session.ansi_text import SGR, keep_colours
+from acp_tui.protocol.readers import values
 from acp_tui.session.state import Annotations, Content, Diff, Location, TerminalRef, ToolContent
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.ansi_text import SGR, keep_colours
+from acp_tui.session.text.safe_text import visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,11 +14,12 @@ class TerminalText:
     The text is input for the terminal emulator and not safe to display.
     """
 
-    __slots__ = ("_head", "_head_length", "_skipped", "_tail", "_tail_length", "total")
+    __slots__ = ("_head", "_head_length", "_head_room", "_skipped", "_tail", "_tail_length", "total")
 
     def __init__(self) -> None:
         self._head: list[str] = []
         self._head_length = 0
+        self._head_room = MAX_KEPT_PER_END
         self._tail: deque[str] = deque()
         self._tail_length = 0
         self._skipped = 0
@@ -27,12 +28,12 @@ class TerminalText:
 
     def append(self, text: str) -> None:
         self.total += len(text)
-        room = MAX_KEPT_PER_END - self._head_length
-        if room > 0:
-            piece = text[:room]
+        if self._head_room > 0:
+            piece = text[: self._head_room]
+            text = text[self._head_room :]
             self._head.append(piece)
             self._head_length += len(piece)
-            text = text[room:]
+            self._head_room -= len(piece)
         if not text:
             return
         self._tail.append(text)
@@ -45,6 +46,7 @@ class TerminalText:
     def skip(self, count: int) -> None:
         """Record that `count` characters at this point of the output are missing."""
         self.total += count
+        self._head_room = 0  # what follows comes after the missing characters
         self._skipped += count + self._tail_length
         self._tail.clear()
         self._tail_length = 0

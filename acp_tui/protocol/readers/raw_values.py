@@ -10,10 +10,10 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import values
-from acp_tui.protocol.raw_input_keys import COMMAND_KEYS, FILE_KEYS
+from acp_tui.protocol.readers import values
+from acp_tui.protocol.readers.raw_input_keys import COMMAND_KEYS, FILE_KEYS
 from acp_tui.session.state import Hunk
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

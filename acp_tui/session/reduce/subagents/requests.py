@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import requests
-from acp_tui.session.reduce.subagents import apply_to
+from acp_tui.session.reduce.subagents.transcripts import apply_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.session.change import Change
-    from acp_tui.session.reduce.subagents import Apply
+    from acp_tui.session.reduce.subagents.transcripts import Apply
     from acp_tui.session.state import Elicitation, Permission, Session
 
     RequestEvent = (

@@ -1,7 +1,7 @@
 """Replaces invisible characters in commands, paths and option names with visible stand-ins.
 
 In text that the user is asked to approve, such characters can hide something or make two names look the same.
-In prose they are legitimate (in emoji, Persian words and French punctuation), so `text.visible` keeps them.
+In prose they are legitimate (in emoji, Persian words and French punctuation): `safe_text.visible` keeps them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text.safe_text import visible, visible_line
 
 _INVISIBLE = re.compile(
     "["

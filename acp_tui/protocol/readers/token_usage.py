@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from acp_tui.protocol import values
+from acp_tui.protocol.readers import values
 from acp_tui.session.state import Quota
-from acp_tui.session.text import visible_line
+from acp_tui.session.text.safe_text import visible_line
 
 _NAMES = {
     "input_tokens": "inputTokens",

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from acp_tui.protocol import values
-from acp_tui.protocol.agent_info import read_auth_methods
+from acp_tui.protocol.readers import values
+from acp_tui.protocol.readers.agent_info import read_auth_methods
 from acp_tui.session.error_codes import AUTH_REQUIRED
 from acp_tui.session.state import RpcError
-from acp_tui.session.text import visible, visible_excerpt, visible_json
+from acp_tui.session.text.safe_text import visible, visible_excerpt, visible_json
 
 # Messages that only repeat the code. If there is a text in `data`, it says more.
 _EMPTY_PHRASES = frozenset(

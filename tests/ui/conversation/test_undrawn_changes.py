@@ -1,0 +1,19 @@
+"""Changes that are collected while a screen is not visible."""
+
+from __future__ import annotations
+
+from acp_tui.session.change import Change
+from acp_tui.session.state import Session
+from acp_tui.ui.conversation.undrawn_changes import UndrawnChanges
+
+
+def test_one_change_of_each_kind_is_kept_per_entry_attribute_and_subagent() -> None:
+    undrawn = UndrawnChanges()
+    one, other = Session(), Session()
+    title, phase = Change("fact", fact="title"), Change("fact", fact="phase")
+    in_one = Change("subagent", session=one, inner=phase)
+    title_in_one = Change("subagent", session=one, inner=title)
+    in_other = Change("subagent", session=other, inner=phase)
+    undrawn.add([title, in_one, title, title_in_one, in_other, in_one])
+    assert undrawn.take() == [title, in_one, title_in_one, in_other]
+    assert undrawn.take() == []
