@@ -164,8 +164,8 @@ class AppContext:
         """Create a conversation.
 
         If a session is `resumed`, the conversation is recorded in the folder of that session, otherwise in a
-        new folder. With `fork`, it is recorded in a new folder that begins with a copy of the session's log.
-        Nothing is recorded if `keep_log` is false or recording is off in the settings.
+        new folder. With `fork`, it is recorded in a new folder whose log begins with a copy of the session's
+        log. Nothing is recorded if `keep_log` is false or recording is off in the settings.
         """
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
         folder = (

@@ -124,7 +124,7 @@ class ConversationSetup:
         return [notice.text for notice in taken]
 
     async def open(self) -> None:
-        """Open a new session, or resume the one given by --resume. The agent must be running."""
+        """Open a new session, or resume or fork the one given by --resume. The agent must be running."""
         while self._notices:
             self.conversation.note(self._notices.pop(0))
         if self._stored is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def wants_worktree(args: argparse.Namespace) -> bool:
-    """Return True if the command line asks for a new worktree, False for commands without such options."""
+    """Return True if --worktree or --worktree-name is given; False if the command has no such options."""
     return bool(getattr(args, "worktree", False) or getattr(args, "worktree_name", None))
 
 
@@ -26,7 +26,7 @@ def conversation_worktree(
 ) -> tuple[Worktree | None, list[str]]:
     """Return the worktree in which a conversation works, if any, and notices for the user about the worktree.
 
-    A resumed session returns to its worktree. Blocks. Raises `UserError`.
+    A resumed session returns to its worktree, unless --cwd names another folder. Blocks. Raises `UserError`.
     """
     if (inherited := getattr(args, "inherited_worktree", None)) is not None:
         return _restored(inherited)
@@ -54,7 +54,7 @@ def conversation_worktree(
 
 
 def _is_in(folder: Path | None, worktree: Worktree) -> bool:
-    """Return True if no folder is given, or if it is the worktree's folder or the project folder."""
+    """Return True if `folder` is None, the agent's folder in the worktree, or the project folder."""
     places = (worktree.folder.resolve(), worktree.project_folder.resolve())
     return folder is None or folder.resolve() in places
 

@@ -150,7 +150,10 @@ class ProjectTrust:
         return list(dict.fromkeys(server.name for server in enabled))
 
     def use_saved_answers(self) -> list[Server]:
-        """Use the servers that the user has approved. Return the servers for which no answer is saved."""
+        """Use the servers that the user has approved. Return the servers for which no answer is saved.
+
+        If the user has not trusted the folder, use and return no servers.
+        """
         unanswered: list[Server] = []
         for server in self._candidates:
             consent = self._consent(server)

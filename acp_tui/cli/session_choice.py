@@ -24,9 +24,12 @@ QUEUED_RECORD = b'"event":"queued"'
 def latest_session(folder: Path | None, agent: str | None, program: str | None) -> str:
     """Return the id of the latest session that can be reopened. Raises `UserError` if there is none.
 
-    `folder` is None if the user named no folder. `agent` limits the choice to sessions of the agent with this
-    name, `program` to sessions whose agent was started with this command line. Sessions without any prompt,
-    draft or queued prompt are skipped, and so are sessions that are in use.
+    Sessions without any prompt, draft or queued prompt are skipped, and so are sessions that are in use.
+
+    Args:
+        folder: The folder of the session. None: the current directory or, for the demo agent, any folder.
+        agent: The name of the session's agent; None for any agent. Ignored if `program` is given.
+        program: The command line with which the session's agent was started; None for any command line.
     """
     # Without --cwd, each session of the demo has a sample project of its own.
     home = None if agent == DEMO_AGENT and folder is None else os.path.realpath(folder or Path.cwd())

@@ -1,8 +1,8 @@
 """The effective settings, and where each value comes from.
 
 From lowest to highest precedence: built-in defaults, `config.toml`, the project's `.acp-tui.toml`,
-environment variables, command line. Invalid values are ignored and reported as problems, so that acp-tui
-always starts.
+environment variables, command line. Invalid values in files and variables are ignored and reported as
+problems, so that acp-tui still starts. Invalid values on the command line raise `UserError`.
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ def _similar_variable(name: str, variables: Iterable[str]) -> str | None:
 
 
 def _parse_variable(key: str, text: str) -> Any:
-    """Return the value of an environment variable, read as TOML if possible, otherwise as a string."""
+    """Return the value of an environment variable, read as TOML. Text settings and invalid TOML stay text."""
     if VALIDATORS[key] in (validators.text, validators.policy):
         return text
     try:

@@ -22,7 +22,7 @@ _POSITION = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 @dataclass(slots=True)
 class TomlDocument:
-    """The content of a file and its problems. Empty if the file is missing or cannot be read."""
+    """The content of a file and its problems. `data` is empty if the file is missing or cannot be read."""
 
     file: Path
     data: dict[str, Any] = field(default_factory=dict)
@@ -44,17 +44,17 @@ class TomlDocument:
         self._problems.append(Problem(self.file, self.line(*path), key, sentence))
 
     def report_unknown_key(self, path: tuple[str | int, ...], known: Iterable[str]) -> None:
-        """Add a problem for a key that does not exist, with a similar key or the list of valid keys.
+        """Add a problem for an unknown key. It suggests a similar key, or lists the valid keys.
 
-        Finding a similar key takes 0.1 ms and a file can contain 200,000 keys, so only the first are reported
-        one by one.
+        Finding a similar key takes 0.1 ms and a file can contain 200,000 keys. So only the first
+        `MAX_UNKNOWN_KEYS` are reported one by one.
         """
         self._unknown_keys += 1
         if self._unknown_keys <= MAX_UNKNOWN_KEYS:
             self.report(path, unknown_key_sentence(str(path[-1]), known))
 
     def reject(self, line: int | None, reason: str) -> TomlDocument:
-        """Add a problem because of which the whole file is ignored, and return the document."""
+        """Add a problem that says why the whole file is ignored, and return the document."""
         self._problems.append(Problem(self.file, line, "", f"{reason}; the whole file is ignored"))
         return self
 

@@ -28,7 +28,7 @@ def invalid_value(expected: str, value: Any) -> InvalidValueError:
 
 
 def text(value: Any) -> str:
-    """Validate a string that is not empty."""
+    """Validate a string that is not blank."""
     if isinstance(value, str) and value.strip():
         return value
     raise invalid_value("a string that is not empty", value)

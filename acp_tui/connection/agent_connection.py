@@ -101,7 +101,7 @@ class AgentConnection(RpcConnection):
     async def load_session(
         self, session_id: str, setup: SessionSetup, *, timeout: float | None = 60.0
     ) -> dict[str, Any]:
-        """Reopen a session. Before it answers, the agent replays the history in `session/update`s."""
+        """Reopen a session. The agent replays the history in `session/update`s before it answers."""
         self._require("loading sessions", "loadSession")
         return await self._open("session/load", session_id, setup, timeout)
 

@@ -36,7 +36,7 @@ class AgentProcess(PipedProcess):
     ) -> Self:
         """Start the agent in `cwd` and return once its program is running. Raises `CannotStart`.
 
-        `on_stderr` is called with each unmodified block that the agent writes to stderr.
+        `on_stderr` is called with the bytes that the agent writes to stderr, block by block and unmodified.
         """
         env = {**os.environ, **launch.env}
         program = _find_program(launch, cwd, env)

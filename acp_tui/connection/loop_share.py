@@ -20,7 +20,7 @@ class LoopShare:
         self._busy_before = 1  # in the last pass
 
     def seconds(self) -> float:
-        """Return how long the calling connection may process messages in this pass of the loop."""
+        """Count the caller as a busy connection, and return how long it may process messages in this pass."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop, self._busy, self._busy_before = loop, 0, 1

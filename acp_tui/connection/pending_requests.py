@@ -97,7 +97,7 @@ class PendingRequests:
             request.answered.set()
 
     async def answer_pending(self) -> None:
-        """Cancel all requests and wait until their answers are written."""
+        """Cancel all requests and wait until their answers are written, at most `ANSWER_WRITE_SECONDS`."""
         pending = list(self._open.values())
         for request in pending:
             request.withdraw()

@@ -30,7 +30,7 @@ class _PrivateFile(RotatingFileHandler):
 
 
 class _SafeLines(logging.Formatter):
-    """Replaces control characters and masks secrets, which may be in text that an agent has sent."""
+    """A log formatter that replaces control characters and masks secrets: records can quote an agent."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the name in `logging`
         """Format all but the exception on one line, so that a newline in a message cannot forge a record."""

@@ -1,7 +1,7 @@
 """Standard streams that replace control characters before they reach a terminal.
 
-Everything a command prints passes `SanitizedStream`, including usage messages and tracebacks. Output for
-other programs goes to `content_stream()`, which is unfiltered unless stdout is a terminal.
+Output for other programs goes to `content_stream()`, which is unfiltered unless stdout is a terminal.
+Everything else that a command prints passes `SanitizedStream`, including usage messages and tracebacks.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class AgentSessions:
 
 @asynccontextmanager
 async def start_for_sessions(launch: Launch, cwd: Path, timeout: float) -> AsyncIterator[AgentSessions]:
-    """Start an agent to list or delete its sessions without opening one. End it afterwards.
+    """Start an agent only to list or delete its sessions. End the agent when the context exits.
 
     Raises `UserError`.
 

@@ -113,7 +113,7 @@ class Player:
         return changes
 
     def step(self) -> list[Change]:
-        """Play up to the next record that changes something."""
+        """Play records until one of them changes something, and return its changes."""
         changes: list[Change] = []
         while not changes and not self.ended:
             changes = self._play()

@@ -155,7 +155,8 @@ def adapt_blocks(blocks: Iterable[Block], agent: Agent | None) -> list[Block]:
     """Replace blocks that the agent does not support.
 
     A prompt may have been built before the agent's capabilities were known, or for another agent. An embedded
-    text becomes a link, or plain text if there is no file to link to.
+    text becomes a link, or plain text if there is no file to link to. An image from a file becomes a link.
+    Other images are not replaced.
     """
     return [_fitting(block, agent) for block in blocks]
 
@@ -241,7 +242,10 @@ def _text_type(path: str) -> str:
 
 
 def _decoded(data: bytes, *, cut: bool = False) -> str | None:
-    """Return the decoded text; None for binary data. With `cut`, the data may end within a character."""
+    """Return the decoded text; None for binary data.
+
+    With `cut`, the data may end within a character. The end of the text may then be missing in the result.
+    """
     try:
         return (data[: data.rfind(b"\n") + 1] if cut and b"\n" in data else data).decode()
     except UnicodeDecodeError as error:

@@ -58,7 +58,7 @@ class Recorder:
         self._listeners.append(listener)
 
     def observe(self, record: Record, line: str | None = None) -> None:
-        """Record a frame; `line` is its text as sent or received."""
+        """Log a record, and apply it to the state. `line` is the text of the message as sent or received."""
         self._log.append(record.at, record.direction, record.frame, line)
         self._apply(record)
 
@@ -91,7 +91,7 @@ class Recorder:
     def _continue(self, past: Iterable[Record]) -> None:
         """Apply the records of an earlier run, and record the end of everything that was still running in it.
 
-        The queue is paused, because prompts of an earlier run must not be sent before the user resumes it.
+        Pause the queue, so that prompts of an earlier run are not sent before the user resumes the queue.
         """
         at = 0.0
         for record in past:

@@ -394,7 +394,7 @@ class DemoAgent:
         return {}
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        """Handle `$/cancel_request` for prompts; other requests are answered too quickly to be cancelled."""
+        """Handle `$/cancel_request` for prompts. Other requests cannot be cancelled."""
         if method != "$/cancel_request":
             return
         for turn in self._turns.values():

@@ -203,7 +203,10 @@ class Turn:
     # ------------------------------------------------------------------ steering
 
     def steer(self, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Accept a message that the user sends into the turn. The turn answers it at its next pause."""
+        """Accept a message that the user sends into the turn. Return the result of the client's request.
+
+        The turn answers the message at its next pause.
+        """
         for block in blocks:
             if block["type"] == "text":
                 self.store_update(update_user_message(text_block(block["text"])))
@@ -217,5 +220,5 @@ class Turn:
 
 
 def parse_stored_update(session_id: str, update: dict[str, Any]) -> Any:
-    """Convert an update that comes from the history to the SDK's model."""
+    """Convert a stored update to the SDK's model."""
     return SessionNotification.model_validate({"sessionId": session_id, "update": update}).update

@@ -20,7 +20,10 @@ _IGNORED_HEADER = re.compile(r"(?:index |similarity |dissimilarity |={3,}$|\*\*\
 
 
 def read_patch(text: str) -> tuple[list[Hunk], list[str]]:
-    """Return the hunks and the notes of a patch. Lines that cannot be parsed become notes."""
+    """Return the hunks of a patch, and the notes after the last hunk.
+
+    Earlier notes are in the hunk that follows them. Lines that cannot be parsed become notes.
+    """
     reader = _Reader()
     for line in text.removesuffix("\n").split("\n"):
         reader.read(line)

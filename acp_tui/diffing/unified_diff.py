@@ -15,7 +15,9 @@ _NO_END = "\n\\ No newline at end of file"
 
 
 def diff_lines(diff: Diff, first: int = 1) -> list[str]:
-    """Return the lines of a unified diff without file names. If the agent sent a patch, return its lines.
+    """Return the lines of a unified diff of the old and new text, without file names.
+
+    If the agent sent a patch instead of the two texts, return the lines of the patch.
 
     `first` is the line number at which the texts begin in the file. If it is 0 (unknown), hunk headers have
     no line numbers.

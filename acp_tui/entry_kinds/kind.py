@@ -1,4 +1,4 @@
-"""The row that describes one kind of entry."""
+"""A row of `kind_table`: the description of one kind of entry."""
 
 from __future__ import annotations
 

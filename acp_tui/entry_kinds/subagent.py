@@ -176,9 +176,9 @@ def message_label(message: SessionMessage) -> str:
 
 
 def message_starts_folded(message: SessionMessage) -> bool:
-    """Return True unless the message is from the agent to the subagent in whose transcript it is shown.
+    """Return True, except for a message that contains a subagent's task.
 
-    Such a message is the subagent's task.
+    Such a message comes from the agent and is shown in the subagent's transcript.
     """
     return bool(message.peer) or not message.received
 

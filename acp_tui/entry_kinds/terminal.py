@@ -26,7 +26,7 @@ def is_running(terminal: Terminal) -> bool:
 
 
 def call_of(terminal: Terminal, session: Session) -> ToolCall | None:
-    """Return the tool call whose content has, or had, the terminal; None if there is none."""
+    """Return the tool call whose content contains or once contained the terminal; None if there is none."""
     return session.terminal_calls.get(terminal.terminal_id)
 
 

@@ -72,7 +72,7 @@ def progress(call: ToolCall) -> str:
 
 
 def plain_text(call: ToolCall, context: TextContext) -> Iterator[str]:
-    """Yield a call as plain text: its title, its files, and its content. Without content: its raw values."""
+    """Yield a call as plain text: its title, its files, and its content or else its raw input and output."""
     kind = f", {call.kind}" if call.kind_given else ""
     code = f", exit code {call.exit_code}" if call.exit_code and not shows_terminal(call) else ""
     yield f"* {call_title(call, context.cwd)} ({call.status}{kind}{code})"

@@ -75,7 +75,7 @@ def contain(text: str) -> str:
 
 
 def _closing_fence(tokens: list[Token], lines: list[str]) -> list[str]:
-    """Return the line that closes a code block left open at the end of the text; none if all are closed.
+    """Return the line that closes a code block left open at the end of the text; [] if none is open.
 
     Without that line, the rest of the document would be shown as code.
     """

@@ -23,7 +23,10 @@ _TABLES = ("colors", "styles", "syntax", "terminal")
 
 
 def style_sheet(theme: str) -> str:
-    """Return the CSS of a theme. Invalid values in a user's theme fall back to those of its base."""
+    """Return the CSS of a theme.
+
+    Values missing in a user's theme are those of its base. Invalid colours and styles are left out.
+    """
     data = _read(theme, own=True)
     rules = [*_rules(data), _LAYOUT]
     if data["dark"]:  # print in light colours

@@ -52,7 +52,8 @@ def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False
 def agree_to_tools(digest: str, inspection: Inspection, only: str | None = None) -> None:
     """Save that the user accepts the inspected tools. Raises `OSError`.
 
-    If `only` is given and tools were accepted before, only the tool of that name is accepted now.
+    With `only`, accept just the tool of that name, and keep the tools that were accepted before. If no tools
+    were accepted before, `only` has no effect: all tools are accepted.
     """
     state, name = paths().state, inspection.name
     facts, offers = McpFacts(state), McpOffers(state)

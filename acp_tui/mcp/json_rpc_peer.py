@@ -1,7 +1,7 @@
 """JSON-RPC 2.0 over lines of JSON, in both directions, for MCP over stdio and for the app's socket.
 
-Does not use the SDK, because importing it takes half a second and 50 MB, and an agent may start one bridge
-for each server.
+Does not use the MCP SDK, because importing it takes half a second and 50 MB, and an agent may start one
+bridge process for each MCP server.
 """
 
 from __future__ import annotations

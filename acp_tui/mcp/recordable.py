@@ -1,4 +1,4 @@
-"""Shortening and masking of the arguments and results of calls for the session's log."""
+"""Shortens the arguments and results of MCP calls and masks secrets in them, before they are recorded."""
 
 from __future__ import annotations
 

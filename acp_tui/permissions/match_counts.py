@@ -1,7 +1,7 @@
 """Counts how many requests each saved rule has answered, and records when it last answered one.
 
-Several instances of acp-tui may run at once. Each collects its own matches in memory, and adds them to the
-file from time to time, in a thread and with the lock held. Thus a match costs no disk access, and instances
+Several instances of acp-tui may run at once. Each collects its own matches in memory. From time to time, a
+thread locks the file of counts and adds the matches to it. Thus a match costs no disk access, and instances
 do not overwrite each other's counts. If a process is killed, its matches since the last write are lost, but
 the file stays valid.
 """

@@ -8,13 +8,14 @@ Matching is not symmetric:
   - A composite command as a whole is matched only by a rule that allows every command. With other rules,
     `decision` judges each part of it separately.
   - A rule for leading words matches only plain commands (see `plain_command`), whatever words follow: `npm
-    test` also allows `npm test -- --x`. An exact rule allows no further words. Neither matches a command that
-    sets variables, unless they are harmless, or a command with risky arguments (see `risky_arguments`),
-    unless these are among the rule's own words.
+    test` also allows `npm test -- --x`. An exact rule allows no further words.
+  - Both kinds of command rules match a command that sets variables only if all of them are harmless. They
+    match a command with risky arguments (see `risky_arguments`) only if the rule itself contains these
+    arguments.
   - A file outside the workspace is allowed only by an absolute pattern, a sensitive file only by its own
     path.
-  - If a delete, a move or a command comes with a diff, no allow rule matches: the request also edits a file,
-    and a rule is for one kind of request only.
+  - A delete, a move or a command that comes with a diff also edits a file. No allow rule matches it, except
+    a rule for an MCP tool: every other rule is for one kind of request only.
   - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
     workspace.
 
@@ -76,7 +77,7 @@ def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Matc
 
 
 def strongest(rules: Iterable[Rule]) -> Rule | None:
-    """Return the rule that decides a request if all these rules match it; None if there are none.
+    """Return the rule that decides, among rules that match the same request; None if there are no rules.
 
     The module's docstring says how they are compared.
     """
@@ -170,7 +171,10 @@ def _begins_with(rule: Rule, command: Sequence[str]) -> bool:
 
 
 def find_obstacle(rule: Rule, subject: Subject) -> str | None:
-    """Return why an allow rule whose words begin the command does not match; None in any other case."""
+    """Return why an allow rule does not match although the command begins with the rule's words.
+
+    Return None if there is no such reason, and for all other rules.
+    """
     words = subject.command_words
     if rule.decision != "allow" or rule.kind != subject.kind or not rule.command or words is None:
         return None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RuleLadder:
-    """Rules from exact to wide. Each would answer the same request or part of a composite command."""
+    """Rules from exact to wide. Any one of them answers the request, or one part of a composite command."""
 
     part: Subject
     rules: tuple[Rule, ...]  # from exact to wide, at least one
@@ -41,7 +41,7 @@ def rule_ladders(
     """Return one ladder of rules; for a composite command, one for each part that needs an answer.
 
     To allow the same request next time, one rule from each ladder is needed; to reject it, one rule is
-    enough. The list is empty if even rules for all the parts could not answer the request.
+    enough. The list is empty if no such rules could answer the request.
     """
     if answer == "allow" and decision.answer == "ask" and decision.by == "rule":
         return []  # a reject rule may match, and no other rule changes that
@@ -70,8 +70,8 @@ def scoped_rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: 
 def wider_rules(rule: Rule) -> tuple[Rule, ...]:
     """Return the rule and wider versions of it, from narrow to wide.
 
-    A wider rule has fewer words of the command, the folder instead of the file, or the MCP server instead of
-    the tool. A command of a program that can run any other program is not shortened.
+    A wider rule contains the first words of the command, or the folder instead of the file. The widest rule
+    contains no command, file or tool. Rules for first words are omitted if they could allow any program.
     """
     return tuple(dict.fromkeys((rule, *_wider(rule))))
 

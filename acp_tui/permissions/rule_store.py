@@ -133,7 +133,7 @@ class RuleStore:
         return rule
 
     def edit(self, which: Reference, new: Rule) -> Rule:
-        """Replace a rule and return the new one, which keeps the old one's id, time and place in the list."""
+        """Replace a rule and return the new one. The id, creation time and position stay the same."""
         with self._changing() as (entries, changes):
             rule = self._find(entries, which)
             new = with_id(new.evolve(id=rule.id, created=rule.created, unknown=rule.unknown))

@@ -61,8 +61,9 @@ class FoundTool:
 def commands_of(call: ToolCall) -> FoundCommands:
     """Return the commands in the raw input, and in text that is complete JSON.
 
-    In calls about files, text is ignored, because it may be the content of a JSON file. Unless the kind is
-    `execute`, the key `command` is ignored if it holds an operation of an editor tool, such as `view`.
+    In calls about files, text is ignored, because it may be the content of a JSON file. The key `command` may
+    hold an operation of an editor tool, such as `view`, next to a path. It is then ignored, except in calls
+    of the kind `execute`.
     """
     found = FoundCommands()
     about_files = call.kind in FILE_KINDS
@@ -165,10 +166,10 @@ _UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's nam
 
 
 def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
-    """Convert `named` to a `FoundTool`, which contains only a doubt if the tool is unclear.
+    """Convert `named` to a `FoundTool`. If the tool is unclear, only the `doubt` of the result is set.
 
-    The tool is unclear if `named` is ambiguous, or if one of `names` is the name of another tool. No name may
-    begin with `mcp__`.
+    The tool is unclear if `named` is ambiguous, or if one of `names` is the name of another tool. The caller
+    ensures that none of `names` begins with `mcp__`.
     """
     if named is None:
         return FoundTool()
@@ -197,7 +198,7 @@ def mcp_call_key(server: str, tool: str, arguments: Any) -> McpCallKey:
 
 
 def _mcp_arguments(raw_input: dict[str, Any]) -> Any:
-    """Return the arguments: the raw input, or the `arguments` in it if it has the form that Codex sends."""
+    """Return the arguments: `raw_input` itself or, in the form that Codex sends, its value of `arguments`."""
     inner = raw_input.get("arguments")
     if isinstance(inner, dict) and set(raw_input) <= {"server", "tool", "arguments"}:
         return inner

@@ -14,10 +14,10 @@ from acp_tui.session import events as ev
 
 
 def parent_call_id(update: dict[str, Any]) -> str | None:
-    """Return the id of the tool call that started the subagent from which an update comes.
+    """For an update from a subagent, return the id of the tool call that started the subagent; else None.
 
-    If the subagent has no session, agents put this id into `_meta` itself, or into an object in it with a
-    name of their own, as in `_meta.claudeCode.parentToolUseId`.
+    Agents send this id for subagents that have no session of their own. It is in the update itself, in
+    `_meta`, or in an object inside `_meta`, as in `_meta.claudeCode.parentToolUseId`.
     """
     meta = values.obj(update.get("_meta"))
     for source in (update, meta, *meta.values()):

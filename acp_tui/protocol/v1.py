@@ -24,5 +24,5 @@ class V1:
         return [fault, ev.TurnEnded("end_turn", turn_tokens(answer), model_tokens(answer))]
 
     def end_turn(self, _update: dict[str, Any], /) -> list[ev.Event]:
-        """Ignore the draft's `end_turn` notification, which some agents send in addition to the answer."""
+        """Ignore the `end_turn` notification of the 0.1.0 draft. Some agents send it besides the answer."""
         return [ev.Nothing("the end of the turn")]

@@ -109,9 +109,10 @@ class TextChange:
         return TextChange(old, new, (*self.blocks[: blocks.start], *later), authors)
 
     def find(self, other: TextChange, hunk: int) -> int | None:
-        """Return the number of the hunk that equals the hunk `hunk` of `other`; None unless exactly one does.
+        """Return the number of the only hunk that equals hunk number `hunk` of `other`.
 
-        The unchanged lines around the hunks must be equal, too.
+        The unchanged lines around the hunks must be equal, too. Return None if no hunk, or more than one,
+        is equal.
         """
         wanted = other.excerpt(hunk)
         found = [number for number in range(len(self.hunks)) if self.excerpt(number) == wanted]

@@ -111,7 +111,10 @@ def _field(name: str, schema: object, root: Schema, *, required: bool) -> Field:
 
 
 def _without_null(schema: Schema, root: Schema) -> tuple[Schema | None, bool]:
-    """Return the schema for values other than null, and whether null is allowed, too."""
+    """Return the schema for values other than null, and whether null is also allowed.
+
+    The schema is None if it has a reference that cannot be followed.
+    """
     types = schema.get("type")
     if isinstance(types, list):
         others = [one for one in types if one != "null"]
@@ -213,7 +216,7 @@ def _bound(schema: Schema, name: str, exclusive: str) -> tuple[float | None, flo
     """Return the inclusive and the exclusive bound in a schema; None for a missing one.
 
     `name` and `exclusive` are their keywords, such as `minimum` and `exclusiveMinimum`. In draft 4 of JSON
-    Schema, the value of the second one is a boolean that says whether the bound under the first is exclusive.
+    Schema, `exclusiveMinimum` is a boolean: true means that the value of `minimum` is an exclusive bound.
     """
     bound, other = _number(schema.get(name)), schema.get(exclusive)
     return (None, bound) if other is True else (bound, _number(other))

@@ -1,4 +1,4 @@
-"""Converts what the user entered to JSON values, and JSON values to initial entries.
+"""Converts the user's entries in the fields of a form to JSON values, and JSON values to entries.
 
 An empty optional field is left out. An empty required field has an empty list or null as its value if the
 schema allows that, and is a problem otherwise.
@@ -125,7 +125,7 @@ def read_json(text: str) -> Any:
     """Return the JSON value of a text.
 
     Raises:
-        EntryError: if it is not JSON, or nested so deeply that other code would fail.
+        EntryError: if the text is not JSON, or is nested too deeply for recursive code.
     """
     try:
         value = json.loads(text, parse_constant=_reject_constant)
@@ -152,7 +152,10 @@ def _raise_problem(problem: str) -> None:
 
 
 def initial_entries(form: Form, values: Mapping[str, Any]) -> dict[str, Entry]:
-    """Return the initial entries: from the given values, else from defaults that the fields can show."""
+    """Return the initial entries of all fields: from `values` or, for missing values, from the defaults.
+
+    If a field cannot show its value or default, the value or default is ignored.
+    """
     entries = {}
     for one in form.fields:
         try:

@@ -1,11 +1,12 @@
 """The events of a conversation.
 
-`protocol` makes events from frames, and from client records, which acp-tui writes about its own actions. The
-docstrings of events from client records start with "Client:". The time of an event is in its record. The
-names of classes and fields are part of the log format and of the output of `exec`.
+`protocol` makes events from frames, which are the messages between acp-tui and the agent, and from client
+records, which acp-tui writes about its own actions. The docstrings of events from client records start with
+"Client:". The time of an event is in the record from which the event is made. The names of classes and fields
+are part of the log format and of the output of `exec`.
 
-Texts are already safe to display, except in fields marked as raw. Of these, chunks and terminal output become
-safe when the state appends them.
+Texts are safe to display, except in fields marked as raw. The texts of chunks and of terminal output are raw;
+they become safe when they are appended to the state.
 """
 
 from __future__ import annotations
@@ -445,7 +446,7 @@ class SessionMessageChanged(Event):
 
 @dataclass(slots=True)
 class PermissionRequested(Event):
-    """`session/request_permission`. The event before it is the `ToolCallChanged` of its tool call."""
+    """`session/request_permission` was received. The previous event contains the tool call of the request."""
 
     request_id: RequestId
     call_id: str
@@ -594,6 +595,7 @@ class DiffPlaced(Event):
 class Noticed(Event):
     """Client: a notice for the transcript.
 
+    `protocol` also makes one from a frame: when the agent does not support version 1 of the protocol.
     A notice with the source "waited" replaces the text of the last notice with the source "waiting".
     """
 

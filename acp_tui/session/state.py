@@ -589,7 +589,10 @@ class Quota:
 
 @dataclass(slots=True)
 class McpCall:
-    """A finished call of an MCP tool that went through acp-tui. The arguments and the result are as sent."""
+    """A finished call of an MCP tool that went through acp-tui.
+
+    In the arguments and the result, secrets are masked and long values are shortened. The rest is as sent.
+    """
 
     at: float  # when it ended
     server: str

@@ -38,7 +38,7 @@ def format_money(amount: float, currency: str) -> str:
 
 
 def total_tokens(counts: Iterable[dict[str, int]]) -> dict[str, int]:
-    """Return the sums of token counts by name, known names first."""
+    """Sum token counts by name. Names in `TOKEN_LABELS` come first; sums of zero are left out."""
     sums: dict[str, int] = dict.fromkeys(TOKEN_LABELS, 0)
     for tokens in counts:
         for name, count in tokens.items():

@@ -24,9 +24,9 @@ class AgentList:
 
 
 def merge(recorded: Sequence[SavedSession], lists: Iterable[AgentList]) -> list[SavedSession]:
-    """Return the recorded and the listed sessions without duplicates, the most recently used first.
+    """Return all recorded sessions, and the listed sessions that are not recorded; most recently used first.
 
-    A recorded and a listed session are the same if they belong to the same agent under the same id.
+    A listed session counts as recorded if a recorded session has the same agent and agent session id.
     """
     merged: dict[tuple[str, str | None], SavedSession] = {}
     others: list[SavedSession] = []

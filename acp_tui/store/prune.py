@@ -84,7 +84,10 @@ def sessions_in_use(data_dir: Path) -> set[str]:
 
 
 def _set_aside(session: StoredSession, path: Path) -> bool:
-    """Rename a folder of the session, to delete it later. Return False if the session is in use."""
+    """Rename a folder of the session, to delete it later.
+
+    Return False if the session is in use, or if the folder cannot be renamed.
+    """
     sessions = session.path.parent
     # While we hold this lock, no process can open the session for writing.
     try:

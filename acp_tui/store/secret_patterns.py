@@ -44,7 +44,7 @@ def _has_hint(text: str) -> bool:
 
 
 def redact_text(text: str) -> str:
-    """Replace everything that looks like a secret with `MASK`. If nothing does, return the same object."""
+    """Replace everything that looks like a secret with `MASK`. Without a secret, return the same object."""
     if not may_hold_secret(text):
         return text
     pieces: list[str] = []

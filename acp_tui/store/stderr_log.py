@@ -18,7 +18,7 @@ _MAX_LINE_CHARACTERS = 64 * 1024
 
 
 class StderrLog:
-    """Appends text to an open file and drops the middle part when it grows too large. Never raises."""
+    """Appends text to an open file. Drops the middle of the file when the file is too large. Never raises."""
 
     def __init__(
         self,

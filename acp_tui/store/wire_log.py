@@ -67,9 +67,9 @@ class WireLog:
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
         """Write one record.
 
-        `line` is the original JSON text of the frame, which is logged as it is unless it contains secrets.
-        Only terminal control characters become `\\u` escapes, so that the file can be printed. A frame that
-        is a string was not valid JSON and is logged as a JSON string.
+        `line` is the original JSON text of the frame. It is logged as it is, except that secrets are removed
+        and that terminal control characters become `\\u` escapes, so that the file can be printed. A frame
+        that is a string was not valid JSON and is logged as a JSON string.
         """
         if self._is_full:
             return

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 
 class MakeLauncher(Protocol):
-    """A function that creates a launcher screen."""
+    """A function that creates the launcher, or the screen with the recorded sessions."""
 
     def __call__(self, palette: Palette, *, over: BaseScreen | None = None) -> BaseScreen:
-        """Return a launcher to be opened over another screen, or as the base screen if `over` is None."""
+        """Return the screen. `over` is the screen that it covers; None if it is a tab's base screen."""
 
 
 class AcpTui(ResilientApp):
@@ -260,7 +260,7 @@ class AcpTui(ResilientApp):
             await super().close_broken(screen)
 
     def show_session(self, session: str, place: TextPlace | None = None) -> bool:
-        """Show the tab that has a recorded session, scrolled to `place`. Return False if no tab has it."""
+        """Show the tab of a recorded session, scrolled to `place`. Return False if no tab has the session."""
         return self.tabs.show_session(session, place)
 
     @property

@@ -57,7 +57,10 @@ class AppInterface(Protocol):
         """Passes keys and pastes to the screen in order, once it can handle them."""
 
     def show_session(self, session: str, place: TextPlace | None = None) -> bool:
-        """Show the tab that has a recorded session, scrolled to `place`. Return False if no tab has it."""
+        """Show the tab with the recorded session that has the id `session`, scrolled to `place`.
+
+        Return False if no tab shows this session.
+        """
 
 
 def app_of(node: DOMNode) -> AppInterface:

@@ -1,1 +1,1 @@
-"""Files and terminals that acp-tui serves to the agent, and the baseline that shows the agent's changes."""
+"""Files and terminals that acp-tui serves to the agent, snapshots to find changes, and access to git."""

@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def default_arguments() -> argparse.Namespace:
-    """Return the parsed arguments of `acp-tui` when it is called without any."""
+    """Return the default arguments, as parsed from an empty command line."""
     parser = argparse.ArgumentParser()
     configure(parser)
     return parser.parse_args([])

@@ -1,4 +1,7 @@
-"""`acp-tui trust`: lists and forgets the folders whose files may choose an agent and MCP servers."""
+"""`acp-tui trust`: lists and forgets the user's answers about folders.
+
+The answers say whether the files in a folder may choose an agent and MCP servers.
+"""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def _arguments(text: str) -> dict[str, Any]:
 
 
 async def _call(server: ResolvedServer, tool: str, arguments: dict[str, Any]) -> tuple[CallResult, float]:
-    """Return the result and how many seconds it took. Raises `ServerFailure`."""
+    """Call the tool. Return its result and the duration in seconds. Raises `ServerFailure`."""
     import asyncio
 
     from acp_tui.mcp.calls import call_tool

@@ -159,7 +159,10 @@ def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
 
 
 def _access(server: Server) -> Field | None:
-    """Return whether the user is signed in, as a field; None if the server is not known to use sign-in."""
+    """Return whether the user is signed in, as a field.
+
+    None if no sign-in is stored and the definition does not ask the user to sign in.
+    """
     state = stored_sign_in(server)
     if state is not None:
         return Field("access", state.describe())

@@ -63,7 +63,7 @@ def _document(tested: Inspected) -> dict[str, Any]:
 
 
 def _print_untested(here: ServersHere, tested: list[Inspected]) -> None:
-    """Print which servers `--all` leaves out, problems in the folder's files, and how many tests failed."""
+    """Print which servers `--all` leaves out, problems with definition files, and the failure count."""
     names = {each.server.name for each in tested}
     for server in {each.name: each for each in here.servers}.values():
         if server.name not in names:

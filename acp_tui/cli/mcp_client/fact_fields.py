@@ -31,7 +31,11 @@ def fact_fields(server: Server) -> Iterator[Field]:
 
 
 def facts_json(server: Server) -> dict[str, Any]:
-    """Return when the server was last tested, given to an agent, and used, as JSON values; None for never."""
+    """Return the facts about a server as JSON values: its last test, its last agent and its last use.
+
+    `tools_agreed_at` is when the user accepted the server's tools. Values are None for events that never
+    happened.
+    """
     facts = _facts(server)
     return {
         "tested": asdict(facts.tested) if facts.tested is not None else None,

@@ -58,7 +58,7 @@ def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
 
 
 def details(session: StoredSession) -> list[str]:
-    """Return the facts about a session, one per line."""
+    """Return the facts about a session as labelled lines."""
     now = datetime.now(UTC)
     command = session.meta.get("command")
     directories = session.meta.get("directories")

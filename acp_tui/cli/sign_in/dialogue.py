@@ -23,7 +23,7 @@ MAX_UNFINISHED_BYTES = 1 << 16
 
 
 def has_terminal() -> bool:
-    """Return whether stdin, stdout and stderr are terminals, so that questions and programs can use them."""
+    """Return True if stdin, stdout and stderr are terminals, as questions and sign-in programs require."""
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 

@@ -54,7 +54,7 @@ def servers_for_agent(
 ) -> tuple[list[SentServer], list[UnsentServer]]:
     """Return the servers to send to an agent, and the other servers, each with the reason why it is not sent.
 
-    If several servers have the same name, the last one is sent.
+    Of several servers with the same name, only the last one can be sent.
 
     Args:
         servers: The servers, in ascending order of precedence.
@@ -107,7 +107,7 @@ def bridge_reason(
 
 
 def check_sendable(server: Server, agent: str) -> None:
-    """Raise `CannotSendError` if this agent would not get the server even if it supported the transport."""
+    """Raise `CannotSendError` if this agent does not get the server for a reason other than its transport."""
     _require_sendable(server, agent, server, {"stdio": True, "http": True, "sse": True})
     resolve_server(server)
 

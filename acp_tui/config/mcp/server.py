@@ -188,7 +188,10 @@ def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool 
 
 
 def set_lines(server: Server, entry: Any, line_of: Callable[..., int | None]) -> None:
-    """Fill `server.lines`. `line_of` is called with a path of keys and returns its line; None if unknown."""
+    """Fill `server.lines` with the line of each key in `entry`.
+
+    `line_of("env", "KEY")` returns the line of the key `KEY` in the table `env`; None if it is unknown.
+    """
     for key, value in entry.items() if isinstance(entry, dict) else ():
         paths = [(key,), *((key, name) for name in (value if isinstance(value, dict) else ()))]
         for path in paths:

@@ -65,7 +65,7 @@ def from_json_file(file: Path) -> list[Server]:
 def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Server] | None:
     """Return the servers in a JSON file, listed below the first of the keys `roots` that exists.
 
-    None if none of these keys exists, or if the value of the first one is not an object.
+    None if no such key exists, or if its value is not an object.
 
     Comments and trailing commas are accepted. Raises `UserError` if the content is not valid JSON.
     """

@@ -132,7 +132,8 @@ def _attributed(
 ) -> TextChange:
     """Return the change with the authors of each block.
 
-    If the blocks are not attributed individually, each gets `by_all`, a bit mask of all authors.
+    If the change has only one author, the versions are too large, or a version is not text, each block gets
+    `by_all`, a bit mask of all authors.
     """
     size = sum(len(version.data or b"") for version in versions)
     if by_all.bit_count() <= 1 or size > MAX_SIZE_TO_ATTRIBUTE or not all(one.is_text for one in versions):

@@ -72,7 +72,10 @@ def _changed(text: str, diff: Diff, *, everywhere: bool) -> str | None:
 
 
 def _now(path: str, files: FileAccess) -> tuple[str, str | None]:
-    """Return the real path of a file, and its text: "" if there is no file, None if it must not be read."""
+    """Return the real path of a file, and its text.
+
+    The text is "" if there is no file. It is None if the file cannot or must not be read.
+    """
     try:
         with files.open_for_reading(path) as reading:
             if not reading.inside or reading.sensitive or reading.size > MAX_FILE_SIZE:

@@ -21,9 +21,10 @@ class AgreedTools:
         self._agreed: dict[str, str] = {}  # what `agree` has saved or found saved
 
     def change(self, tool: str, digest: str | None) -> str | None:
-        """Return how a tool has changed since the user accepted it, as a clause; None if it has not.
+        """Return how a tool has changed since the user accepted it, as a clause.
 
-        `digest` is None if the server does not list the tool. Reads a file: call it in a thread.
+        Return None if the tool is unchanged or was never accepted. `digest` is None if the server does not
+        list the tool. Reads a file: call it in a thread.
         """
         agreed = self._facts.read(self._server.name, self._server.digest).agreed
         before = agreed.digests.get(tool) if agreed is not None else None

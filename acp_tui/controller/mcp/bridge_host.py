@@ -1,4 +1,7 @@
-"""Gives bridges the definitions of their MCP servers, decides on their calls, and records the calls."""
+"""Gives bridges the definitions of their MCP servers, decides on their calls, and records the calls.
+
+A bridge is a process between the agent and an MCP server, see `acp_tui.mcp.bridge`.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,10 @@ class BridgeHost:
     # ----------------------------------------------------------------- requests of a bridge
 
     async def _server(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return a server's definition, and acp-tui's environment, of which agents pass little to bridges."""
+        """Return what a bridge needs to start, such as the definition of its server and the environment.
+
+        The environment is acp-tui's own, because agents pass only a few variables to the bridges they start.
+        """
         server = self._named(params)
         roots = [str(root) for root in self._roots]
         forms = self.fill_form is not None

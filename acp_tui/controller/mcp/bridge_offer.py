@@ -1,6 +1,6 @@
-"""The MCP servers that an agent is sent over ACP: the servers themselves, or bridges to them.
+"""Lists MCP servers for an agent, as ACP objects. Each object describes a server itself or a bridge to it.
 
-`config.mcp.agent_servers.bridge_reason` decides which of the two.
+`config.mcp.agent_servers.bridge_reason` decides which servers need a bridge.
 """
 
 from __future__ import annotations

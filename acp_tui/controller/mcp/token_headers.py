@@ -1,7 +1,7 @@
 """Passes the user's sign-in tokens to agents that connect to an MCP server directly.
 
-A token is sent only with `send_token` in the server's settings, because the agent can read the token and
-cannot renew it.
+A token is passed only if the server's settings contain `send_token = true`, because the agent can read the
+token and cannot renew it.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class UsageFacts:
         Args:
             servers: The definitions. The caller may change the list later.
             agent: The name of the agent.
-            session_id: The id of the recorded session; empty if it is not recorded.
+            session_id: The id under which the session is recorded; empty if it is not recorded.
         """
         self._servers = servers
         self._agent = agent
@@ -41,7 +41,10 @@ class UsageFacts:
         self._saving: set[asyncio.Future[None]] = set()
 
     def see(self, events: Sequence[Event], changes: Sequence[Change], *, history: bool) -> None:
-        """Save the facts that these events and changes contain. With `history`, tool calls are ignored."""
+        """Save the facts that these events and changes contain.
+
+        `history` is true while an earlier session is replayed. Then tool calls are ignored.
+        """
         for event in events:
             if isinstance(event, SessionOpening):
                 self._opening = event.mcp_servers

@@ -1,4 +1,4 @@
-"""The parameters of `initialize` and of opening a session, limited to what the agent supports."""
+"""The client capabilities for `initialize`, and the session parameters that the agent supports."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class SessionOpener:
         await self.open_new()
 
     async def close_session(self) -> None:
-        """Tell the agent, if it can close sessions, that this one is no longer needed. Errors are ignored."""
+        """Ask the agent to close the session, if it can close sessions. Errors are ignored."""
         session = self._session
         can_close = session.agent is not None and session.agent.can("sessionCapabilities", "close")
         if session.session_id is not None and can_close and session.phase != "dead":

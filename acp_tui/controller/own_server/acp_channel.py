@@ -1,8 +1,8 @@
 """acp-tui's own MCP server inside the ACP connection, for agents that advertise `mcpCapabilities.acp`.
 
-The only method is `mcp/message`. The agent's requests carry one MCP request each, and their results contain
-the result or the error of that request. acp-tui sends MCP notifications with the same method. ACP errors are
-for requests that do not reach the server.
+Both sides use one ACP method, `mcp/message`. Each ACP request of the agent contains one MCP request. The ACP
+result contains the MCP result or the MCP error. acp-tui sends MCP notifications with the same method. An ACP
+error means that the request did not reach the MCP server.
 """
 
 from __future__ import annotations

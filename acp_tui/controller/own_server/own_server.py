@@ -57,7 +57,7 @@ class OwnServer:
         self._running: set[asyncio.Task[ToolResult]] = set()
 
     def connect_screen(self, interface: UserInterface) -> None:
-        """Set the screen. Without a screen, calls of tools that need the user fail."""
+        """Set the interface to the screen. Without it, tools that have to reach the user fail."""
         self._built_in.interface = interface
 
     async def tools(self) -> list[dict[str, Any]]:

@@ -77,7 +77,7 @@ class UserToolRunner:
 
 
 async def _read(process: PipedProcess) -> tuple[bytes, bool]:
-    """Read stdout to its end. Return its beginning, and whether there was more."""
+    """Read all of stdout. Return the first `MAX_OUTPUT_BYTES` bytes, and whether there were more."""
     kept = b""
     is_cut = False
     while block := await process.read():

@@ -138,7 +138,7 @@ class PermissionGate:
         return "you", await self._ask(self.question_handler, question)
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
-        """Reject a question because there is no user to ask. The returned source is "policy"."""
+        """Return "policy" and a verdict that rejects the question, because there is no user to ask."""
         option = choose_option(question.options, allow=False)
         return "policy", Verdict(False if option else None, option, question.why)
 
@@ -225,7 +225,7 @@ def _why(decision: Decision) -> str:
 def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:
     """Return the option to send to the agent if acp-tui itself remembers the user's choice as a rule.
 
-    The agent's own "always" would be broader than that rule, so the agent's only `*_once` option is sent
-    instead. If the agent offers none or several of them, the chosen option is sent.
+    The agent's own "always" would be broader than that rule, so the agent's "allow once" or "reject once" is
+    sent instead. If the agent does not offer exactly one such option, the chosen option is sent.
     """
     return choose_option(question.options, chosen.kind.startswith("allow")) or chosen

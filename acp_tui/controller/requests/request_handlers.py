@@ -235,7 +235,7 @@ class RequestHandlers:
         return (subagent.session.cwd if subagent is not None else None) or self._cwd
 
     def _target(self, folder: OpenFolder) -> Target:
-        """Return an open folder as a `Target`, classified by its real path.
+        """Return an open folder as a `Target`. Its real path decides whether it is in the workspace.
 
         The path that the agent gave may lead elsewhere by now.
         """

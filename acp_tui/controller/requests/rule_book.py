@@ -73,8 +73,9 @@ class RuleBook:
     def edit(self, rule: Rule, new: Rule) -> Rule:
         """Replace `rule` with `new`, and return the rule that is now stored.
 
-        The scope of `new` decides where `new` is stored. `new` gets the id of `rule`, unless a rule equal to
-        `new` is already saved in that place.
+        The scope of `new` decides where `new` is stored. `new` gets the id of `rule`. But if a rule of the
+        session or the command line is moved to the saved rules, and an equal rule is saved already, that rule
+        is kept and returned. Raises `UserError` if a saved rule would become equal to another saved rule.
         """
         if new.same_as(rule):
             return rule

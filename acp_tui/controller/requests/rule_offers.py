@@ -23,9 +23,11 @@ def offer_rules(
 ) -> None:
     """Add to a question the parts of its command, the rules that "always" can save, and "always" options.
 
-    An "always" option is added only if the agent does not offer one itself, and offers exactly one matching
-    "once" option, because that option is then sent to the agent. The rules are for `project`. Its files are
-    in `folder`, which differs from `project` only in a worktree.
+    If the user chooses an added "always" option, the agent gets its own "once" option as the answer. So
+    "Always allow" is added only if the agent offers exactly one `allow_once` option, and no `allow_always`
+    option. The same applies to "Always reject".
+
+    The rules are for `project`. Its files are in `folder`, which differs from `project` only in a worktree.
     """
     ladders: dict[str, list[tuple[Rule, ...]]] = {}
     offered = {option.kind for option in question.options}

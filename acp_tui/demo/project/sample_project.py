@@ -19,7 +19,7 @@ MAX_AGE_DAYS = 14
 
 
 def make_project() -> Path:
-    """Create a copy of the sample project in a new folder in the cache directory; return its path."""
+    """Copy the sample project to a new folder in the cache directory, and return the path of the copy."""
     home = paths().cache / "demo"
     try:
         private_directory(home)
@@ -57,7 +57,7 @@ def _remove_old_copies(home: Path) -> None:
 
 
 def _make_repository(project: Path) -> None:
-    """Initialize a git repository if git is installed, without using the user's configuration or hooks."""
+    """If git is installed, create a repository with one commit. Ignore the user's configuration and hooks."""
     # Otherwise a `GIT_DIR` of the caller (for example in a hook) would receive the commit.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}

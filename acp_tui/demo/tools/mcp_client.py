@@ -41,7 +41,7 @@ CONNECT_SECONDS = 30
 
 
 class McpConnectionError(Exception):
-    """A server that cannot be used. The message is the reason."""
+    """Raised if a server cannot be used. The message is the reason."""
 
 
 class McpConnection:
@@ -72,7 +72,7 @@ class McpConnection:
             raise McpConnectionError(error.message) from None
 
     async def close(self) -> None:
-        """Close the connection, which ends the server's process."""
+        """Close the connection. This ends the process of a stdio server."""
         if self._task is None:
             return
         self._closing.set()

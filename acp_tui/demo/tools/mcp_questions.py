@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 async def ask_client(turn: Turn, server: str, question: ElicitRequestParams) -> ElicitResult:
-    """Ask the user a question of a server. Decline if the client does not support this kind of question."""
+    """Pass a server's question to the user. Decline if the client does not support this kind of question."""
     offered = turn.capabilities.elicitation
     is_form = isinstance(question, ElicitRequestFormParams)
     if offered is None or (offered.form if is_form else offered.url) is None:

@@ -1,4 +1,4 @@
-"""The bridge between one agent and one server, which checks and records the calls of tools."""
+"""A bridge between one agent and one MCP server. It checks and records tool calls."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Bridge:
         return {"roots": {}, **forms, **self._capabilities}
 
     def _with_own_capabilities(self, params: Any) -> Any:
-        """Replace the agent's capabilities in `params` with those that the bridge announces to the server."""
+        """Return `params` with the agent's capabilities replaced by those in `_offered`."""
         return {**params, "capabilities": self._offered} if isinstance(params, dict) else params
 
     # ----------------------------------------------------------------- tools
@@ -156,7 +156,7 @@ class Bridge:
         return {**result, "tools": [tool for tool in tools if self._server.allows_tool(tool["name"])]}
 
     async def _call(self, upstream: Upstream, params: Any, request_id: RequestId) -> Any:
-        """Pass a tool call on to the server if the call is allowed, and record it."""
+        """Pass a tool call on to the server if it is allowed. Refused calls are recorded too."""
         name = params.get("name") if isinstance(params, dict) else None
         if not isinstance(name, str):
             raise RpcError(INVALID_PARAMS, "tools/call: name must be a string")

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 async def run_with_app(name: str, socket: Path, session_key: str) -> None:
-    """Run a bridge for the app at `socket`, which sends the definition of the server. Raises `UserError`."""
+    """Run a bridge to the server `name`. The app that listens on `socket` sends the server's definition.
+
+    Raises `UserError`.
+    """
     link = await AppLink.connect(socket, session_key)
     try:
         try:

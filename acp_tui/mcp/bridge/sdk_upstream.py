@@ -1,10 +1,11 @@
 """A server that a bridge connects to with the MCP SDK.
 
 The bridge needs the SDK for servers that use HTTP or SSE, and for servers of an MCP revision that the agent
-does not know. The SDK adds the HTTP headers of revision 2026-07-28 and the tokens of a sign-in. Older agents
-begin with `initialize`, which servers of that revision do not have, so the bridge answers it with what the
-SDK knows about the server. Such servers ask questions in their results; the bridge sends the questions to
-older agents as requests.
+does not know. The SDK adds the tokens of a sign-in and the HTTP headers of MCP revision 2026-07-28.
+
+The bridge also connects servers of revision 2026-07-28 to agents that use an older revision. These agents
+begin with `initialize`, which the servers do not support. The bridge answers it with what the SDK knows about
+the server. The servers ask questions in their results. The bridge passes the questions on as requests.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class ToolDigests:
     def show(self, tools: list[dict[str, Any]], *, continues: bool) -> None:
         """Store the digests of a page of tools that the agent has requested.
 
-        `continues` is False only for the first page.
+        The first page, for which `continues` is False, replaces all stored digests.
         """
         if not continues:
             self._shown, self._listed, self._is_stale = {}, {}, False
@@ -38,7 +38,7 @@ class ToolDigests:
         self._listed, self._is_stale = {}, True
 
     def is_known(self, name: str) -> bool:
-        """Return whether the current definition of a tool is known."""
+        """Return True if the server has listed a tool and has not reported a change since then."""
         return name in self._listed or (name in self._shown and not self._is_stale)
 
     def of(self, name: str) -> str | None:

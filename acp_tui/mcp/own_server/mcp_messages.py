@@ -1,7 +1,7 @@
 """Answers to the requests of MCP clients, for a server that only has tools, in old and new MCP revisions.
 
-Up to 2025-11-25, a client begins with `initialize`. Since 2026-07-28, there is no such handshake, and each
-request names its revision in `_meta`.
+Up to revision 2025-11-25, a client begins with a handshake, the request `initialize`. Since revision
+2026-07-28, there is no handshake, and each request names its revision in `_meta`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The part of a sign-in that happens in the browser: opening the address and receiving the code."""
+"""The part of a sign-in that happens in the browser: opening the sign-in page and receiving the code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WAIT_SECONDS = 600.0
 
 
 class BrowserRoundTrip:
-    """One attempt to sign in: shows the address, and waits for the redirect or for a pasted answer.
+    """One attempt to sign in: shows the sign-in page's address and waits for the redirect or a pasted answer.
 
     Args:
         server: The name of the MCP server.

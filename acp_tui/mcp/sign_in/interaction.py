@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SignInInteraction:
-    """Callbacks that show the address, ask whether to open it, and read what the user pastes."""
+    """Callbacks that show the address for signing in, ask whether to open it, and read pasted text."""
 
     show: Callable[[AuthorizationUrl], Awaitable[None]]
     """Show the whole address, its host and the warnings."""

@@ -1,9 +1,9 @@
 """The SDK's OAuth client with stored tokens that several processes share.
 
-The SDK's own provider does not store when a token expires or where to renew it, signs in again where renewal
-is enough, and sends each request only after the previous one has been answered. `SignInProvider` sends
-requests with the stored token, renews the token under the lock of the token store, and runs the SDK's flow
-only if the server still refuses the request.
+The SDK's own provider signs in again where renewing the token is enough, and sends each request only after
+the previous one has been answered. It stores neither the expiry time of a token nor the address for renewing
+it. `SignInProvider` sends requests with the stored token, renews the token under the lock of the token store,
+and runs the SDK's flow only if the server still refuses the request.
 """
 
 from __future__ import annotations

@@ -26,7 +26,10 @@ class Redirection:
 
 @dataclass(slots=True)
 class Part:
-    """One command that the line may run. What a wrapper such as `sudo` or `env` runs is a separate part."""
+    """One command that a command line may run.
+
+    What a wrapper such as `sudo` or `env` runs is a separate part.
+    """
 
     words: tuple[Word, ...]
     redirections: tuple[Redirection, ...] = ()

@@ -1,4 +1,4 @@
-"""Analyses the command inside `sh -c`, in the directory that a leading `cd` leads to."""
+"""Analyses a command for the permission checks, after removing `sh -c` and a leading `cd` from it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Command:
 
 
 class Analysis:
-    """The parsed forms of a command, which all checks share."""
+    """A command parsed once for all checks, and the danger found in it."""
 
     def __init__(self, given: str | tuple[str, ...], folder: str) -> None:
         self.line = parse_command_line(given) if isinstance(given, str) else parse_argv(given)
@@ -159,8 +159,8 @@ def _unwrap(
     """Remove `sh -c` around a command, and `cd FOLDER &&` before it if the folder is in the workspace.
 
     This is repeated up to `MAX_WRAPPERS` times. The shells are removed for the analysis only. The `cd` is
-    also removed from the command to run, which then starts in the directory that was analysed: the path could
-    lead elsewhere by the time a shell follows it.
+    also removed from the command to run, which is then started in the directory that was analysed. Otherwise,
+    FOLDER could lead elsewhere by the time the shell runs the `cd`.
     """
     found = _Unwrapped(given, directory, given)
     shells: list[tuple[str, ...]] = []  # outermost first, each without its script
@@ -227,7 +227,7 @@ def _words_of_shell(line: str) -> tuple[str, ...] | None:
 def _plain_words(
     given: str | tuple[str, ...], *, shell_free: bool
 ) -> tuple[tuple[str, ...] | None, str | None]:
-    """Return `(words, None)` for a plain command, otherwise `(None, reason)` with why it is not plain."""
+    """Return `(words, None)` for a plain command (see `plain_command`), otherwise `(None, reason)`."""
     if isinstance(given, str):
         try:
             return plain_words(given), None

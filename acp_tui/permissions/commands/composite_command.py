@@ -1,8 +1,8 @@
-"""Splits a line into the plain commands that it joins.
+"""Splits a line into the commands that it joins.
 
 Like `plain_command`, this is an allow-list of syntax: plain commands, joined with `;`, `&&`, `||`, `|` or a
-line break. Each command may be preceded by plain assignments of variables, and its output may be redirected
-to plainly named files.
+line break. Each command may begin by assigning plain values to variables, and its output may be redirected to
+files with plain names.
 Anything else becomes the `problem` of a command, and then no rule that names a command allows the line. The
 commands after such a problem are a guess, for display only.
 """

@@ -60,7 +60,7 @@ _PATTERN_OPTION = re.compile(r"-[^-]*[ef]|--(?:ex|fi|fr|re)")
 
 
 def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
-    """Return the commands that a line joins.
+    """Return the commands that are joined in the line of `command`, for example by `&&`.
 
     The result is empty if `command` is a single plain command or a list of arguments. A part that is not
     plain has no `words`, and `not_plain` says why.

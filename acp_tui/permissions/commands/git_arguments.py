@@ -1,4 +1,4 @@
-"""Finds git arguments that run programs, or that change the configuration so that git runs them later."""
+"""Finds git arguments that run programs, change the configuration of git, or print passwords."""
 
 from __future__ import annotations
 

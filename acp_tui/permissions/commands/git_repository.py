@@ -1,7 +1,7 @@
 """Finds out whether a git command uses a repository other than the workspace's.
 
-A rule for git applies only to the workspace's repository. The configuration of another one may run programs,
-even on `git status`, and an agent that may write files can create one inside the workspace.
+A rule for git applies only to the workspace's repository. The configuration of another repository may run
+programs, even on `git status`. An agent that may write files can create such a repository in the workspace.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An allow rule that contains words of a command matches plain commands only.
 
-This is an allow-list of syntax. Anything else, such as an operator, an expansion, a glob, a backslash or an
+Plain syntax is an allow-list. Anything else, such as an operator, an expansion, a glob, a backslash or an
 unusual space, makes the command *not plain*, and the user is asked.
 """
 

@@ -31,7 +31,10 @@ class WrittenFiles:
 
 
 def find_written_files(steps: Iterable[Step], folder: Target, context: PathContext) -> WrittenFiles:
-    """Return the files that these commands redirect their output to; `folder` is where the line runs."""
+    """Return the files that these commands redirect their output to.
+
+    `folder` is where the command line starts. It is used for steps whose own folder is not known.
+    """
     found: dict[str, Target] = {}
     seen: set[tuple[str, str]] = set()
     unknown = False

@@ -64,7 +64,7 @@ def _below_system(path: str, folder: str) -> str | None:
 
 
 def check_find(step: Step) -> str | None:
-    """Check for searches that delete what they find, such as `find / -delete`, `fd . / -x rm`."""
+    """Check for searches that delete or change what they find, such as `find / -delete`, `fd . / -x rm`."""
     if step.name in {"fd", "fdfind"}:
         return _check_fd(step)
     if step.name not in {"find", "gfind"}:

@@ -93,7 +93,10 @@ def is_device(path: str) -> bool:
 
 
 def join_path(path: str, folder: str) -> str:
-    """Join a path to a folder. Return an empty string if the result is not known."""
+    """Join a path to a folder. Return an empty string if the result is not known.
+
+    If `folder` is empty, a path that begins with several `..` is returned without a folder.
+    """
     path = _plain_start(path, folder)
     if "$" in path or "`" in path:
         return ""

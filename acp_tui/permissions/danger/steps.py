@@ -1,4 +1,4 @@
-"""The commands of a line in the order they run, with their words expanded and the folder each runs in."""
+"""The commands of a shell command line, in the order they run, each with expanded words and its folder."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def _expand_part(part: Part, shell: _Shell) -> list[Part]:
 
 
 def expand_braces(text: str) -> list[str]:
-    """Expand braces such as `a{b,c}` as the shell does. Return at most `MAX_WORDS` words."""
+    """Expand braces such as `a{b,c}` as the shell does. Stop when there are `MAX_WORDS` words or more."""
     done: list[str] = []
     waiting = [text]
     while waiting and len(done) + len(waiting) < MAX_WORDS:

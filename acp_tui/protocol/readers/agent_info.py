@@ -10,7 +10,10 @@ from acp_tui.session.text.safe_text import visible_line
 
 
 def read_agent(result: dict[str, Any]) -> Agent:
-    """Read what the agent says about itself in the result of `initialize`. Reads version 1 and the draft."""
+    """Read what the agent says about itself in the result of `initialize`.
+
+    The result may follow version 1 of the protocol or the draft.
+    """
     info = values.obj(values.first(result, "agentInfo", "serverInfo"))
     version = result.get("protocolVersion")
     version = visible_line(version) if isinstance(version, str) else version

@@ -108,7 +108,10 @@ def read_tool_content(value: Any) -> list[ToolContent] | None:
 
 
 def _tool_content(item: Any) -> Sequence[ToolContent]:
-    """Read one item of a tool call's content. In the draft, a content block may itself be an item."""
+    """Read one item of a tool call's content.
+
+    In the 0.1.0 draft of the protocol, an item may itself be a content block.
+    """
     if isinstance(item, dict):
         kind = item.get("type")
         if kind == "content" and "content" in item:
@@ -146,8 +149,9 @@ def _diff(item: dict[str, Any]) -> Diff | None:
 
 
 def line_ends(old: str | None, new: str | None) -> tuple[str, str] | None:
-    """Return the line endings of the old and the new text, such as "CRLF" and "LF"; None if they are equal.
+    """Return the line endings of the old and the new text, such as "CRLF" and "LF".
 
+    Return None if the line endings are equal, or if one of the texts has no line break or is missing.
     The diff itself cannot show the difference, because texts for display contain only `\\n`.
     """
     if not old or not new or ("\r\n" not in old and "\r\n" not in new):

@@ -120,7 +120,7 @@ _FILE_HEADER = re.compile(r"^(?:diff --git |Index: |--- |\+\+\+ |index [0-9a-f]+
 
 
 def read_hunks(*raw_values: Any) -> list[Hunk]:
-    """Return the hunks of all patches in these values. Hunks tell at which line of its file a diff starts."""
+    """Return the hunks of all patches in these values. A hunk tells where in a file a diff starts."""
     found: list[Hunk] = []
     for value in raw_values:
         if value is not None:

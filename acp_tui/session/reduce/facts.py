@@ -81,7 +81,7 @@ def config_options_changed(session: Session, event: ev.ConfigOptionsChanged, at:
 
 
 def config_option_set(session: Session, event: ev.ConfigOptionSet, at: float) -> list[Change]:
-    """Set the value of a config option that the agent confirmed without sending the list of options."""
+    """Set the new value of a config option. The agent confirmed it, but did not list all options."""
     option = next((option for option in session.config_options if option.id == event.option_id), None)
     if option is None or option.current == event.value:
         return []
@@ -103,8 +103,8 @@ def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[C
 def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
     """Store config options.
 
-    If one of them is for the mode, the session's `modes` are taken from it. If one is for the model, it
-    replaces the session's `models`, which are cleared.
+    If one of the options selects the mode, its choices become the session's `modes`. If one of them selects
+    the model, the session's `models` are cleared, because the option replaces them.
     """
     session.config_options = options
     changes = [fact_changed("config_options")]

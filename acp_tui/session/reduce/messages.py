@@ -69,7 +69,7 @@ def _changed(message: Message, changes: list[Change]) -> list[Change]:
 
 
 def _text_part(message: Message, annotations: Annotations | None) -> GrowingText:
-    """Return the part of the message for text with these annotations."""
+    """Return the last part of the message if it has these annotations; otherwise add a new part."""
     last = message.parts[-1] if message.parts else None
     if annotations is None:
         if type(last) is GrowingText:

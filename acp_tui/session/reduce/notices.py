@@ -24,7 +24,8 @@ def ignore(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
 def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
     """Add a notice of acp-tui.
 
-    A notice with the source "waited" instead replaces the text of the last notice with the source "waiting".
+    If the source is "waited", do not add a notice but replace the text of the last notice with the source
+    "waiting", if there is one.
     """
     memory = session.reducer_state
     if event.source == "waited" and memory.waiting is not None:

@@ -1,4 +1,4 @@
-"""Reduces plan and compaction events."""
+"""Plans, and compactions of the agent's context."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> 
     """Add a terminal, or update the one that has this id.
 
     A terminal is updated if the agent reports its own terminal again, or if the output or exit of a quick
-    command arrived before this event. But if a terminal of acp-tui has ended and its command is known, then
-    acp-tui is using its id again, and a new terminal is added.
+    command arrived before this event. But if acp-tui reports a terminal with the id of one that has ended and
+    has a command, the id has been reused, and a new terminal is added.
     """
     known = session.terminals.get(event.terminal_id)
     has_ended = known is not None and (known.released or known.ended_at is not None)
@@ -82,7 +82,7 @@ def end_agent_terminals(session: Session, at: float) -> list[Change]:
 
 
 def _terminal(session: Session, terminal_id: str, at: float) -> tuple[Terminal, list[Change]]:
-    """Return the terminal with this id, added if it is unknown, and the changes made by adding it."""
+    """Return the terminal with this id and a list of changes. If the id is unknown, add a terminal for it."""
     known = session.terminals.get(terminal_id)
     return (known, []) if known is not None else _add_terminal(session, terminal_id, "client", at)
 

@@ -107,7 +107,7 @@ def _set_title(call: ToolCall, title: str, *, asked: bool) -> None:
 def _is_result(event: ToolCallChanged) -> bool:
     """Return True if an event's content is output of the tool.
 
-    Some agents first stream the tool's arguments in the same place, as JSON.
+    Before the output, some agents send the tool's arguments as content, in JSON.
     """
     if event.asked:
         return False
@@ -143,7 +143,7 @@ def _terminals(session: Session, call: ToolCall) -> list[Terminal]:
 
 
 def _copy_diff_lines(before: list[ToolContent], now: list[ToolContent]) -> None:
-    """Copy the line number of an earlier diff to each new diff that repeats it."""
+    """Copy line numbers from earlier diffs to identical new diffs that have none."""
     known = {
         (item.path, item.old, item.new): item.line
         for item in before
@@ -258,7 +258,7 @@ def _has_failed(call: ToolCall) -> bool:
 
 
 def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
-    """End all open calls. The status of those that are pending or running becomes `status`."""
+    """End all open calls. Pending and running calls get `status`; a call with an unknown status keeps it."""
     calls = list(session.reducer_state.open_calls.values())
     session.reducer_state.open_calls.clear()
     for call in calls:

@@ -60,7 +60,7 @@ def _part(content: Content) -> GrowingText | Content:
 
 
 def cancel_sent(session: Session, _event: ev.CancelSent, at: float) -> list[Change]:
-    """Mark the open calls as cancelled. The turn continues until its prompt is answered."""
+    """Mark the unfinished tool calls as cancelled. The turn continues until the agent answers its prompt."""
     session.cancelling = session.working
     return [*close_open_calls(session, "cancelled", at), fact_changed("cancelling")]
 
@@ -82,7 +82,7 @@ def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]
 
 
 def turn_failed(session: Session, event: ev.TurnFailed, at: float) -> list[Change]:
-    """End the turn with an error; or as cancelled, if it was cancelled and the error only confirms that."""
+    """End the turn with an error. If the error only confirms a cancellation, end the turn as cancelled."""
     if session.cancelling and event.error.code == REQUEST_CANCELLED:
         return end_turn(session, at, "cancelled")
     return [*note_error(session, event.error), *end_turn(session, at, None, event.error)]

@@ -63,7 +63,7 @@ def _turn_cost(turn: TurnUsage, total: Cost) -> Cost | None:
 
 
 def tokens_used(session: Session, event: ev.TokensUsed, _at: float) -> list[Change]:
-    """Add the tokens that one model request used to the token counts of the running turn."""
+    """Add the tokens of one model request to the token counts of the running turn."""
     if not session.turn_usages or not session.working:
         return []
     known = session.turn_usages[-1].tokens
@@ -74,7 +74,7 @@ def tokens_used(session: Session, event: ev.TokensUsed, _at: float) -> list[Chan
 
 
 def note_turn_tokens(session: Session, event: ev.TurnEnded) -> None:
-    """Store the tokens that the end of a turn reports, which replace those reported during the turn."""
+    """Store the turn's final token counts, if the agent sent any. They replace the counts so far."""
     if not session.turn_usages:
         return
     turn = session.turn_usages[-1]

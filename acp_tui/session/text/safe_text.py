@@ -88,7 +88,10 @@ def visible_json(value: Any) -> str:
 
 
 def visible_excerpt(value: Any, length: int) -> str:
-    """Return up to `length` characters of a JSON value, on one line. The cost is independent of its size."""
+    """Return the first `length` characters of a JSON value, on one line. "…" marks omitted text.
+
+    Encoding stops when `length` is exceeded, so the size of a list or object does not affect the cost.
+    """
     pieces: list[str] = []
     size = 0
     try:

@@ -43,7 +43,7 @@ def file_lock(path: Path, *, timeout: float) -> Iterator[None]:
     """Hold the lock on a file, which is created if it is missing.
 
     Processes hold the lock for milliseconds, unless a process is suspended while it holds the lock. Raises
-    `LockedError` after `timeout` seconds.
+    `LockedError` if another process still holds the lock after `timeout` seconds.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""The prompts and resources of each MCP server at its last test, and the tools that the user has accepted.
+"""The prompts and resources of each MCP server at its last successful test, and the accepted tools.
 
 Each server has one file. The texts are raw: sanitize them before display.
 """

@@ -1,8 +1,10 @@
 """Window title, tab progress, bell and notifications, for users who do not look at the conversation.
 
-The window title and the progress in the tab show the phase. The end of a turn and a question ring the bell,
-show a notification and run `notify_command`, as configured. While the window has the focus, only a question
-in another tab does so. In a terminal that does not report focus, the window is treated as focused.
+The window title and the progress in the terminal's tab show the phase of the conversation. The user is
+alerted when a turn ends, and when the agent asks a question or sends a message: acp-tui rings the bell, shows
+a notification and runs `notify_command`, as configured. While the window has the focus, only a question in
+another conversation causes an alert. In a terminal that does not report focus, the window is treated as
+focused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Controls when the garbage collector runs.
 
 A full collection takes as long as two frames, which delays keys noticeably, and longer as conversations grow.
-Therefore long-lived objects are excluded from later collections: those that exist after the program's start,
-and those that each turn leaves behind.
+Therefore long-lived objects are excluded from later collections: those that exist once the program has
+started, and those that each turn leaves behind.
 """
 
 from __future__ import annotations

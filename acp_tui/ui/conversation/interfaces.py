@@ -1,4 +1,4 @@
-"""Protocols that connect the runner of a conversation with the command line and the screen."""
+"""Interfaces between the runner of a conversation, the command line and the screen."""
 
 from __future__ import annotations
 
@@ -140,9 +140,10 @@ class ConversationView(Protocol):
         """Called when the prompt `text` could not be sent, or the agent answered it with an error."""
 
     def send_failed(self, error: UserError, text: str) -> None:
-        """Called when `text` was not sent.
+        """Called when `text` was not sent: a prompt, or `!` and a shell command.
 
-        An attachment failed or the user declined to attach it, or acp-tui is still starting.
+        A prompt is not sent if an attachment cannot be read or the user declines to attach it. A command is
+        not run while acp-tui is still starting.
         """
 
     async def ask_before_start(self, question: StartQuestion) -> StartAnswer:

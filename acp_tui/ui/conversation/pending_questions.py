@@ -80,7 +80,10 @@ class PendingQuestions:
 
     @property
     def position(self) -> tuple[int, int]:
-        """The number of the shown question and the total, as in "2 of 3". Both include answered questions."""
+        """The number of the shown question and the total, as in "2 of 3".
+
+        Both count the questions answered or withdrawn since the queue was last empty.
+        """
         return self._answered_count + 1, self._answered_count + len(self._waiting)
 
     async def ask(self, question: Question) -> Answer:

@@ -123,7 +123,10 @@ class SignInFlow:
         self._view.sign_in_abandoned()
 
     async def notice_late_success(self) -> None:
-        """Open the session if a sign-in that the user had cancelled has succeeded after all."""
+        """Open the session if the user cancelled the last sign-in.
+
+        Called when the agent stops requiring a sign-in: the cancelled sign-in has succeeded after all.
+        """
         name, self._cancelled = self._cancelled, None
         if name is not None:
             await self._reopen()

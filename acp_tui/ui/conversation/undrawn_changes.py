@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class UndrawnChanges:
     """Keeps one change of each kind per entry and per session attribute, also for subagents.
 
-    A long turn in the background therefore costs little.
+    This limits the memory and the drawing time that a long turn in the background needs.
     """
 
     def __init__(self) -> None:

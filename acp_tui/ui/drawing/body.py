@@ -39,7 +39,10 @@ class DrawContext:
 
 
 class Body(Protocol):
-    """A drawn entry. Texts in entries are safe to display, but raw JSON has to go through `visible` first."""
+    """A drawn entry.
+
+    The texts of an entry are safe to display. Raw JSON is not: make it safe with `session.text.visible`.
+    """
 
     @property
     def height(self) -> int:
@@ -62,9 +65,9 @@ class LongBody(Body, Protocol):
     """
 
     def settle(self, first: int, last: int) -> None:
-        """Replace estimated heights by exact ones from line `first` to line `last`.
+        """Lay out lines `first` to `last`, so that their height is exact and no longer an estimate.
 
-        Lines after `first` may get other numbers.
+        This can change the numbers of the lines after `first`.
         """
 
     def position_at(self, line: int) -> Any:

@@ -59,7 +59,7 @@ def wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> 
 
 
 def hard_wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
-    """Hard-wrap a text whose columns matter, such as code."""
+    """Wrap and indent a text whose columns matter, such as code. Lines are also broken inside words."""
     return _lines(text, style, width, indent, cut=hard_wrap)
 
 
@@ -83,7 +83,7 @@ def _lines(text: str, style: Style, width: int, indent: int, cut: Wrapper) -> It
 
 
 class LazyCopyBody(LinesBody):
-    """A body for short entries whose source text is computed only when the user copies it."""
+    """A body for a short entry. The text to copy is computed only when the user copies the entry."""
 
     def __init__(self, lines: list[Strip], make: Callable[[], str]) -> None:
         super().__init__(lines, "")

@@ -47,7 +47,7 @@ class CompactionBody:
         return len(self._head) + (self._summary.height if self._summary is not None else 0)
 
     def settle(self, first: int, last: int) -> None:
-        """Compute the exact heights of the lines from `first` to `last`."""
+        """Lay out lines `first` to `last`, so that their height is exact and no longer an estimate."""
         above = len(self._head)
         if self._summary is not None and last >= above:
             self._summary.settle(max(0, first - above), last - above)

@@ -102,7 +102,7 @@ def _note(text: str, context: DrawContext, before: Spans) -> Strip:
 
 
 def _path(uri: str) -> str:
-    """Return the path in a `file:` URI; return any other URI unchanged."""
+    """Return the path in a `file:///` URI, or the whole text of any other URI, safe to display."""
     return (
         visible_line(unquote(uri.removeprefix("file://")))
         if uri.startswith("file:///")

@@ -78,7 +78,7 @@ class GuardedBody:
         return text if text is not None else self._body.copy_text()
 
     def update(self) -> bool:
-        """Update the body. Return False if that fails, so that the caller tries a new body."""
+        """Update the body. Return False if the caller must make a new body, for example after a failure."""
         return bool(self._call("update"))
 
     def settle(self, first: int, last: int) -> None:

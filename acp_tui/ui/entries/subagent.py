@@ -37,8 +37,8 @@ def body(entry: Subagent, context: DrawContext) -> Body:
 class SubagentBody:
     """The body of a subagent. Its lines are not cached: they are drawn whenever they are needed.
 
-    The first line has the subagent's name, state and duration. The second has the numbers of its messages and
-    tool calls, and the last line that it wrote.
+    The first line has the subagent's name, state and duration. The second has its error, if any, the numbers
+    of its messages and tool calls, and the last line that it wrote.
     """
 
     def __init__(self, entry: Subagent, context: DrawContext) -> None:
@@ -82,7 +82,7 @@ class SubagentBody:
         return make_strip([Segment(text, palette.dim)], [Segment(" " * INDENT)])
 
     def copy_text(self) -> str:
-        """Return the name, the state, the numbers of tool calls and messages, and the last line written."""
+        """Return the name, state and error, the numbers of tool calls and messages, and the last line."""
         return "\n".join([f"{self._entry.name}: {state_of(self._entry).words}", *self._details()])
 
     def update(self) -> bool:

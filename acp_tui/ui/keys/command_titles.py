@@ -1,4 +1,4 @@
-"""Titles of key actions, where the help text in the key table is too long or describes several keys."""
+"""Titles of the commands in the command palette, and of keys that share a help text with other keys."""
 
 from __future__ import annotations
 

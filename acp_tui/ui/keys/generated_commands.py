@@ -1,4 +1,4 @@
-"""The commands of the palette: actions of the key table, themes, agent options and policies."""
+"""Generates commands for the command palette: from the key table, themes, agent options and policies."""
 
 from __future__ import annotations
 

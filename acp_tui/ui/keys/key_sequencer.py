@@ -31,8 +31,8 @@ class KeySequencer:
     """Keeps input in order around keys of the app that can change the screen, such as Alt+1.
 
     Such a key waits until earlier input has been handled. Later input waits until the new screen is ready.
-    Otherwise, a key of the app would act at once, while characters still wait in the message queue of a
-    widget, and keys that arrive together would act on the wrong tab.
+    Without this class, a key of the app would act at once, while characters still wait in the message queue
+    of a widget, and keys that arrive together would act on the wrong tab.
 
     Keys pressed before the first screen is mounted are held back until then.
     """
@@ -88,7 +88,7 @@ class KeySequencer:
         return text
 
     async def deliver_early_keys(self) -> None:
-        """Process the keys pressed before the first screen was mounted, and stop holding keys back for it."""
+        """Process the keys pressed before the first screen was mounted, and collect no more of them."""
         early, self._early_keys = self._early_keys, None
         for event in early or ():
             await self.process(event)
@@ -106,7 +106,10 @@ class KeySequencer:
         self._app.run_worker(release, group="keys")
 
     async def _release(self, changing: Widget | None = None) -> None:
-        """Dispatch what is held back, after the widget `changing` has handled a key that changes screens."""
+        """Dispatch the input that is held back.
+
+        If `changing` is given, first wait until this widget has handled its key and the new screen is ready.
+        """
         try:
             if changing is not None:
                 await self._screen_ready(changing)

@@ -1,4 +1,4 @@
-"""A command of the palette."""
+"""A command in the command palette."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PaletteCommand:
-    """One line of the palette. Texts are drawn without markup, because some come from agents."""
+    """One line of the command palette. Texts are drawn without markup, because some come from agents."""
 
     title: str
     run: Callable[[], Any]  # may return an awaitable

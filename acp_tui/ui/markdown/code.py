@@ -28,7 +28,7 @@ def fence_language(info: str) -> str:
 
 
 def code_lines(code: str, info: str, palette: Palette, width: int) -> list[Spans]:
-    """Draw a whole code block, below the name of its language."""
+    """Draw a whole code block: the language label, then the code."""
     highlighter = Highlighter(fence_language(info), palette)
     lines = language_label(info, palette, width)
     for spans in highlighter.lines(code):
@@ -37,7 +37,7 @@ def code_lines(code: str, info: str, palette: Palette, width: int) -> list[Spans
 
 
 def language_label(info: str, palette: Palette, width: int) -> list[Spans]:
-    """Return the line to show above the code, with the language that the fence names; [] if it names none."""
+    """Return the line above the code, which shows the fence's info string; [] if that is empty."""
     info = visible_line(info).strip()
     if not info:
         return []

@@ -177,11 +177,11 @@ class Document:
             self._drawn.popitem(last=False)[1].drop()
 
     def _line_before(self, index: int) -> OpenLine | None:
-        """Return the line that a section continues, if its paragraph started in an earlier section.
+        """Return the line that a section continues; None if no paragraph continues in this section.
 
-        For the exact line, the paragraph must be laid out from its start. If that is more than
-        `MAX_LOOKBEHIND` sections away, the line is estimated, and `settle` corrects it once those
-        sections are drawn.
+        The exact line depends on all earlier sections of the paragraph. If too many of them have not been
+        laid out yet (see `MAX_LOOKBEHIND`), the line is an estimate. `settle` draws the section again when
+        the exact line is known.
         """
         if not self._continues_paragraph(index):
             return None

@@ -71,7 +71,10 @@ def split_quote_marks(content: str) -> tuple[str, str]:
 
 
 def starts_block_in_quote(before: str, content: str) -> bool:
-    """Return True if a line of a quote starts a block that does not depend on the lines before it."""
+    """Return True if a long quote can be cut between two of its lines, `before` and `content`.
+
+    It can be cut where a block starts or ends, but not before an indented line of a list item.
+    """
     _, text_before = split_quote_marks(before)
     marks, text = split_quote_marks(content)
     if not marks or marks.endswith("  "):  # a lazy continuation line, or part of a list item

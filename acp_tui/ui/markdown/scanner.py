@@ -1,7 +1,7 @@
 """Cuts growing Markdown into sections.
 
-Each line is read once, when it is complete. All sections but the last are final, so the cost of a chunk does
-not depend on the text before it.
+Each line is read once, when it is complete. A long line is read in parts. All sections but the last are
+final, so the cost of a chunk does not depend on the text before it.
 
 Lists and long paragraphs may grow without end. Each list item is a section of its own, with an indent, and so
 is each block in an item. A long paragraph is cut, and each section continues the one before. The Markdown

@@ -28,7 +28,7 @@ class Fence:
 
 @dataclass(slots=True, frozen=True)
 class ListItem:
-    """A list item that is open at the current line."""
+    """A list item that has not ended yet."""
 
     content: int  # the column where the content starts in the source
     indent: int  # the cells before the content on the screen
@@ -71,13 +71,13 @@ class Section:
 
     @property
     def is_tight(self) -> bool:
-        """True if a list may follow without a blank line, because this is a paragraph or a list item."""
+        """True for a paragraph or list item: a list in the next line is drawn without a blank line above."""
         if self.kind == "rest":
             return True
         return self.kind == "text" and block_start(self.lines[0].lstrip(" ") or " ") in ("", "item")
 
     def looks_like(self, other: Section) -> bool:
-        """Return True if the other section, drawn in place of this one, would look exactly the same."""
+        """Return True if `other`, a later version of this section, would look exactly the same."""
         return (self.kind, self.separator, self.head, self.lines) == (
             other.kind,
             other.separator,

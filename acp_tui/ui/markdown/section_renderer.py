@@ -1,4 +1,4 @@
-"""Draws a section, and hands the last line of a cut paragraph on to the next section."""
+"""Draws a section. If its paragraph continues in the next section, passes the last line to that section."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OpenLine:
     def extend(self, lines: list[Spans], separator: str | None) -> tuple[list[Spans], OpenLine | None]:
         """Append the `lines` of the next section to this line, and wrap the result.
 
-        Return the rows and the new open line.
+        Return the rows, and the new open line; None if the paragraph ends in that section.
         """
         first, *others = lines or [[]]
         rows = [row for line in (_join(self.spans, first), *others) for row in wrap(line, self.width)]

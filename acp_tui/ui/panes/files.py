@@ -41,7 +41,11 @@ class Counts(NamedTuple):
 
 
 class FilesPane(Pane):
-    """Lists files. Changes come from comparing with the disk and, where that falls short, from tool calls."""
+    """Lists the files that the agent has changed or read.
+
+    Changes are found by comparing the disk with the state at session start. If the comparison cannot find
+    all changes, those in tool calls are added.
+    """
 
     TITLE: ClassVar = "Files"
     ACTIONS: ClassVar = frozenset({"open", "diff", "revert", "accept", "undo", "follow", "look"})
@@ -86,7 +90,7 @@ class FilesPane(Pane):
         return self._touched_files.files.get(path)
 
     def is_affected(self, changes: Iterable[Change]) -> bool:
-        """Return True if files or the agent's position changed.
+        """Return True if the touched files, or the lines that the agent is working on, have changed.
 
         Also asks for a comparison with the disk when a tool call or the turn has ended.
         """

@@ -150,7 +150,7 @@ class Pane(PaneList):
         """Start or stop following the agent. Panes that can do so override this."""
 
     def action_look(self) -> None:
-        """Ask the screen to compare the files with the disk."""
+        """Ask the screen to check which files on the disk have changed."""
         # The caller may be handling a message of a parent, where a message posted now would not bubble up.
         self.call_later(lambda: self.post_message(PaneItemAction("look")))
 

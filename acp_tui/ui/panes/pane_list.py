@@ -164,11 +164,11 @@ class PaneList(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- drawing
 
     def on_focus(self) -> None:
-        """Show the mark of the chosen item."""
+        """Highlight the chosen item."""
         self.refresh()
 
     def on_blur(self) -> None:
-        """Hide the mark of the chosen item."""
+        """Remove the highlight of the chosen item."""
         self.refresh()
 
     def render_line(self, y: int) -> Strip:

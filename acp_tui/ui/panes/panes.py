@@ -28,7 +28,7 @@ Kind = TypeVar("Kind", bound=Pane)
 
 
 class Panes(Vertical):
-    """The tabs and the panes. `SidePanesLayout` places them on the screen."""
+    """A container with all panes and a row of tabs above them. `SidePanesLayout` places it on the screen."""
 
     DEFAULT_CSS = """
     Panes { background: $surface; }

@@ -126,7 +126,7 @@ class SessionPane(Pane):
             yield self._fact("log", visible_line(conversation.log_path or "not recorded"))
 
     def action_open(self) -> None:
-        """Ask the screen to let the user choose a value of the selected option, or to show the server."""
+        """Ask the screen to show the selected server, or the values of the selected option."""
         if self.chosen is not None and self.chosen.startswith(SERVER_KEY):
             self.post_message(PaneItemAction("server", self.chosen.removeprefix(SERVER_KEY)))
         else:

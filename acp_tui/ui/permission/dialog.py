@@ -187,7 +187,11 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         )
 
     def _resize_parts(self) -> None:
-        """Set the heights: the content gets the rows it needs, the conversation behind keeps a few."""
+        """Set the heights of the request and the options.
+
+        The request gets the rows it needs, if there is room. Except in full size, some rows above the dialog
+        stay free, so that the conversation is visible.
+        """
         if not self.is_mounted:
             return
         width, height = self.app.size
@@ -354,7 +358,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
     def action_reason(self) -> None:
         """Let the user write a reason for the rejection.
 
-        If several options reject, this uses the selected one; if that does not reject, the first that does.
+        If several options reject, use the selected one. If none of them is selected, use the first.
         """
         found = self._rejections
         if not found:

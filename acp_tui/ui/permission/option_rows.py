@@ -48,7 +48,10 @@ def option_rows(question: Question, node: DOMNode, palette: Palette) -> list[Row
 
 
 def initial_selection(question: Question) -> int:
-    """Return the index of the option to select first; -1 for none. Never "always" or a dangerous "allow"."""
+    """Return the index of the option to select first; -1 for none.
+
+    Options that apply always are never selected. For a dangerous call, no option that allows it is selected.
+    """
     kinds: list[str] = [option.kind for option in all_options(question)]
     wanted = ["reject_once"] if question.subject.dangerous else ["allow_once", "reject_once"]
     return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)

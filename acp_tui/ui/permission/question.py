@@ -176,7 +176,7 @@ def _warnings(question: Question, palette: Palette, width: int) -> list[Strip]:
 
 
 def _invisible_in(question: Question) -> str:
-    """Return the names of the invisible characters in what the user is asked to approve, or ""."""
+    """Return the names of the invisible characters in what the user is asked to allow, or ""."""
     subject = question.subject
     texts = [
         _raw_title(question),
@@ -233,7 +233,7 @@ def _original_command(question: Question) -> str | None:
 
 
 def _command_block(text: str, palette: Palette, width: int) -> list[Strip]:
-    """Draw a command on its background, with all lines indented like the first."""
+    """Draw a command on the background for code, with all lines indented like the first."""
     lines: list[Strip] = []
     for number, line in enumerate(text.split("\n")):
         for part, piece in enumerate(hard_wrap([Segment(line, palette.code)], width - 3)):
@@ -270,7 +270,7 @@ def _parts_body(question: Question, context: DrawContext) -> LinesBody:
 
 
 def _facts_body(question: Question, context: DrawContext) -> LinesBody:
-    """Draw directory, environment and files in two columns: labels and values."""
+    """Draw the details of the request, such as its directory and files, in two columns: labels and values."""
     palette = context.palette
     lines: list[Strip] = []
     for label, value, note in _named_facts(question, context):

@@ -138,7 +138,7 @@ class RuleEditor(Vertical, can_focus=True):
     # ------------------------------------------------------------------------- heights
 
     def height_at(self, width: int) -> int:
-        """Return the number of rows that are needed at a width, whichever part is current."""
+        """Return the height of the editor at a width, in rows, with room for the longest list of choices."""
         inner = width - 1  # for the scrollbars
         most = max(len(self._words_of(part)) for part in range(len(self._chosen)))
         wrapped = sum(len(row.lines(width - 4)) for row in self._rows())
@@ -171,7 +171,10 @@ class RuleEditor(Vertical, can_focus=True):
         return [Row([], [Segment(words, self._palette.text)]) for words in self._words_of(self._part)]
 
     def _sentence(self, width: int) -> Sequence[Body]:
-        """Draw the sentence: one line for a single rule, otherwise one for each rule."""
+        """Draw the sentence, with a line for each rule.
+
+        The scope and the agent are on the line of a single rule, or on an extra line below several rules.
+        """
         palette, count = self._palette, len(self._ladders)
         verb = f"Always {self._ladders[0][0].decision} "
         where = [*self._slot(count), Segment(" "), *self._slot(count + 1)]

@@ -27,7 +27,7 @@ _LEAD_CELLS = 8
 
 
 def sorted_rules(listed: Sequence[ListedRule], project: str) -> list[ListedRule]:
-    """Return the rules in the order of `GROUPS`, the newest of each group first."""
+    """Return the rules in the order of `GROUPS`, and from newest to oldest within each group."""
     newest = [*reversed(listed)]
     return sorted(newest, key=lambda each: GROUPS.index(_group(each.rule, project)))
 

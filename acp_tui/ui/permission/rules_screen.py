@@ -33,7 +33,7 @@ NO_RULES = 'No rules. An answer with "always" in a permission dialog becomes a r
 
 
 class RulesScreen(Dialog[None]):
-    """Lists the permission rules, also those that apply only elsewhere. Typing filters them."""
+    """Lists the permission rules, including those of other projects and agents. Typing filters the list."""
 
     CSS = """
     RulesScreen { background: $background; layout: vertical; }

@@ -208,7 +208,10 @@ class Attachments:
 
 
 def _parse_block(block: Mapping[str, Any]) -> KeptAttachment | None:
-    """Return the attachment in a content block of a prompt, without a token; None if there is none."""
+    """Return the attachment in a content block of a prompt; None if the block contains no attachment.
+
+    The token of the attachment is empty.
+    """
     if block.get("type") == "image" and not block.get("uri") and block.get("data"):
         with suppress(ValueError):  # redaction in the log may have damaged the data
             return Picture("", b64decode(block["data"], validate=True), block.get("mimeType") or "")

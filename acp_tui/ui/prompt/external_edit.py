@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def edit_externally(widget: Widget, text: str) -> str:
-    """Let the user edit a text in $EDITOR, and return it. If that fails, show why and return it unchanged."""
+    """Let the user edit `text` in $EDITOR and return the result. On failure, show why and return `text`."""
     try:
         command = editor_command(os.environ)
         with release_terminal(widget.app):

@@ -153,9 +153,10 @@ class FileMenu(Menu):
         return selected.removesuffix("/") == mention.name.removesuffix("/")
 
     def completion(self, *, final: bool) -> Completion | None:
-        """Return the mention of the selected file, followed by a space; None if it cannot be attached.
+        """Return the text to insert for the selected file: its mention and a space.
 
-        Unless `final`, no space follows a folder, so that the path can be completed further.
+        If `final` is false, a folder gets no space, so that the user can complete the path further. Return
+        None if no file is selected, or if the selected file cannot be attached.
         """
         path, mention = self._selected, self._mention
         if path is None or mention is None:

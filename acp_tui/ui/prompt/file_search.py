@@ -111,7 +111,7 @@ class FileSearch:
 
 
 def _passes(wanted: str, changed: Collection[str]) -> Iterator[tuple[Filter, int]]:
-    """Yield the filter of each pass, the one for the best matches first, and how many matches end the pass.
+    """Yield each pass, best kind of match first: its filter, and the number of matches after which it ends.
 
     If the typed text contains a slash, the first pass compares it with the start of the path, otherwise with
     the start of the base name.

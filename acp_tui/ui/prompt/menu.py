@@ -28,9 +28,10 @@ class Menu(Popup):
 
     @abstractmethod
     def completion(self, *, final: bool) -> Completion | None:
-        """Return the completion for the selected item; None if it cannot be used.
+        """Return the completion for the selected item, followed by a space.
 
-        Unless `final`, no space follows a folder, so that the path can be completed further.
+        If `final` is false, a folder gets no space, so that the user can complete the path further. Return
+        None if no item is selected, or if the selected item cannot be attached.
         """
 
     @abstractmethod

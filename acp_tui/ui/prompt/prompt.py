@@ -311,7 +311,10 @@ class Prompt(AttachingPrompt):
             self.history.add(text)
 
     def action_up(self) -> None:
-        """Move the cursor up. In an empty prompt, edit the last queued prompt or recall an earlier prompt."""
+        """Move the cursor up. From the first row of a recalled prompt, recall the prompt before it.
+
+        In an empty prompt, edit the last queued prompt; if none is queued, recall an earlier prompt.
+        """
         editor = self._editor
         if editor.is_empty and self.queued_count:
             self.post_message(self.EditLastQueued())

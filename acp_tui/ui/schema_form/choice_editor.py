@@ -79,7 +79,7 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
         self.selected = -1
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """Choose the clicked row."""
+        """Choose the clicked row; if it is already chosen, undo the choice."""
         event.stop()
         self._move_to(event.index)
         self.focus()

@@ -282,7 +282,10 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:
-        """Ignore keys until the next pause: a paste shows that the user is still writing."""
+        """If no field has the focus yet, ignore keys until the next pause.
+
+        A paste shows that the user is still writing.
+        """
         if self._interrupts:
             self._typing_guard.restart()
 
@@ -296,7 +299,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             page.move(step)
 
     def action_rows(self, step: int) -> None:
-        """Move a row down (1) or up (-1), within a field or to the neighbouring field."""
+        """Move the cursor down (1) or up (-1) by one row, within a field or to the neighbouring field."""
         if isinstance(page := self._pages.current, FieldsPage):
             page.move_rows(step)
         else:

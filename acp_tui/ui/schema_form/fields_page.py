@@ -85,7 +85,7 @@ class FieldsPage(Vertical):
             self._focus(self._fields[at])
 
     def move_rows(self, step: int) -> None:
-        """Move within a field; at its end, go to the field above (-1) or below (1)."""
+        """Move a row down (1) or up (-1), within a field or to the neighbouring field."""
         current = self._current
         if current is None:
             return
@@ -103,7 +103,7 @@ class FieldsPage(Vertical):
         field.scroll_visible(animate=False, force=True)
 
     def take_choice(self) -> None:
-        """Choose the row under the cursor if the field with the focus takes only one value."""
+        """If the field with the focus is a list that takes one value only, choose the current row."""
         current = self._current
         editor = self._fields[current].editor if current is not None else None
         if isinstance(editor, ChoiceList):

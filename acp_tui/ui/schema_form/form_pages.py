@@ -88,7 +88,7 @@ class FormPages:
             self.json.editor.use_palette(palette)
 
     async def open(self, values: Mapping[str, Any]) -> None:
-        """Show the fields, or the text area for JSON, with these initial values."""
+        """Show the fields with these initial values, or the JSON if the schema cannot be shown as fields."""
         if self.form is None:
             await self._show_json(starting_object(self._schema, values))
         else:
@@ -127,7 +127,7 @@ class FormPages:
         self._close_json()
 
     def _close_json(self) -> None:
-        """Show the fields again."""
+        """Remove the JSON page, if it is shown, and show the fields."""
         self._drop(self.json)
         self.json = None
         if self._fields is not None:

@@ -52,7 +52,10 @@ class JsonPage(Vertical):
         yield self.editor
 
     def take_focus(self) -> None:
-        """Focus the text area, and select the first null, which stands for a required value."""
+        """Focus the text area. If the text is unchanged, select the first null.
+
+        A null is a placeholder for a required value that the user has to enter.
+        """
         self.screen.set_focus(self.editor)
         lines = self._first_text.split("\n")
         row = next((row for row, line in enumerate(lines) if line.rstrip(",").endswith(": null")), None)

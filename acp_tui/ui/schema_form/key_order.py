@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 async def handle_key(widget: Widget, event: events.Key, *, inserts_text: bool) -> None:
-    """Run the binding of a key now, or forward the key if the focus has moved since it was pressed.
+    """Run the binding of a key now.
+
+    If the focus has moved since the key was pressed, forward the key to the focused widget instead.
 
     Textual runs bindings only after the key has passed the message queues of all parents. Characters typed in
     the meantime would overtake it. If `inserts_text` is true, characters are left to the widget.

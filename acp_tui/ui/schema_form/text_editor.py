@@ -1,4 +1,4 @@
-"""The text areas of the form: one that grows with its text, and one for JSON."""
+"""The text fields of the form: an area that grows with its text, one for JSON, and a masked line."""
 
 from __future__ import annotations
 

@@ -25,8 +25,9 @@ def open_conversation(
 
     Args:
         chooser: The screen on which the user chose the conversation.
-        over: The screen that the chooser was opened over; None if the chooser is the base screen.
-        make: Makes the screen of the conversation, which opens in a new tab if `over` is not None.
+        over: The screen below the chooser; None if the chooser does not lie over another screen.
+        make: Makes the screen of the conversation. It opens in a new tab if `over` is given; otherwise it
+            replaces the chooser.
         session: The id of a recorded session. If a tab already has this session open, show that tab instead.
         place: A text in that session to scroll to.
     """

@@ -52,8 +52,8 @@ MAX_RECENT_SESSIONS = 6
 class Filter(InputLine):
     """The filter of the launcher's list. While the filter is empty, digits choose an item of the list.
 
-    The filter itself decides what a digit does. If the launcher's bindings decided, a digit typed right after
-    a letter would still find the filter empty.
+    The filter itself decides whether a digit is text. The launcher's bindings could not decide this: when a
+    digit is typed right after a letter, they are checked before the letter is in the filter.
     """
 
     def on_key(self, event: events.Key) -> None:
@@ -292,9 +292,9 @@ class LauncherScreen(BaseScreen):
         return "back" if key_id == "launcher.close" and self._over else None
 
     def action_close(self) -> None:
-        """Clear the filter, go back to the screen below the launcher, or quit.
+        """Clear the filter. If it is empty, go back to the screen below the launcher.
 
-        Does only the first of these that applies.
+        If there is no screen below, close the tab, or quit if it is the only tab.
         """
         filtering = self.query_one(Filter)
         if filtering.value:

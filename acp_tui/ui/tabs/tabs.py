@@ -1,4 +1,4 @@
-"""The tabs of the app: opens, shows, replaces and closes them."""
+"""Opens, shows, replaces and closes the tabs of the app."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ANNOUNCEMENT_SECONDS = 8.0
 class Tabs:
     """Owns the base screens of the app. Each is in a Textual mode of its own, with its dialogs above it.
 
-    Coroutines of this class are run in workers: Textual cannot remove a mode from within a message handler.
+    Open, replace and close tabs in a worker: Textual cannot remove a mode from within a message handler.
     """
 
     def __init__(
@@ -145,7 +145,10 @@ class Tabs:
             self.show(self._tabs[(self._tabs.index(current) + step) % len(self._tabs)])
 
     def show_session(self, session: str, place: TextPlace | None) -> bool:
-        """Show the tab of a recorded session, and a place in it. Return False if no tab has the session."""
+        """Show the tab of a recorded session. Return False if no tab has the session.
+
+        If `place` is given, also scroll to this text and mark it.
+        """
         tab = next((tab for tab in self._tabs if tab.screen.shows_session(session)), None)
         if tab is not None:
             self.show(tab)
@@ -269,9 +272,9 @@ class Tabs:
     async def may_close(self, tab: Tab, *, confirm: bool = False) -> bool:
         """Ask the user the questions that must be answered before a tab is closed.
 
-        Return False if the tab must stay open.
+        Return False if the tab must stay open, or if the user is already being asked these questions.
 
-        `confirm`: ask before an agent that is working is stopped. If the tab is asking already, return False.
+        `confirm`: if the agent is working, also ask whether to stop it.
         """
         if tab.is_closing:
             return False
@@ -314,7 +317,7 @@ class Tabs:
                 await self._replace(tab, self._make_launcher())
 
     def _retire(self, screen: BaseScreen, mode: str) -> None:
-        """Shut down what a screen owns, then remove its mode. Return at once: the agent may end slowly."""
+        """In the background, shut down what a screen owns, then remove its mode. Agents may end slowly."""
         leaving = asyncio.create_task(self._leave(screen, close_session=True))
         self._leaving.add(leaving)
         leaving.add_done_callback(self._leaving.discard)

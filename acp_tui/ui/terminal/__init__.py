@@ -1,5 +1,5 @@
 """The user's terminal: driver, input, clipboard, error handling, and whatever needs private parts of Textual.
 
 No other package uses private parts of Textual. Each use here names the Textual version and the reason, so
-that they are easy to check when Textual is upgraded.
+that all uses are easy to check when Textual is upgraded.
 """

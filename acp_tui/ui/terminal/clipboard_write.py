@@ -101,8 +101,8 @@ COPIED = "Copied."
 async def _copy_with(program: Program, text: str, environ: Mapping[str, str]) -> bool:
     """Copy a text with `program`, and return True if that succeeded.
 
-    The program gets its own session and no output pipes, because it may leave a child process that serves
-    the clipboard.
+    The program runs in a process session of its own and has no output pipes, because it may leave a child
+    process that serves the clipboard.
     """
     try:
         process = await asyncio.create_subprocess_exec(

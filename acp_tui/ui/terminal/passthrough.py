@@ -1,4 +1,4 @@
-"""Makes escape sequences for the user's terminal that tmux and GNU screen pass on to it."""
+"""Builds and writes escape sequences, wrapped so that tmux and GNU screen pass them on to the terminal."""
 
 from __future__ import annotations
 

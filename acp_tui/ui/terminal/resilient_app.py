@@ -84,14 +84,14 @@ class ResilientApp(App[int]):
         self.call_later(self.notify, sentence, severity="error", timeout=10, markup=False)
 
     async def close_broken(self, screen: Screen[Any]) -> None:
-        """Close a dialog that cannot be drawn. If it asks a question, the question stays unanswered."""
+        """Close a dialog that cannot be drawn. Its caller gets None, as if the user had closed it."""
         while screen in self.screen_stack and self.screen is not screen:
             await self.pop_screen()
         if screen in self.screen_stack:
             screen.dismiss(None)
 
     def panic(self, *_: object) -> None:
-        """End the app after an error, and store the error in `failure`. Textual would print a traceback."""
+        """End the app after an error. Store the error in `failure` instead of printing a traceback."""
         self._fatal_error()
 
     # Textual 8.2.8: collects the traceback here, to print it after the app has ended.

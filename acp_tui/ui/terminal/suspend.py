@@ -101,7 +101,10 @@ async def end_programs() -> None:
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    """Send a signal without asyncio's method: it may reap the process, so that `wait` gets no exit code."""
+    """Send a signal to a process.
+
+    Asyncio's own method is not used: it may reap the process, so that `wait` gets no exit code.
+    """
     with suppress(ProcessLookupError):
         os.kill(process.pid, number)
 

@@ -163,9 +163,13 @@ if TYPE_CHECKING:
 def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
     """Return the base of a user's theme, with `dark` and `ansi` from the user's file if it sets them.
 
-    The base is the built-in theme that `base` in the file names. Without a valid `base`, it is the built-in
-    theme with the same name as the user's theme, unless the file sets `dark` or `ansi`. In all other cases
-    it is the built-in theme "dark" or, if the file sets `dark` to false, "light".
+    The base is a built-in theme, chosen by the first of these rules that applies:
+
+    1. If the key `base` in the file is the name of a built-in theme, that theme.
+    2. If a built-in theme has the same name as the user's theme, and the file sets neither `dark` nor
+       `ansi`, that theme.
+    3. If the file sets `dark` to false, "light".
+    4. Otherwise "dark".
     """
     switches = {}
     for key in _SWITCHES:

@@ -42,6 +42,6 @@ def gap_between(before: Entry | None, entry: Entry) -> int:
 
 
 def _is_short(entry: Entry) -> bool:
-    """Return True if the entry takes one or two lines, or is spaced like such an entry."""
+    """Return True if the entry starts folded, or if the spacing of its kind is not `compact`."""
     kind = kind_of(entry)
     return kind.spacing != "compact" or kind.starts_folded(entry)

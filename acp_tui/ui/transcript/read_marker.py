@@ -27,8 +27,8 @@ class ReadMarker:
     def lines_since(self, layout: EntryLayout) -> int:
         """Return the number of lines added after the marker.
 
-        Counts the lines of new entries, and those by which the last entry before the marker has grown. Lines
-        that only unfolding or resizing adds do not count.
+        Counts the lines of new entries, and the lines added to the last entry before the marker. That entry
+        is not counted if only its height has changed, because it was unfolded or the terminal was resized.
         """
         if len(layout) < self.entries:
             return 0

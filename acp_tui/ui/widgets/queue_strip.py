@@ -65,7 +65,7 @@ class QueueStrip(Widget, can_focus=True):
         """Remove this prompt from the queue."""
 
     class Leave(Message):
-        """The user moved from the queue to the input."""
+        """The user left the queue for the input, or the focused queue became empty."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
         super().__init__(id=id)

@@ -20,9 +20,10 @@ Rank = tuple[int, int]
 
 
 def word_rank(query: str, *fields: str) -> Rank | None:
-    """Return the rank of the worst match among the words of `query`; None if a word occurs in no field.
+    """Find the best match of each word of `query`, and return the rank of the worst of these matches.
 
-    Pass the most important field first: of equally good matches, the one in the earlier field wins.
+    Returns None if a word occurs in no field, or if there are no words. Pass the most important field first:
+    of equally good matches, the one in the earlier field wins.
     """
     ranks: list[Rank] = []
     for typed in query.lower().split():

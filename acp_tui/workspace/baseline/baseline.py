@@ -140,7 +140,7 @@ class Baseline:
         return await asyncio.to_thread(self._content, state)
 
     async def contents(self, blobs: Collection[str]) -> dict[str, bytes]:
-        """Return the contents with these names (see `FileState.blob`), without those that cannot be read."""
+        """Return the contents of blobs by blob name (see `FileState.blob`). Unreadable blobs are left out."""
         return await asyncio.to_thread(self._contents, blobs)
 
     async def keep_only(self, checkpoints: Iterable[Checkpoint]) -> None:

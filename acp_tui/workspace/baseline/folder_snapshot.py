@@ -92,7 +92,7 @@ class FolderSnapshot:
         self._modes = FileModes()
 
     def _find_top(self, number: int) -> Path:
-        """Return where ignore rules begin: the repository's top, or the root if there is no repository.
+        """Return the topmost folder whose ignore rules apply: the repository's top or, without one, the root.
 
         A root that its repository ignores is treated as if it were in no repository.
         """

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def restore(path: Path, data: bytes, mode: int) -> None:
-    """Give a path the content `data` (for a link: its target) and `mode`. Create missing folders."""
+    """Create or replace a file with the content `data`, or a link to `data` if `mode` is that of a link.
+
+    Create missing folders. Remove a folder at the path; raise `UnwritableError` if it contains files.
+    """
     target = find_real_target(path)
     with target.directory, target.open_directory() as directory:
         try:

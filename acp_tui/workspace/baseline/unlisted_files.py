@@ -50,7 +50,7 @@ def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[
 
 
 class ControlFilesFound(NamedTuple):
-    """The files of a work tree whose names are in `CONTROL_FILES`."""
+    """The result of `find_control_files`."""
 
     special: set[bytes]
     """Those names in `CONTROL_FILES` that belong to a pipe or another special file."""

@@ -89,7 +89,7 @@ class FileAccess:
         return sensitive_reason(path, self._patterns) or git_directory_reason(path)
 
     def _sensitive(self, asked: str, real: Path) -> str | None:
-        """Return why the path that the agent sent or its real path is sensitive; None if neither is."""
+        """Check the path that the agent sent and its real path. Return why one is sensitive, or None."""
         return self.sensitive(real) or self.sensitive(asked)
 
 

@@ -81,7 +81,7 @@ class ListedFiles:
 
 
 class FileListing:
-    """The files below the roots, listed when they are needed.
+    """The files below `folders`, listed when they are needed.
 
     The first of `folders` must be the working directory.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Roots:
-    """The root directories. Links in their paths are resolved once, so replacing one later has no effect."""
+    """The root directories. Links in their paths are resolved once: replacing a link later has no effect."""
 
     def __init__(self, cwd: Path, additional: Sequence[Path] = ()) -> None:
         self.cwd = _resolved(cwd)
@@ -29,7 +29,10 @@ class Roots:
 
 
 def require_absolute(path: str) -> str:
-    """Return the path unchanged. Raises `Refusal` unless it is valid and, as ACP requires, absolute."""
+    """Return the path unchanged. Raises `Refusal` if it is invalid or relative.
+
+    ACP requires absolute paths.
+    """
     if not path.startswith("/"):
         raise Refusal(INVALID_PARAMS, f"{path!r} is not an absolute path", {"path": path})
     try:

@@ -44,8 +44,8 @@ def git_directory_reason(path: str | PurePath) -> str | None:
     """Return why a change of this file may change or create a git directory; None if it cannot.
 
     This applies to any file in a git directory. It also applies to names such as `objects` beside a file
-    called `HEAD`, since these could become a git directory. The reason is a verb phrase that follows
-    the file's name.
+    called `HEAD`, since these could become a git directory. A new `HEAD` is not checked here, but by
+    `sensitive_reason`. The reason is a verb phrase that follows the file's name.
     """
     try:
         whole = Path(path)

@@ -1,8 +1,8 @@
-"""Runs git on a private git directory. Of other git configuration, only the user's ignore file is used.
+"""Runs git on a private git directory. Of the user's git configuration, only the ignore file is used.
 
 Hooks, filters, file system monitors, line end conversion and attributes have no effect, whether the user, the
 system or the work tree defines them: the work tree is not trusted, and files must be restored byte for byte.
-File contents are passed as bytes to `git fast-import`, which also packs them immediately.
+File contents are passed as bytes to `git fast-import`, which stores a large number of them as one pack.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class PrivateGit:
         self._running: set[subprocess.Popen[bytes]] = set()
 
     def nested(self, name: str) -> PrivateGit:
-        """Return a repository in the subfolder `name` of this one's directory.
+        """Return a `PrivateGit` for the subfolder `name` of `directory`. The caller must call its `create`.
 
         The two share a reaper, and `stop` of either ends the commands of both.
         """

@@ -189,8 +189,8 @@ class PtyProcess:
     def _on_hangup(self) -> None:
         """Handle a terminal that no process has open any more.
 
-        If the program is still running, keep the terminal: the program may only have redirected its output,
-        may open the terminal again, and would get SIGHUP if acp-tui closed its own side.
+        If the program is still running, keep the terminal. The program may have redirected its output, and
+        may open the terminal again. It would get SIGHUP if acp-tui closed its own side.
         """
         if self._process.returncode is not None:
             self.dispose()

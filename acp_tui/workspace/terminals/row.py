@@ -46,7 +46,7 @@ def column_width(character: str) -> int:
 
 
 class Row:
-    """A row of cells. While text is only appended, it is stored in pieces, which cost less than cells."""
+    """A row of cells. If text was only appended, the row is stored as pieces of one style, to save memory."""
 
     __slots__ = ("_cells", "_parts", "width", "wrapped")
 

@@ -83,7 +83,7 @@ class ScreenBuffer:
         )
 
     def _append_to_scrollback(self, parts: list[Part]) -> list[Part]:
-        """Move everything that would scroll off to the scrollback. Return the parts still to be written."""
+        """Append what would scroll off the screen to the scrollback. Return the parts still to be written."""
         assert self._scrollback is not None
         left: list[Part] = []
         lines = self.height

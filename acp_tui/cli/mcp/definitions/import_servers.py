@@ -68,9 +68,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _found(source: str | None) -> list[FoundServer]:
-    """Return the servers that `--from` selects; without `source`, the servers of all programs.
+    """Return the servers that `source`, the value of `--from`, selects; if it is None, those of all programs.
 
-    Raises `UserError` if `source` has no servers.
+    Raises `UserError` if `source` is a program without servers, or a file that does not exist or is invalid.
     """
     if source is None:
         return found_servers(print_message)
@@ -101,7 +101,7 @@ def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:
 def _all(found: Sequence[FoundServer], *, replace: bool) -> list[FoundServer]:
     """Return the servers to import: for each name, the first one that can be imported.
 
-    Print why the others are left out.
+    Print why each of the others is left out, unless it is the same as the chosen server of that name.
     """
     existing = {} if replace else read_own_servers().servers
     chosen: dict[str, FoundServer] = {}

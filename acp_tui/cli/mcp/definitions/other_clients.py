@@ -1,4 +1,4 @@
-"""The MCP servers that the user has defined for other programs. Their files are never changed."""
+"""The MCP servers that the user has defined for other programs. The programs' files are never changed."""
 
 from __future__ import annotations
 

@@ -81,9 +81,10 @@ def _sign_in_text(settings: SignInSettings) -> str:
 
 
 def field_lines(server: Server, more: Sequence[Field] = ()) -> list[str]:
-    """Return a server as lines: name and origin, then its fields, each with its line number in the file.
+    """Return a server as lines of text: its name and origin, then its fields.
 
-    `more` contains fields to show after those of the definition.
+    Fields have their line numbers in the file that defines the server. `more` contains fields to show after
+    those of the definition.
     """
     fields = [*definition_fields(server), *more]
     margins = [f"{server.lines[field.key]:>6}  " if field.key in server.lines else "" for field in fields]

@@ -100,9 +100,9 @@ async def _report(turn: Turn, title: str, option: PermissionOption) -> None:
 
 @slash_command("withdraw", "A permission request that is withdrawn after a few seconds", "[seconds]")
 async def withdraw(turn: Turn) -> None:
-    """Ask for permission, then cancel that request with `$/cancel_request`.
+    """Ask for permission, and cancel the request with `$/cancel_request` if the user does not answer in time.
 
-    The client should close its dialog.
+    The client should then close its dialog.
     """
     call = await ToolCall(turn, "A withdrawn request", "execute", raw_input={"command": "true"}).start()
     question = asyncio.ensure_future(ask_client(turn, call.for_permission_request(), _OPTION_SETS["four"]))

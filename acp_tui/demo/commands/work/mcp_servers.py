@@ -79,7 +79,7 @@ def _describe(server: McpServer) -> str:
 
 
 async def _offers(connection: McpConnection) -> str:
-    """Return lines with the tools, prompts and resources of a server, or why there are none."""
+    """Return lines with the tools, prompts and resources of a server, or one line with the error."""
     from mcp import MCPError
 
     from acp_tui.demo.tools.mcp_client import McpConnectionError

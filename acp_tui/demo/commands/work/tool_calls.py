@@ -71,7 +71,7 @@ async def diff(turn: Turn) -> None:
 
 @slash_command("terminal", "A command with coloured output, or your own command", "[command line]")
 async def terminal(turn: Turn) -> None:
-    """Run the argument in a shell; without an argument, run the demo's own command."""
+    """Run the argument in a shell; without an argument, run the command that `/tour` runs."""
     argv = (
         ["/bin/sh", "-c", turn.argument]
         if turn.argument

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def end_loading(root: Session) -> None:
-    """Mark subagents as idle once their history has been replayed."""
+    """Mark the subagents that were loading as idle. Called when the history has been replayed."""
     for entry in root.subagents.values():
         if entry.session.phase == "loading":
             entry.session.phase = "idle"
@@ -38,7 +38,7 @@ def end_all(root: Session, at: float) -> list[Change]:
 
 
 def close_calls(root: Session, at: float) -> list[Change]:
-    """End the open calls of the running subagents that were started by a tool call which has ended."""
+    """If the tool call that started a subagent has ended, end the open calls of this subagent."""
     changes: list[Change] = []
     for entry in root.subagents.values():
         if entry.call is not None and entry.call.done and entry.is_running:

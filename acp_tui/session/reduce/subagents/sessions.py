@@ -108,7 +108,8 @@ def _set_state(root: Session, entry: Subagent, event: ev.SubagentChanged, at: fl
 def _unannounced(root: Session, session_id: str, event: ev.Event, at: float, apply: Apply) -> list[Change]:
     """Apply an event of a session that was not announced. Add a notice for the session's first event.
 
-    The events are kept, because the session may be announced as a subagent's later.
+    The session's transcript is built but not shown, because the agent may announce the session as a subagent
+    later. A tool call that needs permission is added to the conversation's own session instead.
     """
     if type(event) is ev.ToolCallChanged and event.asked:  # the permission is asked all the same
         return tool_call_changed(root, replace(event, call_id=f"{session_id}/{event.call_id}"), at)

@@ -44,7 +44,7 @@ class ThoughtBody:
         return 1 + (self._text.height if self._text is not None else 0)
 
     def settle(self, first: int, last: int) -> None:
-        """Compute the exact heights of the lines from `first` to `last`."""
+        """Replace estimated heights by exact ones from line `first` to line `last`."""
         if self._text is not None and last > 0:
             self._text.settle(max(0, first - 1), last - 1)
 

@@ -50,7 +50,7 @@ class OutputLines:
     def _skip(self, missing: int, position: int) -> None:
         """Continue after a gap of `missing` characters that begins at `position`.
 
-        Earlier output is dropped, except for the part before the first gap, which may be this one.
+        Of the earlier output, only the lines before the first gap are kept.
         """
         if self._head is None:
             self._head = _without_last_if_empty(self._emulator.lines)

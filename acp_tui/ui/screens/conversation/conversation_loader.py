@@ -51,7 +51,7 @@ class ConversationLoader:
             runner: Sends the first prompt.
             questions: Shows the forms that MCP servers send through the bridge.
             own_tools: The user interface of acp-tui's own tools.
-            attention: Alerts the user; configured here, from the settings.
+            attention: Alerts the user. `load` configures it from the settings.
             first_prompt: Sent as soon as the session is open.
             draft: Replaces the saved draft if the screen continues an earlier conversation.
             place: The text to scroll to in a reopened session.

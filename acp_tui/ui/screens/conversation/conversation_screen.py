@@ -156,7 +156,7 @@ class ConversationScreen(SessionScreen):
         )
 
     def compose_bottom(self) -> Iterable[Widget]:
-        """Return the widgets below the transcript: a reminder of a question, the queue and the prompt."""
+        """Return the widgets below the transcript: the strip for an open question, the queue, the prompt."""
         return self._dialogs.strip, self._prompt_requests.queue_strip, self.prompt
 
     def on_mount(self) -> None:
@@ -218,7 +218,7 @@ class ConversationScreen(SessionScreen):
         return self._readiness.awaited() or super().awaited()
 
     def came_to_front(self) -> None:
-        """Draw what happened meanwhile, and open the dialog of a waiting question."""
+        """Draw what happened while another tab was in front, and open the dialog of a waiting question."""
         super().came_to_front()
         self.call_later(self._update_questions)
 
@@ -230,7 +230,7 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- messages of the widgets
 
     def type_text(self, text: str) -> None:
-        """Focus the prompt and type a text into it."""
+        """Focus the prompt and type a text into it. If a read-only line replaces it, only focus that line."""
         if not self._continuation.focus_line():
             self.prompt.focus()
             self.prompt.insert(text)
@@ -240,7 +240,7 @@ class ConversationScreen(SessionScreen):
         self._settings.choose_option(option)
 
     def show_server(self, name: str) -> None:
-        """Show the MCP servers, with this one selected."""
+        """Show the MCP servers, with the server `name` selected."""
         self._mcp.open(name)
 
     @on(Prompt.Request)
@@ -298,11 +298,14 @@ class ConversationScreen(SessionScreen):
         self._dialogs.resume()
 
     def action_stop(self) -> None:
-        """Close the menu, search or pane that is open; else stop what is running; else focus the prompt."""
+        """Close what is open, stop what is running, or focus the prompt (see `StopKey.press`)."""
         self._stop_key.press()
 
     def action_interrupt(self) -> None:
-        """Copy the selection, or else close or stop something. If none of these applies, two presses quit."""
+        """Copy the selection; if nothing is selected, do what `StopKey.close_or_stop` does.
+
+        If there is nothing to copy, close or stop, two presses quit the app.
+        """
         if not (self.copy_selection() or self._stop_key.close_or_stop()):
             self.quit_if_repeated()
 
@@ -355,7 +358,7 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- called by the app
 
     def busy_reason(self) -> str | None:
-        """Return why the screen should not be left during a turn, in a sentence; None if it can be left."""
+        """Return a sentence that asks the user to stop the running turn; None if no turn is running."""
         stop = keys.bound_keys(self, "turn.stop")
         return f"The agent is working: stop it first ({stop})." if self.session.working else None
 
@@ -381,7 +384,7 @@ class ConversationScreen(SessionScreen):
         return self._worktree.exists
 
     async def may_close(self) -> bool:
-        """Ask whether to keep, merge or discard the worktree."""
+        """Ask whether to keep, merge or discard the worktree. Return False to keep the screen open."""
         return await self._worktree.may_close()
 
     def stay_open(self) -> None:

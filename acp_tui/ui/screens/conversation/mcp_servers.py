@@ -76,7 +76,10 @@ class ConversationMcp:
         self._screen.run_worker(self._prompts.load(), group="server prompts", exclusive=True)
 
     def use_prompt(self, name: str, argument: str) -> None:
-        """Put the MCP prompt `name` ("SERVER:PROMPT") into the input. `argument` is its first argument."""
+        """Put the MCP prompt `name` ("SERVER:PROMPT") into the input.
+
+        The user is first asked for the prompt's arguments, if it has any. `argument` pre-fills the first one.
+        """
         self._screen.run_worker(self._prompts.use(name, argument), group="server prompt", exclusive=True)
 
     def show_changes(self, changes: Sequence[Change]) -> None:

@@ -115,7 +115,7 @@ class Rewind:
         return await self._screen.ask(ChooseScreen("What to restore", _PARTS, self._context.palette))
 
     async def _continue_before(self, point: RewindPoint, files: FileRewind | None) -> None:
-        """Open a new session with the chosen prompt as a draft, and with the conversation before it attached.
+        """Open a new session with the chosen prompt as its draft. Attach the conversation before that prompt.
 
         If `files` is given, the new session can still undo the last rewind of files.
         """

@@ -64,7 +64,7 @@ class RunnerReports:
         self._readiness.work_started()
 
     def session_opened(self) -> None:
-        """Show the prompt, if the session was read-only."""
+        """Show the prompt input again if the session was read-only."""
         self._continuation.show_prompt()
 
     def open_failed(self) -> None:

@@ -31,7 +31,7 @@ class StopKey:
         user_commands: UserCommands,
         rewind: Callable[[], None],
     ) -> None:
-        """`rewind` is called when the key is pressed twice while the prompt is empty and the agent idle."""
+        """`rewind` is called when Esc is pressed twice while the prompt is empty and the agent is idle."""
         self._screen = screen
         self._prompt = prompt
         self._runner = runner

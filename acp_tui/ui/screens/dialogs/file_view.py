@@ -23,7 +23,11 @@ class FileViewScreen(DetailScreen):
     """A text file, scrolled to a marked line."""
 
     def __init__(self, title: str, path: str, text: str, palette: Palette, *, line: int | None) -> None:
-        """`title` need not be safe to display. `path` determines the syntax. `line` is the line to mark."""
+        """Create the screen.
+
+        Control and invisible characters in `title` are replaced. `path` determines the syntax highlighting.
+        `line` is the line to mark.
+        """
         super().__init__(reveal_line(title), self._draw, palette)
         self._path = path
         self._text = text

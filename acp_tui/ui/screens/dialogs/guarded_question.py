@@ -183,7 +183,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
         self._answer(event.index)
 
     def action_move(self, step: int) -> None:
-        """Move by one answer if `step` is 1 or -1; otherwise scroll the text by a page in that direction."""
+        """Move by one answer if `step` is 1 or -1; otherwise scroll by a page, up if `step` is negative."""
         if abs(step) == 1:
             self.query_one(SelectList).move(step)
             return

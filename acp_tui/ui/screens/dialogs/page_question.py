@@ -50,7 +50,7 @@ class PageQuestion:
 def page_question(
     asked_by: str, message: str, url: str, *, purpose: str = "", position: tuple[int, int] = (1, 1)
 ) -> PageQuestion:
-    """Return the question whether to open a page. All texts may contain any character.
+    """Return the question whether to open a page. The arguments need not be safe to display.
 
     `purpose` is what the question belongs to, such as a tool call.
     """

@@ -80,7 +80,7 @@ class PaletteScreen(ChooseScreen):
             self._end_preview()
 
     def choose(self, value: str | None) -> None:
-        """Close the list, then run the command."""
+        """Close the list, then run the chosen command. None means that the user cancelled."""
         self._end_preview()
         self.dismiss(value)
         if value is not None:

@@ -86,7 +86,7 @@ class ServerActions:
             self._live.disconnect(known)
 
     def edit_definition(self) -> None:
-        """Open the file that defines the chosen server, in the editor."""
+        """Open the file with the chosen server's definition in the editor."""
         known = self._state.chosen
         if known is not None and self._context.edit_file is not None:
             self._context.edit_file(str(known.server.file), known.server.line)

@@ -40,7 +40,7 @@ class ServerList(PaneList, inherit_bindings=False):
     MARKED_WITHOUT_FOCUS: ClassVar = True
 
     class Chosen(Message):
-        """The user chose another server with the mouse."""
+        """The user clicked in the list. Another server may be chosen now."""
 
     def show_servers(self, rows: Sequence[tuple[KnownServer, str, Sequence[Fact]]], *, loaded: bool) -> None:
         """Show servers, each with its status and facts. `loaded` is false before the first read."""

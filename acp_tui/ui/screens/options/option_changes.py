@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OptionChanges:
-    """Sets agent options. If an option is changed again before the agent answers, it is sent once more."""
+    """Sets agent options. A value requested before the agent has answered is sent after the answer."""
 
     def __init__(
         self, send: Callable[[str, OptionValue], Awaitable[None]], changed: Callable[[], None]

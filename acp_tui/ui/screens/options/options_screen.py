@@ -96,7 +96,7 @@ class OptionsScreen(Dialog[None]):
             yield KeyHints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
-        """Show the options, and the description of each option that is selected from now on."""
+        """Show the options. From now on, show the description of the selected option."""
         self.refresh_options()
         self.watch(self.query_one(SelectList), "selected", self._show_description)
 

@@ -62,7 +62,7 @@ class Commenting:
         self._save()
 
     def follow_lines(self) -> None:
-        """Update the line numbers of all comments, and mark comments whose lines have changed as outdated."""
+        """Update the line numbers of all comments. Mark a comment as outdated if its lines have changed."""
         review = self._review
         lines: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
         for path in {comment.path for comment in review.comments}:

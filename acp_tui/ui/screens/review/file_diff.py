@@ -59,7 +59,10 @@ class ReviewRow:
 
     @property
     def place(self) -> tuple[object, ...]:
-        """A key that identifies the row in its file, even after rows were added above it."""
+        """A key that identifies a line or a comment in its file, even after rows were added above it.
+
+        All headings share one key. So do all notes, and all blank rows.
+        """
         return self.kind, self.comment, *((row.kind, row.old, row.new) for row in self.rows)
 
 

@@ -347,7 +347,7 @@ class ReviewScreen(Dialog[None]):
         self.refresh_bindings()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Keep the focus in the comment after a click elsewhere, because other widgets take no keys now."""
+        """Keep the focus in the comment line while it is shown, because other widgets take no keys then."""
         line = self.query_one(CommentLine)
         if line.shown and line not in event.widget.ancestors:
             line.take_focus()

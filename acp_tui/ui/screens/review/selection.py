@@ -86,7 +86,10 @@ def _short_prompt(prompts: Sequence[str], turn: int) -> str:
 
 
 def author_label(authors: int, *, name_turns: bool) -> tuple[str, bool]:
-    """Return a label (possibly empty) that says who changed a part, and whether to highlight the label."""
+    """Return a label (possibly empty) that says who changed a part, and whether to highlight the label.
+
+    `authors` is a set of bits, explained in `acp_tui.review.authorship`.
+    """
     turns = list(turns_of(authors))
     if authors & YOU:
         return ("also edited by you" if turns else "edited by you"), True

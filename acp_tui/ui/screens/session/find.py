@@ -41,7 +41,10 @@ class Find:
         self._show_count()
 
     def move(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) match. If the search is closed, reopen the last one."""
+        """Go to the next (1) or previous (-1) match.
+
+        If the search line is hidden, show it and repeat the last search first.
+        """
         if not self._line.shown and self._line.needle:
             self._line.show()
             self._search.search(self._line.needle)

@@ -160,8 +160,8 @@ class PaneActions:
         """Return a phrase that says where the diffs of a file come from, and the diffs.
 
         If possible, there is one diff, from the file's version at session start to the file on disk.
-        Otherwise the diffs are those that tool calls reported. Raises `UserError` if the version at session
-        start is unknown and no tool call reported a diff.
+        Otherwise the diffs are those that tool calls reported. Raises `UserError` if one of the two versions
+        is unknown or not text, and no tool call reported a diff.
         """
         pane, conversation = self._files_pane(), self._context.conversation
         change, reported = pane.change_of(path), pane.touched_file(path)

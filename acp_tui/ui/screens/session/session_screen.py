@@ -1,4 +1,4 @@
-"""Base class of the screens that show a session: a conversation or a replay."""
+"""Base class of the screens that show a session: a conversation, a replay or a subagent's transcript."""
 
 from __future__ import annotations
 
@@ -130,7 +130,10 @@ class SessionScreen(BaseScreen):
         self.find.show_place(place)
 
     def now(self) -> float:
-        """Return the current time, in seconds since the epoch; in a replay, that of the recording."""
+        """Return the current time, in seconds since the epoch.
+
+        In a replay, this is the time at which the current position was recorded.
+        """
         return time.time()
 
     def type_text(self, text: str) -> None:

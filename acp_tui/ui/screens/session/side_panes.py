@@ -102,7 +102,11 @@ class SidePanes:
             self.open(focus=False, first=name)
 
     def open(self, *, focus: bool, first: str | None = None) -> None:
-        """Show the panes. `first` names the pane to start with; by default, the first pane with content."""
+        """Show the panes.
+
+        When they are shown for the first time, the pane named `first` is selected; without `first`, a pane
+        that has content. Later, `first` has no effect.
+        """
         panes = self._panes
         if panes is None:
             from acp_tui.ui.panes.pane import PaneSource
@@ -152,7 +156,10 @@ class SidePanes:
         return is_overlay
 
     def leave(self) -> None:
-        """Unzoom the panes; if not zoomed, close them if they cover the transcript, else focus the prompt."""
+        """Unzoom the panes if they are zoomed.
+
+        Otherwise, close them on a narrow terminal, and focus the prompt on a wide one.
+        """
         if self.visible is not None and self.visible.zoomed:
             self._zoom(on=False)
         elif not self._is_wide:

@@ -51,7 +51,10 @@ class SessionActions:
         self._reload()
 
     async def delete(self, session: SavedSession) -> None:
-        """Delete the recording, and the agent's copy if the agent supports that, after a confirmation."""
+        """Ask for a confirmation and delete the recording.
+
+        The agent's copy is also deleted if the agent is connected and can delete sessions.
+        """
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
         if session.in_use:

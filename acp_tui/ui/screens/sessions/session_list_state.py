@@ -20,7 +20,7 @@ MAX_ROWS = 200
 
 
 class SessionListState:
-    """The sessions, the filter and the matching lines."""
+    """The sessions, the filter, and the matching lines that the full-text search found."""
 
     def __init__(self, folder: str) -> None:
         """`folder` is the current folder, without symbolic links."""
@@ -54,7 +54,10 @@ class SessionListState:
         self._choose_folder()
 
     def filter(self, query: str) -> None:
-        """Narrow the list to what the user typed. The matching lines stay until `show_hits` replaces them."""
+        """Narrow the list to what the user typed.
+
+        The matching lines stay until `show_hits` replaces them. An empty query removes them at once.
+        """
         self.query = query
         if not query:
             self._hits = []

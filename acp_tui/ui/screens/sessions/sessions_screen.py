@@ -86,7 +86,7 @@ class SessionsScreen(BaseScreen):
             palette: The colours of the current theme.
             folder: The current folder. At first, only its sessions are listed.
             make_screen: Makes the screen of the session that the user opens.
-            over: The screen that this one is opened over; None if it is the base screen.
+            over: The screen below this one; None if this one is the base screen.
         """
         super().__init__(palette)
         self._folder = folder

@@ -70,7 +70,7 @@ class ReplyParser:
         yield from self._pass(text)
 
     def tick(self) -> Iterator[Message]:
-        """Yield events that are due without new input: Escape is a key if nothing follows it soon."""
+        """Yield events that are due without new input, such as Escape if nothing has followed it in time."""
         if self._held and self._held_until is not None and self._clock() >= self._held_until:
             held, self._held = self._held, ""
             if ";" not in held:

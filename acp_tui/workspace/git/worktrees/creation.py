@@ -54,6 +54,7 @@ def create_worktree(
 
     Raises:
         UserError: There is no repository or no commit, the branch exists, or the files cannot be written.
+            Also if the repository's own configuration defines filters and `trusted` is False.
     """
     folder = folder.resolve()
     git, top, base = _repository_at(folder, data_dir, trusted=trusted)

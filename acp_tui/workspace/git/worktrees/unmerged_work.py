@@ -21,7 +21,7 @@ MAX_COMMITS = 1000
 
 @dataclass(frozen=True, slots=True)
 class WorktreeStatus:
-    """What would be lost if a worktree were removed. Names and titles are safe to display."""
+    """What would be lost if a worktree were removed. File names and commit titles are safe to display."""
 
     head: str = ""  # the id of the commit that is checked out; empty: the folder is gone
     target: str = ""  # the id of the commit that the target branch points to; empty: there is no such branch
@@ -52,7 +52,7 @@ class WorktreeStatus:
 def worktree_status(worktree: Worktree) -> WorktreeStatus:
     """Return what would be lost if the worktree and its branch were removed. Blocks. Raises `UserError`.
 
-    If the folder is gone, the result contains only the commits of the branch.
+    If the worktree's folder is gone, the result lists the branch's commits but no files.
     """
     exists = (worktree.path / ".git").is_file()
     git = UserGit(worktree.path if exists else worktree.repository, trusted=worktree.trusted)

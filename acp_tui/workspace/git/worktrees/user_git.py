@@ -1,7 +1,7 @@
 """Runs git in the user's repository, for operations that the user has requested.
 
-A repository can contain programs: hooks, and the filters, the file system monitor and the transports of its
-own configuration. `guarded` commands run none of them unless the user trusts the repository. `as_user`
+A repository can make git run programs: its hooks, and the filters, file system monitors and transports named
+in its configuration. `guarded` commands run none of them unless the user trusts the repository. `as_user`
 commands are what the user would type: hooks and settings apply.
 """
 

@@ -49,7 +49,8 @@ class WorktreeLock:
 def _guard(path: Path) -> Iterator[None]:
     """Let only one process at a time take or test a worktree's lock.
 
-    To test the lock, a process releases its own for a moment. Another process would then find it free.
+    To test the lock, a process releases its own shared lock for a moment. Without the guard, another process
+    could test the lock at that moment and find it free.
     """
     descriptor = _open_folder(path.parent)
     try:

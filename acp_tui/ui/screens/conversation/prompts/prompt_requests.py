@@ -1,4 +1,4 @@
-"""What the user does in the prompt and in the queue: send, run, edit, remove."""
+"""Handles what the user does in the prompt and in the queue: send, run, edit, remove."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class PromptRequests:
             prompt: Its prompt.
             runner: Sends prompts and runs commands.
             actions: Puts queued prompts back into the input.
-            use_server_prompt: Puts an MCP server's prompt into the input; takes its name and its argument.
+            use_server_prompt: Puts an MCP prompt into the input. Called with the prompt's name and the text
+                that the user typed after the name.
             resume_question: Reopens the question that the user left to write a prompt.
         """
         self._screen = screen
@@ -84,7 +85,7 @@ class PromptRequests:
     # ------------------------------------------------------------------------- drawing
 
     def show_facts(self, changed: set[str | None]) -> None:
-        """Update prompt and queue. `changed` are the names of the session's attributes that have changed."""
+        """Update the prompt and the queue. `changed` names the attributes of the session that changed."""
         if changed & {"queue", "queue_paused"}:
             self.show_queue()
         self._actions.show_facts(changed)

@@ -134,7 +134,7 @@ class ServerPrompts:
         return {key: str(value) for key, value in (answer.content or {}).items()}
 
     def _text(self, result: PromptResult) -> str:
-        """Return the messages of a prompt as one text. Attach images and files; a token stands for each."""
+        """Return the messages of a prompt as one text. Attach images and files, with a token for each."""
         several = len({message.role for message in result.messages}) > 1
         parts = []
         for message in result.messages:
@@ -164,7 +164,7 @@ def _saved_offers(
 ) -> tuple[list[OfferedPrompt], dict[str, tuple[str, str]]]:
     """Return the prompts and the resources that were saved for the servers.
 
-    The resources are (server, URI) pairs by their names in mentions, `SERVER:URI`.
+    The resources are a dict from names in mentions, `SERVER:URI`, to pairs of server name and URI.
     """
     from acp_tui.config.paths import paths
     from acp_tui.store.mcp.mcp_offers import McpOffers

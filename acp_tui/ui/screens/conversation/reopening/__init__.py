@@ -1,1 +1,1 @@
-"""Reopening a session: shows why the agent is not ready, and can continue the session in a new one."""
+"""Reopening a session: shows why the agent is not ready, and continues conversations in new sessions."""

@@ -1,4 +1,4 @@
-"""Continues a conversation in a new session: puts a summary into its prompt, which the user can edit."""
+"""Continues a conversation in a new session, whose prompt is prefilled with a summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going back in a conversation: a new session gets everything before a prompt as text.
+"""Going back to an earlier prompt: a new session gets the conversation before that prompt as text.
 
 The protocol cannot remove turns from a session, and a forked session begins with all of them.
 """

@@ -29,7 +29,7 @@ _KIND_TEXTS = {"ended": "connection ended", "connected": "connected", "changed":
 
 
 def log_items(records: Sequence[Mapping[str, Any]], palette: Palette) -> list[PaneItem]:
-    """Return an item for each record, the newest first."""
+    """Return the items for the newest `MAX_RECORDS` records, the newest first."""
     return [_item(record, palette) for record in reversed(records[-MAX_RECORDS:])]
 
 
@@ -48,7 +48,7 @@ def _item(record: Mapping[str, Any], palette: Palette) -> PaneItem:
 
 
 def _text(record: Mapping[str, Any]) -> str:
-    """Return the text of a record; for one without a text, its values as JSON."""
+    """Return the text to show for a record: its own text, or one made from its values."""
     text = record.get("line", record.get("sentence"))
     if isinstance(text, str):
         return visible_line(text)[:MAX_CHARACTERS]
