@@ -112,7 +112,7 @@ class AppContext:
         if any(MASK in word for word in command):
             raise UserError(
                 f"The command of session {stored.id} contained a secret, which was not recorded. "
-                "To resume the session, pass the command with the secret to --command: "
+                "To resume the session, pass this command to --command, with the secret filled in: "
                 f"{shlex.join(command)}"
             )
         return self.launch(None, shlex.join(command))

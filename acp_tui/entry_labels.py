@@ -94,7 +94,8 @@ _LITERAL_TITLES = frozenset({"read", "edit", "delete", "move", "execute"})
 def call_title(call: ToolCall, cwd: str) -> str:
     """Return the title of a call, with paths below the session's directory made relative to it.
 
-    The title of an MCP tool call begins with the names of the server and the tool, unless it is a command.
+    The title of an MCP tool call begins with the names of the server and the tool, unless the title is a
+    command.
     """
     if (tool := call.mcp_tool) is None:
         return _agents_title(call, cwd)

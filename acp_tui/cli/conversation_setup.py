@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 DEMO_AGENT = "demo"
 WELCOME = (
-    "The demo agent is a script: it needs no model, no key and no network. "
+    "The demo agent is a script: it needs no model, no API key and no network. "
     'Type "tour" and press Enter for a demonstration; / lists its other commands.'
 )
 

@@ -49,7 +49,7 @@ def read_records(path: Path) -> tuple[list[Record], list[str]]:
     if not records:
         raise UserError(f"{path} is not a session recording.")
     more = f" (and {len(damaged) - 1} more)" if len(damaged) > 1 else ""
-    return records, [f"Line {damaged[0]}{more} of {path} could not be read: skipped."]
+    return records, [f"Line {damaged[0]}{more} of {path} could not be read; skipped."]
 
 
 def print_recording(path: Path, *, thoughts: bool = False) -> None:

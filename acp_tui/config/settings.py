@@ -269,7 +269,7 @@ def _read_project(settings: Settings, project: toml_document.TomlDocument) -> No
         elif name in _top_level():
             project.report(
                 (name,),
-                f"ignored: a project may only set {', '.join(PROJECT_KEYS)}; use config.toml",
+                f"ignored: a project may only set {', '.join(PROJECT_KEYS)}; set other keys in config.toml",
             )
         else:
             project.report_unknown_key((name,), _top_level())

@@ -73,7 +73,7 @@ def _read(config: TomlDocument, name: str, entry: Any) -> UserTool | None:
         config.report(path, f"{name!r} is not a valid tool name; use up to 64 letters, digits, _ and -")
         return None
     if name in RESERVED_NAMES:
-        config.report(path, "acp-tui has a tool of this name; choose another")
+        config.report(path, "acp-tui has its own tool with this name; choose another name")
         return None
     if not isinstance(entry, dict):
         config.report(path, str(validators.invalid_value(f"a table, [tools.{name}]", entry)))

@@ -148,7 +148,7 @@ class WireTransport:
             answer["error"] = {
                 "code": INTERNAL_ERROR,
                 "message": "",
-                "data": "an answer with neither result nor error",
+                "data": "invalid answer (neither result nor error)",
             }
         self._for_sdk.append(answer)
 

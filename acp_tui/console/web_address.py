@@ -28,7 +28,7 @@ def check_web_address(url: str) -> WebAddress:
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme not in ("https", "http") or not host:
-        raise ValueError("it is not an http address")
+        raise ValueError("it is not a valid http or https address")
     if not is_safe_scheme(url):
         raise ValueError("it is not encrypted (http)")
     return WebAddress(url, host, tuple(_warnings(host, parts.netloc)))

@@ -134,11 +134,11 @@ class PromptBlockBuilder:
         mime = image_type(start)
         if mime is not None and accepts(agent, "image"):
             if reading.size > IMAGE_LIMIT:
-                raise _too_large(mention.token, reading.size, IMAGE_LIMIT, "an image")
+                raise _too_large(mention.token, reading.size, IMAGE_LIMIT, "images")
             return _image(mention.token, reading.data(IMAGE_LIMIT + 1), mime) | {"uri": _address(path)}
         if mime is None and b"\0" not in start and accepts(agent, "embeddedContext"):
             if reading.size > TEXT_LIMIT and _decoded(start, cut=True) is not None:
-                sentence = _too_large(mention.token, reading.size, TEXT_LIMIT, "a text")
+                sentence = _too_large(mention.token, reading.size, TEXT_LIMIT, "text")
                 raise UserError(f"{sentence} Attach some lines of it, such as {mention.token}:1-200.")
             text = _decoded(reading.data(TEXT_LIMIT + 1))
             if text is not None:
@@ -200,7 +200,7 @@ def _lines(token: str, first: int, last: int, path: str, reading: ReadHandle) ->
     if not text:
         raise UserError(f"{token} cannot be attached: the file has no line {first}.")
     if (size := len(text.encode())) > TEXT_LIMIT:
-        raise _too_large(token, size, TEXT_LIMIT, "a text")
+        raise _too_large(token, size, TEXT_LIMIT, "text")
     last = min(last, first + len(text.removesuffix("\n").split("\n")) - 1)  # the file may have fewer
     return _resource(f"{_address(path)}#L{first}-L{last}", text, _text_type(path))
 
@@ -224,7 +224,7 @@ def _link(uri: str, mime: str | None, size: int | None) -> Block:
 
 def _image(token: str, data: bytes, mime: str) -> Block:
     if len(data) > IMAGE_LIMIT:
-        raise _too_large(token, len(data), IMAGE_LIMIT, "an image")
+        raise _too_large(token, len(data), IMAGE_LIMIT, "images")
     return {"type": "image", "data": base64.b64encode(data).decode("ascii"), "mimeType": mime}
 
 
@@ -253,5 +253,5 @@ def _decoded(data: bytes, *, cut: bool = False) -> str | None:
 
 
 def _too_large(token: str, size: int, limit: int, what: str) -> UserError:
-    limits = f"it is {size / 1_000_000:.1f} MB large, and the limit for {what} is {limit // 1_000_000} MB"
+    limits = f"it is {size / 1_000_000:.1f} MB, and the limit for {what} is {limit // 1_000_000} MB"
     return UserError(f"{token} cannot be attached: {limits}.")

@@ -53,5 +53,5 @@ class Steering:
                 self._conversation.note(Unqueued(prompt_id))
             elif outcome != "promptRequired":
                 title = self._conversation.launch.title
-                text = f"{title} did not take the prompt into the running turn. It stays in the queue."
-                self._conversation.note(Noticed("warning", text))
+                words = "did not take the prompt into the running turn. The prompt stays in the queue."
+                self._conversation.note(Noticed("warning", f"{title} {words}"))

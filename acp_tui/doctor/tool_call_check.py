@@ -106,7 +106,7 @@ class ToolCallCheck:
         )
         if acted and not self._asked:
             self._report(
-                "acts-without-asking", "files were edited or commands run without asking for permission"
+                "acts-without-asking", "the agent changed files or ran commands without asking for permission"
             )
 
     def _status(self, call: _ToolCall, status: Any) -> None:

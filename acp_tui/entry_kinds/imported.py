@@ -1,4 +1,4 @@
-"""References by name to functions that are imported at their first call, for the table of entry kinds."""
+"""Functions that the table of entry kinds refers to by name. Each is imported when it is first called."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ KINDS: dict[type[Entry], EntryKind] = {
         is_running=tool_call.is_running,
     ),
     state.OwnToolCall: EntryKind(
-        title="Tool of acp-tui",
+        title="acp-tui tool call",
         renderer=Imported(f"{_RENDERERS}.tool_call.own_tool_call:body"),
         plain_text=own_tool_call.plain_text,
         blocks=own_tool_call.blocks,

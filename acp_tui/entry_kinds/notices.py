@@ -29,7 +29,7 @@ STOP_REASONS = {
     "cancelled": "stopped",
     "max_tokens": "stopped: token limit reached",
     "max_turn_requests": "stopped: the agent reached its limit of model requests per turn",
-    "refusal": "the agent refused; its context no longer has the prompt and the answer",
+    "refusal": "the agent refused; its context no longer contains the prompt or the answer",
 }
 
 

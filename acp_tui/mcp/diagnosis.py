@@ -182,12 +182,12 @@ def _exit_clause(process: StdioProcess, stderr: list[str], *, connecting: bool) 
 
 def _noise_clause(process: StdioProcess) -> str:
     count = process.noise_count
-    lines = (
-        "a line that is not an MCP message" if count == 1 else f"{count:,} lines that are not MCP messages"
-    )
-    first = "" if count == 1 else "the first "
+    if count == 1:
+        what = "a line to stdout that is not an MCP message"
+    else:
+        what = f"{count:,} lines to stdout that are not MCP messages, first"
     return (
-        f"wrote {lines} to stdout: {first}{_quote(process.noise[0])}. "
+        f"wrote {what}: {_quote(process.noise[0])}. "
         "Check that the command starts an MCP server over stdio; its log belongs on stderr"
     )
 
@@ -298,7 +298,7 @@ def _of_network(error: BaseException) -> tuple[FailureCause, str]:
         if isinstance(each, ssl.SSLCertVerificationError):
             return FailureCause.TLS, (
                 f"has a certificate that is not trusted: {each.verify_message}; "
-                "for a private authority, set SSL_CERT_FILE to its certificate"
+                "for a private CA, set SSL_CERT_FILE to the CA's certificate"
             )
     if any(isinstance(each, ssl.SSLError) for each in chain) or "CERTIFICATE_VERIFY_FAILED" in text:
         return (
@@ -317,7 +317,7 @@ def _of_network(error: BaseException) -> tuple[FailureCause, str]:
     ):
         return (
             FailureCause.UNREACHABLE,
-            "refused the connection; check that it runs, and the port in its `url`",
+            "refused the connection; check that it is running, and check the port in its `url`",
         )
     if isinstance(error, httpx2.ConnectError):
         return (

@@ -188,7 +188,10 @@ async def describe(connection: McpConnection, inspection: Inspection) -> None:
     finally:
         inspection.noise = list(connection.noise)
         if (more := connection.noise_count - len(inspection.noise)) > 0:
-            inspection.notes.append(f"It wrote {more:,} more lines to stdout that are not MCP messages.")
+            lines = "1 more line on its stdout is not an MCP message."
+            if more > 1:
+                lines = f"{more:,} more lines on its stdout are not MCP messages."
+            inspection.notes.append(lines)
 
 
 async def _describe(connection: McpConnection, inspection: Inspection) -> None:

@@ -62,7 +62,7 @@ def _words(pattern: str, text: str, decision: RuleDecision) -> tuple[str, ...]:
     try:
         return plain_words(pattern.removesuffix(" *"))
     except NotPlainError as reason:
-        raise _invalid(decision, text, f"a rule for commands takes plain words only, but {reason}.") from None
+        raise _invalid(decision, text, f"the command may contain plain words only, but {reason}.") from None
 
 
 def _invalid(decision: RuleDecision, text: str, why: str) -> UserError:

@@ -95,7 +95,7 @@ class RuleStore:
             if rule.decision == "allow" and all(rule is not one for one, _ in moved):
                 self._notice(
                     f'The rule "{describe_rule(rule)}" is no longer used: acp-tui cannot tell which agent '
-                    f"{rule.agent} is. Use `acp-tui permissions` to list and revoke such rules."
+                    f"{rule.agent} stands for. Use `acp-tui permissions` to list and revoke such rules."
                 )
         if not moved:
             return False
@@ -275,7 +275,7 @@ class RuleStore:
             try:
                 write_private(self.path, json.dumps(content, indent=2) + "\n")
             except OSError as error:
-                raise UserError(f"Cannot save the rule to {self.path}: {error.strerror}.") from None
+                raise UserError(f"Cannot save the rules to {self.path}: {error.strerror}.") from None
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:

@@ -331,7 +331,7 @@ def _mcp_tool(call: ToolCall, tool: FoundTool) -> Subject | None:
     return Subject(kind="mcp", description=reveal_line(words), doubt=_ONLY_TITLE)
 
 
-_ONLY_TITLE = "only its title names the server and the tool"
+_ONLY_TITLE = "only the call's title names the server and the tool"
 
 
 _PLAIN_WORDS = {

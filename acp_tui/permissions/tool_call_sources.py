@@ -89,13 +89,13 @@ def _add_commands(found: FoundCommands, source: Mapping[str, Any]) -> None:
             continue
         command = _command(value, source.get("args"))
         if command is None:
-            found.doubt = f"`{key}` of its raw input is neither a string nor a list of strings"
+            found.doubt = f"`{key}` or `args` in the raw input has an unexpected type"
         else:
             found.commands.append(command)
             more = ((name, source.get(name)) for name in _MORE_ARGUMENTS)
             added = next((name for name, words in more if words and isinstance(words, (str, list))), None)
             if added is not None:
-                found.doubt = f"`{added}` of its raw input may add to the command"
+                found.doubt = f"`{added}` in the raw input may add to the command"
     for key in COMMAND_LIST_KEYS:
         value = source.get(key)
         if value in (None, "", []):
@@ -103,7 +103,7 @@ def _add_commands(found: FoundCommands, source: Mapping[str, Any]) -> None:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             found.commands += value
         else:
-            found.doubt = f"`{key}` of its raw input is not a list of strings"
+            found.doubt = f"`{key}` in the raw input is not a list of strings"
 
 
 def _add_environment(found: FoundCommands, source: Mapping[str, Any]) -> None:
@@ -119,7 +119,7 @@ def _add_environment(found: FoundCommands, source: Mapping[str, Any]) -> None:
         elif isinstance(value, list) and all(isinstance(one, dict) and "name" in one for one in value):
             pairs = [(one["name"], one.get("value", "")) for one in value]
         elif value not in (None, "", []):
-            found.doubt = f"`{key}` of its raw input is not a list of environment variables"
+            found.doubt = f"`{key}` in the raw input is not a list of environment variables"
         found.env |= {str(name): str(content) for name, content in pairs}
 
 
@@ -277,7 +277,7 @@ def _add_directory(found: FoundCommands, source: Mapping[str, Any]) -> None:
                 found.doubt = "it names different directories in different places"
             found.cwd = value
         elif value:
-            found.doubt = f"`{key}` of its raw input is not a directory"
+            found.doubt = f"`{key}` in the raw input is not a directory"
 
 
 def _paths(source: Mapping[str, Any]) -> Iterator[str]:

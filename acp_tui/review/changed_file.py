@@ -167,5 +167,6 @@ class ChangedFile:
         if self.old.obstacle is not None:
             return self.old.obstacle
         if self.now.obstacle is not None:
-            return f"a revert could not be undone, as the content of the file is unknown: {self.now.obstacle}"
+            why = f"the file's current content is unknown: {self.now.obstacle}"
+            return f"a revert could not be undone, because {why}"
         return None

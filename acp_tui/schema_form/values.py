@@ -133,7 +133,9 @@ def read_json(text: str) -> Any:
         where = f"line {error.lineno}, column {error.colno}"
         raise EntryError(f"Not JSON: {error.msg[:1].lower()}{error.msg[1:]} ({where}).") from None
     except (ValueError, RecursionError):
-        raise EntryError("Unreadable JSON: a number is NaN or too large, or the nesting too deep.") from None
+        raise EntryError(
+            "Unreadable JSON: a number is NaN or too large, or the nesting is too deep."
+        ) from None
     if exceeds_depth(value):
         raise EntryError("The JSON is nested too deeply.")
     return value

@@ -154,7 +154,10 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A hunk of a patch that the agent sent in addition to a diff. It tells where the diff starts."""
+    """A hunk of a patch.
+
+    The agent sent the patch in addition to a diff; the hunk tells where the diff starts.
+    """
 
     path: str  # "" if the patch does not name the file
     line: int  # its first line in the old file, 1-based

@@ -34,7 +34,8 @@ CREATE TABLE sessions (
     can_fork INTEGER NOT NULL
 );
 CREATE TABLE entries (number INTEGER PRIMARY KEY, text BLOB NOT NULL);  -- compressed
--- `words_of` splits the texts. Positions of words are not stored (detail): the index would be twice as large.
+-- `words_of` splits the texts. The positions of words are not stored (`detail=none`): with them, the index
+-- would be twice as large.
 CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, prefix='1 2 3', tokenize=ascii);
 """
 

@@ -43,4 +43,5 @@ def delete_session(session: SavedSession) -> None:
         Drafts(paths().state).save(session.id, "")
         SavedComments(paths().state).save(session.id, [])
     except OSError as error:
-        raise UserError(f"The session's draft could not be deleted: {error.strerror or error}.") from error
+        sentence = "The session was deleted, but its draft or comments could not be deleted"
+        raise UserError(f"{sentence}: {error.strerror or error}.") from error

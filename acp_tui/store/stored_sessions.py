@@ -173,4 +173,4 @@ def _not_found_message(reference: str, matching: list[StoredSession], known: lis
 
     near = get_close_matches(reference, known, n=1, cutoff=0.4)
     hint = f" Did you mean {visible_line(near[0])}?" if near else ""
-    return f'There is no session "{reference}".{hint} `acp-tui sessions` lists them.'
+    return f'There is no session "{reference}".{hint} `acp-tui sessions` lists all sessions.'

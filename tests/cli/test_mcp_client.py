@@ -63,7 +63,7 @@ def test_a_test_prints_what_each_server_offers_or_why_it_fails(
     out, err = capsys.readouterr()
     assert "server     script 1.2.3, protocol 2025-11-25" in out
     assert "tools      17: echo, add," in out
-    assert "noise      on stdout, not MCP messages: hello, and 1 more line" in out
+    assert "noise      non-MCP lines on stdout: hello, and 1 more line" in out
     assert "bad exited with code 3" in out
     assert "the program no-such-program was not found on PATH, which is" in " ".join(out.split())
     assert "off  disabled" in out
@@ -205,7 +205,7 @@ def test_ctrl_c_cancels_a_call(define: Define, tmp_path: Path) -> None:
         assert process.stderr.readline() == b"acp-tui: 0 waiting\n"
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
-        assert b"Cancelled the call of the tool wait of the server script." in process.stderr.read()
+        assert b"Cancelled the call to the tool wait on the server script." in process.stderr.read()
 
 
 def test_a_killed_call_leaves_no_server_behind(define: Define, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_servers_of_mcp_config_files_are_listed_and_replace_those_of_the_same_na
     assert re.sub("digest.*", "digest", last) == (
         "     2  command  sh\n"
         "     2  folder   /\n"
-        "     2  trust    true in the file; acp-tui ignores it\n"
+        "     2  trust    true in the file, but acp-tui ignores this setting\n"
         "     2  unused   else: unknown to acp-tui\n"
         "        digest\n"
         "        sent     to every agent, through the bridge because its settings need\n"
@@ -135,7 +135,7 @@ def test_without_servers_the_settings_file_is_named(
     assert main(["mcp", "list"]) == 0
     assert capsys.readouterr().out == (
         f"No MCP servers: none in {home}/config/config.toml or this folder, and no --mcp-config was given.\n"
-        "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers of other programs.\n"
+        "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers from other programs.\n"
     )
 
 

@@ -69,9 +69,7 @@ def test_address_is_pasted_after_signing_in_on_another_machine(tmp_path: Path, u
     with PreloadedTerminal("mcp", "sign-in", "calendar", cwd=tmp_path) as terminal:
         last = _last_address(_wait_for_address(terminal))
         terminal.type("not what was asked for\n")
-        terminal.wait_for(
-            "This is neither the address of the page where the browser ended up nor a code", PROMPT
-        )
+        terminal.wait_for("This is neither a code nor the address of the page after the sign-in", PROMPT)
         terminal.type(last + "&more=" + "x" * 5000 + "\n")  # more than a line of a terminal may have
         assert terminal.ended() == 0
         assert "calendar: signed in until" in terminal.new_text()
@@ -125,7 +123,7 @@ def test_sign_out_deletes_the_tokens(tmp_path: Path, url: str) -> None:
     store = TokenStore(url)
     store.write(StoredSignIn(store.url, "access", "refresh"))
     first, second = (run("mcp", "sign-out", "calendar", cwd=tmp_path) for _ in range(2))
-    assert first.out == "Signed out of calendar. The tokens and the registration were deleted.\n"
+    assert first.out == "Signed out of calendar. Its tokens and client registration were deleted.\n"
     assert second.out == "You were not signed in to calendar.\n"
     assert not store.path.exists()
 

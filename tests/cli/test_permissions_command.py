@@ -51,8 +51,8 @@ def test_an_unused_rule_is_marked_in_the_list(capsys: pytest.CaptureFixture[str]
     assert main(["permissions", "list"]) == 0
     out, err = capsys.readouterr()
     assert "for launch.py" in out
-    assert "unused: its agent cannot be identified" in out
-    assert "is no longer used: acp-tui cannot tell which agent launch.py is" in err
+    assert "no longer used: its agent cannot be identified" in out
+    assert "is no longer used: acp-tui cannot tell which agent launch.py stands for" in err
 
 
 def test_a_rule_is_revoked_by_its_number_or_id(capsys: pytest.CaptureFixture[str]) -> None:

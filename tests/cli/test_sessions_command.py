@@ -152,7 +152,7 @@ def test_an_unknown_session_is_reported(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["sessions", "show", "20250305"]) == 1
     error = capsys.readouterr().err
     assert error.startswith('acp-tui: There is no session "20250305".')
-    assert error.endswith("`acp-tui sessions` lists them.\n")
+    assert error.endswith("`acp-tui sessions` lists all sessions.\n")
     assert error.count("\n") == 1
 
 

@@ -192,7 +192,7 @@ def test_a_name_that_cannot_be_shown_is_a_fault(project: Path, name: str) -> Non
 def test_text_that_cannot_be_sent_is_a_fault(project: Path, key: str, text: str) -> None:
     value: Any = {"command": text, "args": [text], "env": {text: "x"}}[key]
     server = one(project, {"command": "/bin/sh"} | {key: value})
-    assert reason(server) == "it contains a NUL or an invalid character"
+    assert reason(server) == "its definition contains a NUL or an invalid character"
 
 
 def test_a_definition_too_long_to_be_read_is_a_fault(project: Path) -> None:

@@ -229,7 +229,7 @@ def test_a_project_can_only_set_agent_theme_and_panes(project: Path, key: str, t
     (project / ".acp-tui.toml").write_text(text)
     settings = load(project, environ={})
     assert problems_of(settings) == [
-        (1, key, "ignored: a project may only set agent, theme, panes; use config.toml")
+        (1, key, "ignored: a project may only set agent, theme, panes; set other keys in config.toml")
     ]
     settings.problems.clear()
     assert settings == Settings()

@@ -54,7 +54,7 @@ type = "string"
         ),
         (
             '[tools.notify]\ncommand = "y"',
-            ":1: tools.notify: acp-tui has a tool of this name; choose another",
+            ":1: tools.notify: acp-tui has its own tool with this name; choose another name",
         ),
         (
             '[tools."a b"]\ncommand = "y"',

@@ -101,7 +101,7 @@ async def test_a_call_is_asked_about_again_with_arguments_that_the_agent_did_not
     assert chat.said().endswith("hello\n✘ The user rejected the call.\n")
     subject = user.asked[0].subject
     assert subject.description == "use `echo` of the MCP server script"
-    assert subject.doubt == "only its title names the server and the tool"
+    assert subject.doubt == "only the call's title names the server and the tool"
     assert user.asked[1].call is not None
     assert user.asked[1].call.raw_input == ECHO
 

@@ -183,11 +183,11 @@ async def test_nothing_is_sent_if_the_user_does_not_confirm(project: Path, name:
 async def test_a_file_that_is_too_large_is_an_error(project: Path) -> None:
     (project / "big.log").write_text("x" * 99 + "\n" + "y" * (TEXT_LIMIT + 1), encoding="utf-8")
     (project / "big.png").write_bytes(PNG + bytes(IMAGE_LIMIT))
-    with pytest.raises(UserError, match=r"@big.log cannot be attached: it is 1.0 MB large.*@big.log:1-200"):
+    with pytest.raises(UserError, match=r"@big.log cannot be attached: it is 1.0 MB, .*@big.log:1-200"):
         await PromptHelper(project).blocks("@big.log")
     with pytest.raises(UserError, match=r"@big.log:2 cannot be attached"):
         await PromptHelper(project).blocks("@big.log:2")
-    with pytest.raises(UserError, match=r"@big.png cannot be attached: it is 10.0 MB large"):
+    with pytest.raises(UserError, match=r"@big.png cannot be attached: it is 10.0 MB, "):
         await PromptHelper(project).blocks("@big.png")
     (line,) = await PromptHelper(project).blocks("@big.log:1")
     assert line["resource"]["text"] == "x" * 99 + "\n"

@@ -164,7 +164,7 @@ STDIO_FAILURES: list[tuple[list[str], FailureCause, str]] = [
     (["--exit", "1", "--stderr", "EBADENGINE Unsupported"], FailureCause.WRONG_RUNTIME, "Node.js"),
     (["--exit", "1", "--stderr", "SyntaxError: Unexpected token '.'"], FailureCause.WRONG_RUNTIME, "Node.js"),
     (["--exit", "1", "--stderr", "Package requires Python >=3.13"], FailureCause.WRONG_RUNTIME, "Python"),
-    (["--noise", "Hi", "--error", "initialize", "server/discover"], FailureCause.NOISE, "stdout: Hi."),
+    (["--noise", "Hi", "--error", "initialize", "server/discover"], FailureCause.NOISE, "MCP message: Hi."),
     (["--bad-handshake"], FailureCause.HANDSHAKE, "Field required; check that it is an MCP server"),
     (["--error", "initialize", "server/discover"], FailureCause.HANDSHAKE, "refused the MCP handshake"),
 ]

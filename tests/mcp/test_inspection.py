@@ -52,7 +52,7 @@ async def test_the_first_lines_of_noise_are_kept_and_the_others_counted() -> Non
     lines = [word for number in range(60) for word in ("--noise", f"line {number}")]
     found = await inspect(stdio_server(*lines))
     assert found.noise == [f"line {number}" for number in range(50)]
-    assert found.notes == ["It wrote 10 more lines to stdout that are not MCP messages."]
+    assert found.notes == ["10 more lines on its stdout are not MCP messages."]
 
 
 async def test_the_digest_of_a_changed_tool_differs() -> None:

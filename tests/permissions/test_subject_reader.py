@@ -158,7 +158,7 @@ def test_different_directories_in_one_request_are_a_doubt() -> None:
 
 @pytest.mark.parametrize("value", [{"a": 1}, 5, ["ls", 5], [["ls"]]])
 def test_a_command_of_an_invalid_type_is_a_doubt(value: Any) -> None:
-    assert "neither a string nor a list" in (
+    assert "has an unexpected type" in (
         subject_of({"kind": "execute", "rawInput": {"command": value}}).doubt or ""
     )
 
@@ -265,7 +265,7 @@ def test_variables_are_read_from_the_raw_input(key: str, variables: Any) -> None
 def test_invalid_variables_are_a_doubt() -> None:
     assert (
         command("make", env="CC=evil.sh").doubt
-        == "`env` of its raw input is not a list of environment variables"
+        == "`env` in the raw input is not a list of environment variables"
     )
 
 
@@ -443,10 +443,10 @@ def test_every_command_key_makes_a_request_an_execute(key: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "doubt"),
     [
-        ({"arguments": "; rm x"}, "`arguments` of its raw input may add to the command"),
-        ({"argv": ["rm", "x"]}, "`argv` of its raw input may add to the command"),
-        ({"arguments": [], "argv": ["rm", "x"]}, "`argv` of its raw input may add to the command"),
-        ({"cwd": ["/etc"]}, "`cwd` of its raw input is not a directory"),
+        ({"arguments": "; rm x"}, "`arguments` in the raw input may add to the command"),
+        ({"argv": ["rm", "x"]}, "`argv` in the raw input may add to the command"),
+        ({"arguments": [], "argv": ["rm", "x"]}, "`argv` in the raw input may add to the command"),
+        ({"cwd": ["/etc"]}, "`cwd` in the raw input is not a directory"),
         ({"arguments": {"timeout": 5}, "argv": []}, None),
     ],
 )

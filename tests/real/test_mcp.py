@@ -126,7 +126,7 @@ def test_the_calls_are_listed_on_the_screen(
     with Terminal("--command", command("kimi-code"), "--mcp-config", file, cwd=project) as terminal:
         terminal.sees("idle")
         terminal.type(f"{prompt(('script/echo', HELLO))}\r")
-        terminal.sees("asks to use a tool of an MCP server", "only its title names", "Enter answer")
+        terminal.sees("asks to use a tool of an MCP server", "only the call's title names", "Enter answer")
         terminal.type("a")
         terminal.sees("acp-tui's bridge", "Enter answer")
         assert server_log.calls() == []

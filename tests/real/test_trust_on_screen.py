@@ -108,7 +108,7 @@ def test_rewinding_restores_files_or_continues_in_a_new_session(name: str, proje
         edit_all(terminal, files)
         rewind_by_two_prompts(terminal, "files")
         restore_files(terminal, "a.txt", "b.txt")
-        terminal.sees("Files restored as they were before prompt 2: 2 files.")
+        terminal.sees("Files restored to their state before prompt 2: 2 files.")
         assert [file.read_text() for file in files] == [OLD, OLD]
         rewind_by_two_prompts(terminal, "conversation")
         terminal.sees("This is a new session", "[earlier conversation]", "idle")

@@ -84,9 +84,9 @@ def entered(schema: Any, entry: Any, *, required: bool = False) -> Any:
         ({"type": "array", "items": TEXT, "uniqueItems": True}, "a\na", "Each item can appear only once."),
         ({"type": "object"}, '{"a": 1}', {"a": 1}),
         ({"type": "object"}, "[1", "Not JSON: expecting ',' delimiter (line 1, column 3)."),
-        ({}, "NaN", "Unreadable JSON: a number is NaN or too large, or the nesting too deep."),
+        ({}, "NaN", "Unreadable JSON: a number is NaN or too large, or the nesting is too deep."),
         ({}, "[" * 100 + "]" * 100, "The JSON is nested too deeply."),
-        ({}, "[" * 100_000, "Unreadable JSON: a number is NaN or too large, or the nesting too deep."),
+        ({}, "[" * 100_000, "Unreadable JSON: a number is NaN or too large, or the nesting is too deep."),
     ],
 )  # fmt: skip
 def test_what_an_entry_means(schema: Any, entry: Any, value: Any) -> None:

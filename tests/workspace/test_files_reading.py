@@ -111,7 +111,7 @@ def test_a_text_that_is_too_large_is_refused(files: FileAccess, tmp_path: Path) 
         file.writelines((b"x" * 999 + b"\n") * 1000 for _ in range(60))
     whole = refusal(files, path)
     assert str(path) in whole.message
-    assert "line and limit" in whole.message
+    assert "`line` and `limit`" in whole.message
     assert refusal(files, path, 2, 59_000).code == whole.code
     assert read(files, path, 60_000, 5) == "x" * 999 + "\n"
 

@@ -196,7 +196,7 @@ def test_filters_of_an_untrusted_repository_are_named_instead_of_run(
     commit(project, ".gitattributes", "*.txt filter=loud\n")
     git(project, "config", "filter.loud.smudge", f"tee {tmp_path / 'ran'}")
     with pytest.raises(
-        UserError, match=r"filters that run programs \(loud\). If you trust it, add --trust-folder"
+        UserError, match=r"filters that run programs \(loud\). If you trust the repository, add --trust-folder"
     ):
         made(project, data)
     assert not (tmp_path / "ran").exists()
@@ -211,7 +211,7 @@ def test_a_filter_that_cannot_be_turned_off_stops_git(project: Path, data: Path,
     worktree = worktree_of(project, data)
     fill(worktree.path, {".gitattributes": "*.txt filter=a=b\n", "c.txt": "c\n"})
     git(project, "config", "filter.a=b.clean", f"tee {tmp_path / 'ran'}")
-    with pytest.raises(UserError, match="a filter of the repository with = in its name"):
+    with pytest.raises(UserError, match="one of the repository's filters: its name contains `=`"):
         worktree_status(worktree)
     assert not (tmp_path / "ran").exists()
 
@@ -434,7 +434,7 @@ def test_a_worktree_in_use_is_not_removed(project: Path, data: Path) -> None:
     assert second.is_shared()
     second.release()
     assert not first.is_shared()
-    with pytest.raises(UserError, match="Another conversation works in the worktree"):
+    with pytest.raises(UserError, match="Another conversation is using the worktree"):
         remove_worktree(worktree)
     first.release()
     remove_worktree(worktree)

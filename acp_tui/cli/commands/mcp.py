@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.cli import CommandModule
 
 ACTIONS = {
-    "list": "list the servers, where each is defined, and which agents get it (default)",
+    "list": "list the servers (default): where each is defined, and which agents get it",
     "add": "add a server of your own, or a well-known one",
     "import": "copy servers that other programs define",
     "remove": "remove a server that was added or imported",
@@ -26,7 +26,7 @@ ACTIONS = {
     "log": "show the output of a server and the calls to its tools",
     "sign-in": "sign in to an HTTP server",
     "sign-out": "delete the tokens of a server",
-    "bridge": "pass an agent's messages on to a server (agents run this command, not you)",
+    "bridge": "forward an agent's messages to a server (agents run this command, not you)",
 }
 """The actions of `acp-tui mcp`, each with its summary for the help. `_module` returns an action's module."""
 MODULES = {

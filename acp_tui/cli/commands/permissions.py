@@ -132,7 +132,7 @@ def _list(rule_store: RuleStore) -> None:
     if not rules:
         print("No remembered answers.")
     for number, rule in enumerate(rules, start=1):
-        unused = "; unused: its agent cannot be identified" if rule_store.is_unused(rule) else ""
+        unused = "; no longer used: its agent cannot be identified" if rule_store.is_unused(rule) else ""
         used = _usage(matches.get(rule.id, Matches()))
         about = f"{visible_line(rule.id)}, {_local(rule.created, '%Y-%m-%d')}, {used}{unused}"
         print(f"{number:>3}  {describe_rule(rule)}  ({about})")

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         result, seconds = asyncio.run(_call(server, args.tool, arguments))
     except KeyboardInterrupt:
         tool, name = visible_line(args.tool), visible_line(server.name)
-        message = f"Cancelled the call of the tool {tool} of the server {name}."
+        message = f"Cancelled the call to the tool {tool} on the server {name}."
         raise UserError(message, exit_code=CANCELLED) from None
     if args.json:
         print_json(
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         print_result(result.content, result.structured)
     if result.is_error:
-        print_message(f"{args.tool} of {server.name} reported an error.")
+        print_message(f"The tool {args.tool} on the server {server.name} reported an error.")
         return FAILED
     return OK
 

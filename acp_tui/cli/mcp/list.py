@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         file = visible_line(str(config.config_file()))
         print(
             f"No MCP servers: none in {file} or this folder, and no --mcp-config was given.\n"
-            "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers of other programs."
+            "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers from other programs."
         )
     for server, recipients in found:
         print("\n".join(field_lines(server, [*_facts(server, recipients)])))

@@ -22,8 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--paste",
         action="store_true",
-        help="read from stdin, even if it is not a terminal, the address of the page where the browser ended "
-        "up, or the code in that address; implies --no-browser",
+        help="read the address of the page where the browser ended up (or the code in that address) from "
+        "stdin, even if stdin is not a terminal; implies --no-browser",
     )
     parser.add_argument(
         "--no-browser", action="store_true", help="print the sign-in address without opening it"

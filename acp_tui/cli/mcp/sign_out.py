@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"name": args.name, "url": url, "signed_out": was_signed_in}))
     elif was_signed_in:
-        print(f"Signed out of {visible_line(args.name)}. The tokens and the registration were deleted.")
+        print(f"Signed out of {visible_line(args.name)}. Its tokens and client registration were deleted.")
     else:
         print(f"You were not signed in to {visible_line(args.name)}.")
     return 0

@@ -68,8 +68,8 @@ class TerminalSignIn:
             self._has_explained = True
             _print(
                 "Waiting for the browser. If it does not run on this computer, the page after\n"
-                "the sign-in will not load: copy its address from the browser, or the code in\n"
-                "the address, and paste it here."
+                "the sign-in will not load: copy its address (or the code in the address) from\n"
+                "the browser and paste it here."
             )
         self._prompt = "Address or code (not shown): "
         try:

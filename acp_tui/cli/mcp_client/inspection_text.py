@@ -81,7 +81,7 @@ def _fields(found: Inspection) -> list[tuple[str, str]]:
     fields += [(kind, f"{len(names)}: {_names(names)}") for kind, names in lists.items() if names]
     if found.noise:
         more = f", and {pluralize(len(found.noise) - 1, 'more line')}" if found.noise[1:] else ""
-        fields.append(("noise", f"on stdout, not MCP messages: {found.noise[0]}{more}"))
+        fields.append(("noise", f"non-MCP lines on stdout: {found.noise[0]}{more}"))
     return [*fields, *(("note", note) for note in found.notes)]
 
 

@@ -52,7 +52,7 @@ class TerminalForm:
         _print("\n".join(wrapped(f"The server {name} asks: {visible_line(request.message)}")))
         if request.mode == "url":
             return await self._open_page(request)
-        _print("Do not enter secrets that this server should not have.")
+        _print("Do not enter a secret unless you trust this server with it.")
         if not await self._agrees("Answer?"):
             return DECLINE
         try:

@@ -96,7 +96,9 @@ class SignInDialogue:
         """
         assert method.suggested is not None
         suggested = method.suggested
-        self.say("The agent suggests a command, which runs with your rights; permission rules do not apply:")
+        self.say(
+            "The agent suggests this command. It runs with your rights, and no permission rule applies to it."
+        )
         _print(f"  command      {reveal_line(shlex.join([suggested.command, *suggested.args]))}")
         _print(f"  folder       {reveal_line(cwd)}")
         for name, value in suggested.env.items():

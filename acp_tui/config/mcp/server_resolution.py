@@ -111,7 +111,7 @@ def require_valid(server: Server) -> None:
         raise CannotSendError("; ".join(server.problems))
     names = [*server.env, *server.headers]
     if any(_UNSENDABLE.search(text) for text in (server.name, *_texts(server), *names)):
-        raise CannotSendError("it contains a NUL or an invalid character")
+        raise CannotSendError("its definition contains a NUL or an invalid character")
 
 
 def _options(server: Server, expand: Callable[[str], str]) -> dict[str, Any]:

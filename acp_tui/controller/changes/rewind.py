@@ -102,7 +102,7 @@ class Rewind:
         `overwrite` and `keep` are explained at `TurnHistory.rewind`.
         """
         result = await self._turns.rewind(number, overwrite=overwrite, keep=keep)
-        self._report(f"Files restored as they were before prompt {number}", result)
+        self._report(f"Files restored to their state before prompt {number}", result)
         return result
 
     @uninterrupted

@@ -205,7 +205,8 @@ def bridge_question(tool: McpTool, arguments: Any, subject: Subject, seconds: fl
     call = ToolCall(id=0, at=0.0, call_id="", title=tool.label, mcp_tool=tool, raw_input=arguments)
     options = [one for one in GUARD_OPTIONS if one.kind != "allow_always" or subject.always_ask is None]
     question = Question(None, "mcp", subject, options, why="", call=call)
-    question.facts = (("asked by", f"acp-tui's bridge; refused if not answered within {seconds:g} s"),)
+    limit = f"{seconds:g} s; then the call is refused"
+    question.facts = (("asked by", "acp-tui's bridge"), ("time limit", limit))
     if not arguments:
         question.facts += (("arguments", "none"),)
     return question

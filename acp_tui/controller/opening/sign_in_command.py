@@ -29,7 +29,7 @@ def unusable_method_sentence(method: AuthMethod) -> str:
         names = ", ".join(map(visible_line, method.vars)) or "the required variables"
         return f'"{method.name}" needs no sign-in: set {names} in the environment and restart acp-tui.'
     described = " ".join((method.description or "").split())
-    sentence = f'acp-tui cannot sign in with "{method.name}": it is of the unknown type {method.kind}.'
+    sentence = f'acp-tui does not support sign-in method "{method.name}" (unknown type {method.kind}).'
     return f"{sentence} {described}".strip()
 
 

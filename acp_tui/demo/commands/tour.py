@@ -39,7 +39,7 @@ async def tour(turn: Turn) -> None:
 
 async def _edit(turn: Turn, job: Job, text: str | None) -> bool:
     if job.fixes_bug and text is None:
-        await turn.say("I could not read the file, so I do not change it.\n")
+        await turn.say("I could not read the file, so I left it unchanged.\n")
         return False
     if job.fixes_bug:
         await turn.think("The discount is in percent, so it must be divided by 100. That is the bug.")

@@ -220,8 +220,8 @@ class Bridge:
     async def _from_server(self, method: str, params: Any) -> Any:
         """Answer a request of the server: pass it on to the agent, or answer for the agent.
 
-        The bridge itself answers what the agent does not support. It also handles all forms if it can ask the
-        user, because agents would only decline, or ask acp-tui in turn.
+        The bridge itself answers what the agent does not support. If the bridge can ask the user, it also
+        handles all forms: an agent would decline them, or pass them to acp-tui anyway.
         """
         is_question = method == "elicitation/create" and isinstance(params, dict)
         if is_question and self._guard.forms and params.get("mode", "form") == "form":

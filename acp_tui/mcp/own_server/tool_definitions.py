@@ -24,14 +24,14 @@ SHOW_FILE = _tool(
     "Show the user a text file. It opens on their screen; you do not get its content.",
     {
         "path": _text("Path of the file, absolute or relative to the session's directory."),
-        "line": {"type": "integer", "minimum": 1, "description": "The line to begin with, counted from 1."},
+        "line": {"type": "integer", "minimum": 1, "description": "The line to start at, counted from 1."},
     },
     ("path",),
 )
 SHOW_DIFF = _tool(
     "show_diff",
     "Show a diff",
-    "Show the user a change with coloured lines. Nothing is written. With `path` alone, the tool shows how "
+    "Show the user a change as a coloured diff. Nothing is written. With `path` alone, the tool shows how "
     "the file has changed since the session began; with `old` and `new`, the change from one to the other.",
     {
         "path": _text("Path of the file, absolute or relative to the session's directory."),

@@ -117,21 +117,23 @@ class BrowserRoundTrip:
         answer = answer_of_pasted_text(text)
         if answer is None:
             raise ValueError(
-                "This is neither the address of the page where the browser ended up nor a code. Try again."
+                "This is neither a code nor the address of the page after the sign-in. Try again."
             )
         if answer.state is None:  # only the code; PKCE ensures that it belongs to this sign-in
             if issuer_required:
                 raise ValueError("The code alone is not enough for this server. Paste the whole address.")
             return replace(answer, state=self._state)
         if not self._belongs(answer):
-            raise ValueError("This address belongs to another sign-in. Paste the address of this sign-in.")
+            raise ValueError(
+                "This address belongs to another sign-in. Paste the address of the page after this sign-in."
+            )
         return answer
 
     def _accept(self, answer: RedirectAnswer) -> str:
         """Take the browser's answer, and return the sentence that the browser shows."""
         if not self._belongs(answer):
-            self._interaction.report("Ignored an answer from the browser that belongs to another sign-in.")
-            raise ValueError("This answer belongs to another sign-in. It was ignored.")
+            self._interaction.report("The browser's answer belongs to another sign-in and was ignored.")
+            raise ValueError("This answer belongs to another sign-in and was ignored.")
         if not self._answer.done():
             self._answer.set_result(answer)
         if answer.error:

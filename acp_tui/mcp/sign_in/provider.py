@@ -280,7 +280,7 @@ class SignInProvider(OAuthClientProvider):
         if wanted and (client is None or client.client_id != wanted):
             raise SignInError(
                 f"{self._name} uses the authorization server {self._expected_issuer()}, "
-                "but its client_id belongs to another one; check sign_in.issuer."
+                "but the configured client_id belongs to another authorization server; check sign_in.issuer."
             )
 
     # ----------------------------------------------------------------- answers of the token endpoint

@@ -17,7 +17,9 @@ async def token_refused(name: str, response: httpx2.Response) -> SignInError:
     code, text = await _error_of(response)
     words = f"{code}: {text.rstrip('.')}" if text else code
     if code == "invalid_grant":
-        return SignInError(f"The code for {name} has expired or was used before ({words}); sign in again.")
+        return SignInError(
+            f"The authorization code for {name} has expired or was used before ({words}); sign in again."
+        )
     if code == "invalid_client":
         return SignInError(
             f"The authorization server of {name} does not accept acp-tui's client credentials ({words}); "
@@ -31,7 +33,7 @@ def registration_refused(name: str, error: Exception) -> SignInError:
     reason = shown_error(str(error)).rstrip(". ")
     return SignInError(
         f"The authorization server of {name} does not let acp-tui register itself ({reason}); "
-        "ask its provider for a client id and set sign_in.client_id."
+        "ask the server's provider for a client id and set sign_in.client_id."
     )
 
 

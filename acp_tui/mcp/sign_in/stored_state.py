@@ -39,7 +39,7 @@ class SignInState:
             return f"signed in until {end}" + (", then renewed" if self.renewable else "")
         if not self.renewable:
             return f"expired {end}"
-        return f"signed in (the token expired {end}; it is renewed at the next use)"
+        return f"signed in (the token expired {end}; it will be renewed on the next use)"
 
     def as_json(self) -> dict[str, object]:
         """Return the fields for `--json`. Times are in ISO 8601, in the user's time zone."""

@@ -88,7 +88,7 @@ class TokenStore:
         try:
             write_private(self.path, json.dumps({"version": VERSION, "sign_in": asdict(stored)}, indent=2))
         except OSError as error:
-            raise SignInError(f"Could not save the sign-in in {self.path}: {error.strerror}.") from error
+            raise SignInError(f"Could not save the sign-in to {self.path}: {error.strerror}.") from error
 
     def delete(self) -> bool:
         """Delete tokens and client registration. Return False if there were none. Raises `SignInError`."""

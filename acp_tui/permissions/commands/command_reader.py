@@ -237,4 +237,4 @@ def _plain_words(
         return None, TOO_LONG
     if shell_free or is_plain_argv(given):
         return given, None
-    return None, "a shell would read its arguments as a different command"
+    return None, "a shell would read the arguments as a different command"

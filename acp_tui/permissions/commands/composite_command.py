@@ -116,7 +116,7 @@ def _read_command(text: str, start: int, command: JoinedCommand) -> int:
             "it sets a variable for later commands" if command.variables else _why_empty(text, position)
         )
     if "=" in words[0]:
-        raise NotPlainError("it sets a variable first")
+        raise NotPlainError("it begins with a variable assignment")
     if position < len(text) and _JOIN.match(text, position) is None:
         raise NotPlainError("it runs a command in the background (`&`)")
     command.words, command.text = tuple(words), " ".join(written)

@@ -72,7 +72,7 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
     shell_changed = False
     for at, joined in enumerate(joined_commands):
         if shell_changed:
-            joined.make_unclear("an earlier command changes the shell")
+            joined.make_unclear("an earlier command changes the state of the shell")
         elif any(_may_place_files(other.words) for other in _run_before(joined_commands, at)):
             if _uses_git_elsewhere(joined.words, command.cwd, context):
                 joined.make_unclear("an earlier command may create a git repository where this one runs")
@@ -132,7 +132,7 @@ def _problem(joined: JoinedCommand, analysis: Analysis) -> str | None:
     if shell_script(joined.words) is not None:
         return "it starts another shell"
     if any(map(_changes_shell, analysis.line.parts)):
-        return "it changes the shell for later commands"
+        return "it changes the state of the shell for later commands"
     if joined.joined_with == "|":
         if any(map(runs_input, analysis.steps)):
             return "it runs the output of the previous command"

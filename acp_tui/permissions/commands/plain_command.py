@@ -55,7 +55,7 @@ def plain_words(command: str) -> tuple[str, ...]:
     if not words:
         raise NotPlainError("it is empty")
     if "=" in words[0]:
-        raise NotPlainError("it sets a variable first")
+        raise NotPlainError("it begins with a variable assignment")
     return tuple(words)
 
 
@@ -92,7 +92,7 @@ def _value(piece: re.Match[str], *, first: bool) -> str:
     bare = piece["bare"]
     if bare is not None:
         if first and bare.startswith("="):
-            raise NotPlainError("it contains a word that begins with `=`, which zsh replaces")
+            raise NotPlainError("it contains a word that zsh replaces because it begins with `=`")
         return bare
     quoted: str = piece["single"] if piece["single"] is not None else piece["double"]
     if not quoted.isprintable():

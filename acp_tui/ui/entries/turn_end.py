@@ -28,7 +28,7 @@ _STOP_REASONS = {
     "max_tokens": ("!", 'stopped: token limit reached. Send "continue" to continue'),
     "max_turn_requests": ("!", "stopped: the agent reached its limit of model requests per turn"),
 }
-_REFUSAL = "The agent refused. Its context no longer has your prompt and the answer."
+_REFUSAL = "The agent refused. Its context no longer contains your prompt or the answer."
 _EMPTY = "The agent returned nothing. Send the prompt again?"
 MAX_MESSAGE_LINES = 12
 """The maximum number of lines of an error message after its first line."""

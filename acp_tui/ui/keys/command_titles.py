@@ -155,6 +155,7 @@ SINGLE_KEY_TITLES: Mapping[str, str] = {
     "transcript.prompt_after": "Next prompt",
     "transcript.tool_before": "Previous tool call",
     "transcript.tool_after": "Next tool call",
+    "transcript.error_before": "Previous error",
     "transcript.error": "Next error",
     "transcript.find_next": "Next match",
     "transcript.find_previous": "Previous match",

@@ -68,7 +68,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "prompt": KeyScope(
         "Prompt",
         "Write to the agent. Prompts sent while it works are queued. @ attaches a file"
-        " (@file:10-20 attaches lines 10 to 20), a leading ! runs a shell command.",
+        " (@file:10-20 attaches lines 10 to 20). A leading ! runs a shell command.",
     ),
     "menu": KeyScope(
         "Menus",
@@ -99,7 +99,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "signin": KeyScope("Sign-in", "Signing in to an MCP server."),
     "overview": KeyScope("Overview", "All open conversations. The list updates itself."),
     "rename": KeyScope("Rename", "The name of a tab and its session."),
-    "comment": KeyScope("Comment", "A comment on changed lines. An empty text deletes the comment."),
+    "comment": KeyScope("Comment", "A comment on changed lines. To delete it, save it empty."),
     "commit": KeyScope("Commit message", "The message of a commit that merges a worktree."),
     "find": KeyScope("Search", "Search the conversation."),
     "permission": KeyScope("Permission", "The agent is waiting for your answer."),
@@ -186,7 +186,7 @@ TABLE: tuple[Key, ...] = (
         "toggle_worktree",
         "in a worktree",
         "launcher",
-        "Turn git worktrees for new agents on or off",
+        "Turn git worktrees on or off for new agents",
         2,
     ),
     Key(
@@ -265,7 +265,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "prompt",
-        "Send the prompt now, into the running turn or after stopping it; if empty, the first queued one",
+        "Send the prompt (if empty, the first queued one) into the running turn, or after stopping the turn",
         8,
     ),
     Key(
@@ -274,9 +274,9 @@ TABLE: tuple[Key, ...] = (
         "up",
         "up",
         "prompt",
-        "Up one line; in an empty prompt: edit the last queued prompt, or recall an earlier one",
+        "Up one line; if the prompt is empty, edit the last queued prompt or else recall an earlier one",
     ),
-    Key("prompt.down", "down", "down", "down", "prompt", "Down one line, or a later prompt from the history"),
+    Key("prompt.down", "down", "down", "down", "prompt", "Down one line, or recall a later prompt"),
     Key("prompt.history", "ctrl+r", "search_history", "history", "prompt", "Search previous prompts", 12),
     Key("prompt.editor", "ctrl+g", "external_editor", "$EDITOR", "prompt", "Edit the prompt in $EDITOR", 13),
     Key("prompt.unfold", "alt+u", "unfold", "unfold paste", "prompt", "Unfold the paste at the cursor", 5),
@@ -334,7 +334,7 @@ TABLE: tuple[Key, ...] = (
         "send_now",
         "send now",
         "queue",
-        "Send the prompt now: into the running turn if the agent supports that, else after stopping it",
+        "Send the prompt now: into the running turn if the agent supports that, else after stopping the turn",
         1,
     ),
     Key(
@@ -354,7 +354,7 @@ TABLE: tuple[Key, ...] = (
         "continue",
         "continue",
         "read_only",
-        "Continue in a new session, with a summary of this one to edit and send",
+        "Continue in a new session; its prompt is filled with a summary of this one",
         1,
     ),
     # -- transcript
@@ -404,7 +404,7 @@ TABLE: tuple[Key, ...] = (
         "open",
         "open",
         "transcript",
-        "Open the link, the image, the other agent's transcript, or the rule that gave this permission",
+        "Open the link, the image, the subagent's transcript, or the rule that gave this permission",
     ),
     Key("transcript.kill", "x", "kill", "stop", "transcript", "Stop your running command, or the subagent"),
     Key("transcript.attach", "a", "attach", "attach", "transcript", "Attach a command's output"),
@@ -497,7 +497,7 @@ TABLE: tuple[Key, ...] = (
     Key("review.range", "v", "range", "", "review", "Start or end a range of lines"),
     Key("review.edit", "e", "edit", "edit", "review", "Open the file in $EDITOR, at the cursor's line", 8),
     Key("review.undo", "Z", "undo", "undo", "review", "Undo the last decision", 4),
-    Key("review.revert_all", "U", "revert_all", "", "review", "Revert everything shown, after asking"),
+    Key("review.revert_all", "U", "revert_all", "", "review", "Revert everything shown, after confirmation"),
     Key("review.send", "S", "send", "send", "review", "Send all comments as one prompt", 4),
     Key(
         "review.filter",

@@ -84,7 +84,7 @@ def check_keys(wanted: Mapping[str, str]) -> Keymap:
         if problem is None:
             keymap.keys[name] = ",".join(keys)
         else:
-            keymap.problems[name] = f"{problem}; not used"
+            keymap.problems[name] = f"{problem}; the default keys are used"
     for name in keymap.keys:
         if side_effect := _side_effect(KEYS[name], keymap.keys):
             keymap.problems[name] = side_effect

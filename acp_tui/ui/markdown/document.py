@@ -1,7 +1,8 @@
 """A growing text, laid out for one width. Only its visible parts are drawn.
 
 Sections that were never drawn have estimated heights, so the number of a line may change when a section above
-it is drawn. `position_at` returns a position that does not change, and `line_at` its current line number.
+it is drawn. `position_at` returns a position that does not change; `line_at` returns the current line number
+of a position.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class SessionPane(Pane):
             if server.reason_not_sent is not None:
                 text, style = f"not sent: {visible_line(server.reason_not_sent)}", palette.warning
             elif test is not None and test.status != "connected":
-                text, style = f"sent to the agent, last test: {test.status}", palette.error
+                text, style = f"sent to the agent · last test: {test.status}", palette.error
             else:
                 way = "" if server.bridge_reason is None else ", through the bridge"
                 tested = ", tested" if test is not None else ""

@@ -238,7 +238,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             again = rows.selected in fitting and self._pressed == kind
             rows.selected = (after or fitting)[0] if again else fitting[0]
             self._pressed = kind
-            self._choice_needed = f"choose one of {len(fitting)} options ({kind.replace('_', ' ')})"
+            self._choice_needed = f'choose one of the {len(fitting)} "{kind.replace("_", " ")}" options'
             self._typing_guard.update_hints()
         else:
             self.app.bell()

@@ -206,7 +206,7 @@ class RuleEditor(Vertical, can_focus=True):
         if len(rules) > 1 and self._part >= len(rules):
             verb = "allowed" if rules[0].decision == "allow" else "rejected"
             scope, agent = (self._slot_words(part) for part in (len(rules), len(rules) + 1))
-            sentence = f"All {len(rules)} will be {verb} {scope} {agent}, without asking."
+            sentence = f"These {len(rules)} actions will be {verb} without asking {scope}, {agent}."
         else:
             sentence = describe_effect(rules[min(self._part, len(rules) - 1)])
         lines = hanging_lines([], [Segment(sentence, self._palette.dim)], width, indent=0)

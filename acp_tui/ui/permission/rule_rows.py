@@ -88,7 +88,7 @@ def _notes(listed: ListedRule, project: str, now: float) -> Iterator[str]:
     else:
         yield reveal_line(AgentIdentity(rule.agent, rule.agent_line, rule.agent_name).label)
     if listed.unused:
-        yield "unused: its agent cannot be identified"
+        yield "no longer used: its agent cannot be identified"
     if listed.matches.count:
         yield f"last match {format_time(listed.matches.last, now)}"
     if rule.scope == "run":

@@ -214,7 +214,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return super().edit(edit)
 
     def validate_selection(self, selection: Selection) -> Selection:
-        """Move the ends of a selection out of tokens, in the direction in which the cursor moves."""
+        """If an end of a selection is inside a token, move it out of the token, in the cursor's direction."""
         if not self.pastes and not self._attachments:
             return selection
         before = self.selection.end

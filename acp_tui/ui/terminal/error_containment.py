@@ -85,7 +85,7 @@ def _origin(error: BaseException) -> tuple[str, int, str]:
 
 
 def broken_screen(error: BaseException) -> Screen[Any] | None:
-    """Return the screen that could not be composed or laid out because of an error; None if there is none."""
+    """Return the screen whose composition or layout raised an error; None if something else raised it."""
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame

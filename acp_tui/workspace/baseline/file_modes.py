@@ -18,7 +18,7 @@ class FileModes:
             self._unusual[name] = mode
 
     def full_mode(self, name: bytes, mode: int) -> int:
-        """Return the remembered `st_mode` of a file that git stores with this `mode`."""
+        """Return the remembered `st_mode` of a file. `mode` is the mode that git stores for the file."""
         if not stat.S_ISREG(mode):
             return mode
         return self._unusual.get(name) or self._usual.get(bool(mode & stat.S_IXUSR), mode)

@@ -312,7 +312,7 @@ def _differs_from(checkpoint: Checkpoint, path: Path) -> bool:
 
 
 def _obstacle(now: FileState, then: FileState) -> str | None:
-    """Return why restoring a file, or undoing that later, is impossible; None if both are possible."""
+    """Return why a file cannot be restored, or why this could not be undone; None if both can be done."""
     if now.revert_obstacle is not None and then.revert_obstacle is None:
         why = f"its current content could not be copied: {now.revert_obstacle}"
         return f"restoring it could not be undone, because {why}"

@@ -10,7 +10,9 @@ import os
 MAX_BYTES = 50_000_000
 """The maximum size of the text in one answer, because an answer is sent as a single line of JSON."""
 
-_TOO_LARGE = f"it has more than {MAX_BYTES // 1_000_000} MB of text; request a part of it with line and limit"
+_TOO_LARGE = (
+    f"it has more than {MAX_BYTES // 1_000_000} MB of text; use `line` and `limit` to request a smaller part"
+)
 _CHUNK_BYTES = 256 * 1024
 _SNIFF_BYTES = 8000  # git, too, calls a file binary if it has a NUL in its first 8000 bytes
 

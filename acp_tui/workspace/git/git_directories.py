@@ -15,7 +15,7 @@ _GIT_DIRECTORY_ENTRIES = frozenset(
         *("objects", "refs", "hooks", "info", "logs", "modules", "worktrees"),
     }
 )
-_REASON = "belongs to a git directory; git may run programs named in it"
+_REASON = "belongs to a git directory, whose files can make git run programs"
 _MAX_DEPTH = 64
 
 

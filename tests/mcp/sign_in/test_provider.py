@@ -172,7 +172,7 @@ async def test_answer_to_another_sign_in_is_ignored(http_servers: HttpServers) -
     await until(lambda: user.pages)
     assert not waiting.done()
     assert user.pages[0].status_code == 400
-    assert user.reports == ["Ignored an answer from the browser that belongs to another sign-in."]
+    assert user.reports == ["The browser's answer belongs to another sign-in and was ignored."]
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
@@ -180,7 +180,7 @@ async def test_answer_to_another_sign_in_is_ignored(http_servers: HttpServers) -
 
 async def test_expired_code_is_said(http_servers: HttpServers) -> None:
     user = PastingUser(lambda url: url.replace("code=", "code=old"))
-    with pytest.raises(SignInError, match=r"^The code for guarded has expired or was used before"):
+    with pytest.raises(SignInError, match=r"^The authorization code for guarded has expired"):
         await sign_in(_guarded(http_servers, "expired-code"), user.interaction())
 
 

@@ -57,7 +57,7 @@ async def test_a_diff_and_a_notification_are_shown_and_become_entries(open_ui: O
             ["call_tool", "show_diff", {"path": "a.py", "old": "x = 1\n", "new": "x = 2\n"}],
             ["call_tool", "notify", {"message": "All [b]tests[/b] pass."}],
         )
-        await ui.sees("Tool of acp-tui", "- x = 1", "+ x = 2")
+        await ui.sees("acp-tui tool call", "- x = 1", "+ x = 2")
         await ui.press("escape")
         await ui.sees("acp-tui › show_diff: a.py", "+ x = 2", "acp-tui › notify: All [b]tests[/b] pass.")
         assert ui.toasts() == ["scripted: All [b]tests[/b] pass."]
@@ -108,7 +108,7 @@ async def test_a_key_turns_the_tools_off_from_the_next_session_on(open_ui: Open)
     async with open_ui("script", INSIDE_ACP) as ui:
         await ui.press("shift+f5")
         (toast,) = ui.toasts()
-        assert toast.startswith("scripted no longer gets acp-tui's own tools, from its next session on")
+        assert "until acp-tui exits, scripted does not get acp-tui's own tools." in toast
         await ui.press("f5")
         await ui.until(lambda: ui.session.phase == "idle" and ui.session.mcp_servers == [])
         await ui.press("shift+f5")

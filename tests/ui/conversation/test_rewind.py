@@ -73,7 +73,7 @@ async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(
         await choose(ui, "files")
         await ui.sees("a.txt: restore", "b.txt: delete (new since)")
         await confirm(ui)
-        await ui.sees("Files restored as they were before prompt 1: 2 files.")
+        await ui.sees("Files restored to their state before prompt 1: 2 files.")
         assert (project / "a.txt").read_text() == "original\n"
         assert not (project / "b.txt").exists()
         await ui.press("ctrl+p", *"undo rew", "enter")
@@ -93,7 +93,7 @@ async def test_files_are_overwritten_only_if_the_user_agrees(open_ui: Open, proj
         for keys, message in [
             (("enter",), "No file was restored."),
             (("escape",), "No file was restored."),
-            (("down", "enter"), "Files restored as they were before prompt 1"),
+            (("down", "enter"), "Files restored to their state before prompt 1"),
         ]:
             assert (project / "a.txt").read_text() == "mine\n"
             await rewind(ui, "down", "enter")

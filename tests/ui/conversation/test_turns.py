@@ -145,7 +145,7 @@ async def test_send_now_goes_into_the_turn_of_an_agent_that_can_be_steered(open_
 
 @pytest.mark.parametrize(
     ("outcome", "notice"),
-    [("promptRequired", None), ("failed", "did not take the prompt into the running turn. It stays")],
+    [("promptRequired", None), ("failed", "did not take the prompt into the running turn. The prompt")],
 )
 async def test_a_prompt_that_is_not_taken_into_the_turn_is_sent_after_it(
     open_ui: Open, outcome: str, notice: str | None

@@ -68,7 +68,7 @@ def test_stop_reasons_are_shown_in_words(reason: str, says: str) -> None:
 
 def test_a_refusal_explains_itself_and_names_a_key() -> None:
     text = "\n".join(drawn(TurnEnd(id=1, at=0, stop_reason="refusal")))
-    assert "Its context no longer has your prompt" in text
+    assert "Its context no longer contains your prompt" in text
     assert "F6 edit and send again" in text
 
 

@@ -62,11 +62,14 @@ def test_keys_are_converted_to_textuals_spelling() -> None:
         ({"nonsense": "f2"}, "there is no such action; `acp-tui config keys` lists all actions"),
         (
             {"app.help": "f99x"},
-            "'f99x' is not a key (examples: 'ctrl+j', 'alt+up', 'f5', 'x'); not used",
+            "'f99x' is not a key (examples: 'ctrl+j', 'alt+up', 'f5', 'x'); the default keys are used",
         ),
-        ({"app.help": "f2,"}, "'' is not a key (examples: 'ctrl+j', 'alt+up', 'f5', 'x'); not used"),
-        ({"app.help": "ctrl+i"}, "terminals send Ctrl+I as Tab; not used"),
-        ({"prompt.send": "x"}, "x types text here; not used"),
+        (
+            {"app.help": "f2,"},
+            "'' is not a key (examples: 'ctrl+j', 'alt+up', 'f5', 'x'); the default keys are used",
+        ),
+        ({"app.help": "ctrl+i"}, "terminals send Ctrl+I as Tab; the default keys are used"),
+        ({"prompt.send": "x"}, "x types text here; the default keys are used"),
     ],
 )
 def test_unusable_keys_are_reported(wishes: dict[str, str], says: str) -> None:
@@ -78,7 +81,9 @@ def test_unusable_keys_are_reported(wishes: dict[str, str], says: str) -> None:
 def test_the_first_of_two_actions_gets_the_key() -> None:
     found = check_keys({"transcript.copy": "h", "transcript.raw": "h"})
     assert found.keys == {"transcript.copy": "h"}
-    assert found.problems == {"transcript.raw": "h is also bound to transcript.copy; not used"}
+    assert found.problems == {
+        "transcript.raw": "h is also bound to transcript.copy; the default keys are used"
+    }
 
 
 def test_a_user_key_replaces_a_default_key_with_a_warning() -> None:

@@ -51,7 +51,7 @@ async def test_escape_cancels_the_sign_in_and_the_address_or_the_code_is_pasted(
         await ui.sees("Sign in to calendar", "127.0.0.1")
         await ui.paste("nonsense here")
         await ui.press("enter")
-        await ui.sees("This is neither the address of the page where the browser ended up")
+        await ui.sees("This is neither a code nor the address of the page after the sign-in")
         address = str(dialog.query_one("#address", Static).content)
         dialog.query_one(InputLine).post_message(Paste(await redirect_of(address)))
         await ui.until(lambda: dialog.query_one(InputLine).value)

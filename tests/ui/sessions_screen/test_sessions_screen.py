@@ -98,7 +98,7 @@ async def test_the_worktree_of_a_deleted_session_is_deleted_after_a_question(tmp
     async with open_sessions(project) as ui:
         await ui.sees("In a worktree")
         await ui.press("delete", "down", "enter")
-        await ui.sees("Delete the git worktree of the session", "This would be lost: 1 untracked file.")
+        await ui.sees("Also delete the session's git worktree", "This would be lost: 1 untracked file.")
         assert worktree.path.exists()
         await ui.press("down", "enter")
         await ui.until(lambda: not worktree.path.exists())
@@ -215,7 +215,7 @@ async def test_an_agent_that_does_not_offer_it_is_not_asked(tmp_path: Path) -> N
         await ui.press("f4")
         await ui.sees("Known to us")
         await ui.press("delete")
-        await ui.sees("keeps its own copy, if any.")
+        await ui.sees("may still have a copy of its own.")
         await ui.press("down", "enter")
         await ui.sees("No recorded sessions.")
         assert requests("session/list") == requests("session/delete") == []

@@ -115,7 +115,8 @@ def _addition(args: argparse.Namespace) -> Addition:
         guess = closest_match(name, common_servers())
         hint = f"Did you mean {guess}? " if guess else ""
         raise UserError(
-            f"{name} is not a well-known server. {hint}Give its command after --, or its address with --url.",
+            f"{name} is not a well-known server. {hint}"
+            "For a server of your own, give its command after --, or its address with --url.",
             exit_code=2,
         )
     entry = common.entry(arguments)

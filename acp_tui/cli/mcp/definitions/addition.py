@@ -101,7 +101,7 @@ def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: b
         print_json(data)
     else:
         names = ", ".join(one.server.name for one in additions)
-        print(visible_line(f"Added {names} to {mcp_file()}, for new sessions."))
+        print(visible_line(f"Added {names} to {mcp_file()}. Takes effect in new sessions."))
     return True
 
 

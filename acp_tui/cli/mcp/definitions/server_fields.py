@@ -47,7 +47,7 @@ def definition_fields(server: Server) -> Iterator[Field]:
         yield Field("header", f"{name}: {value}", f"headers.{name}")
     yield from option_fields(server)
     if (trust := server.extra.get("trust")) is not None:
-        yield Field("trust", f"{str(trust).lower()} in the file; acp-tui ignores it", "trust")
+        yield Field("trust", f"{str(trust).lower()} in the file, but acp-tui ignores this setting", "trust")
     unknown = [key for key in server.extra if key != "trust"]
     if unknown:
         yield Field("unused", f"{', '.join(unknown)}: unknown to acp-tui", unknown[0])

@@ -23,4 +23,4 @@ async def sign_in(turn: Turn) -> None:
 async def logout(turn: Turn) -> None:
     """Sign out although the client did not ask for it, as when a login expires."""
     turn.session.sign_out()
-    await turn.say("Signed out. I refuse the next request, so that your client asks you to sign in.")
+    await turn.say("Signed out. I will refuse the next request, so that your client asks you to sign in.")

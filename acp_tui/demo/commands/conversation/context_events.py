@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SUMMARY = """\
 ## What happened
 
-You asked for a **demonstration**, and the demo agent gave it:
+You asked for a **demonstration**, and the demo agent gave one:
 
 - it wrote a summary of the conversation
 - it forgot everything else

@@ -55,7 +55,7 @@ async def forget(turn: Turn) -> None:
     turn.stored.forgotten = True
     await turn.say(
         "I will not remember this session. Restart me with `F5`, or quit and run `acp-tui demo --continue`. "
-        "Then *Continue in a new session* gives me a summary of it."
+        "Then *Continue in a new session* gives me a summary of this one."
     )
 
 

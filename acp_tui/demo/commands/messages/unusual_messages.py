@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @slash_command(
     "unknown",
-    "Messages that are in no version of the protocol",
+    "Send messages that no version of the protocol defines",
     "[update|content|tool|status|notification|request]",
 )
 async def unknown(turn: Turn) -> None:
@@ -65,7 +65,7 @@ async def stray(turn: Turn) -> None:
         "content": {"type": "text", "text": "This message is for an unknown session."},
     }
     await turn.send_notification("session/update", {"sessionId": "no-such-session", "update": chunk})
-    await turn.say("I sent two updates: for a tool call and for a session that do not exist.")
+    await turn.say("I sent one update for an unknown tool call and one for an unknown session.")
 
 
 @slash_command("noise", "Write lines to stdout that are not protocol messages")

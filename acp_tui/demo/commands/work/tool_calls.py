@@ -42,7 +42,7 @@ async def read(turn: Turn) -> None:
         await turn.say(f"I received {len(text.splitlines())} lines.")
 
 
-@slash_command("edit", "An edit with a diff, which asks for permission")
+@slash_command("edit", "An edit that shows a diff and asks for permission")
 async def edit(turn: Turn) -> None:
     """Fix the bug in the sample project; in any other folder, write the demo's own file."""
     job = choose_job(turn.cwd, 0)

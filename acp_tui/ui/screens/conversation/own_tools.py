@@ -44,10 +44,10 @@ class OwnTools:
     def toggle(self, launch: Launch, settings: Settings) -> None:
         """Turn the tools on or off for the next sessions of an agent, until acp-tui exits."""
         is_on = settings.own_server.toggle(launch.name)
-        verb = "gets" if is_on else "no longer gets"
+        verb = "gets" if is_on else "does not get"
         restart = keys.bound_keys(self._screen, "agent.restart")
         sentence = (
-            f"{launch.title} {verb} acp-tui's own tools, from its next session on and until acp-tui exits. "
+            f"From the next session until acp-tui exits, {launch.title} {verb} acp-tui's own tools. "
             f"{restart} restarts the agent and reopens this session with the change."
         )
         self._screen.notify(sentence, timeout=NOTICE_SECONDS, markup=False)

@@ -71,7 +71,7 @@ class Rewind:
             yield PaletteCommand("Undo rewind of files", self._undo, "Session", word="restore")
 
     def open(self) -> None:
-        """Let the user choose a prompt, and restore files, conversation or both to the state before it."""
+        """Let the user choose a prompt, and go back to before it: the files, the conversation or both."""
         self._screen.run_worker(self._rewind(), group="choose", exclusive=True)
 
     def _undo(self) -> None:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 HELP = (
     "Open this address in a browser and sign in. If the browser does not run on this computer, the page after"
-    " the sign-in will not load: copy its address from the browser, or the code in the address, and paste it."
+    " the sign-in will not load: copy its address (or the code in the address) from the browser and paste it"
+    " below."
 )
 
 

@@ -124,4 +124,4 @@ def _what_is_deleted(session: SavedSession, agent: AgentSessions | None) -> str:
     recording = "" if session.only_at_agent else "Recording, checkpoints and draft are deleted for good. "
     if agent is not None:
         return f"{recording}{session.agent_title} is asked to delete its own copy."
-    return f"{recording}{session.agent_title} keeps its own copy, if any."
+    return f"{recording}{session.agent_title} may still have a copy of its own."

@@ -32,7 +32,7 @@ async def offer_to_remove_worktree(screen: BaseScreen, deleted: StoredSession) -
         return
     status = await asyncio.to_thread(worktree_status, worktree)
     question = (
-        "Delete the git worktree of the session and its branch, too?\n\n"
+        "Also delete the session's git worktree and its branch?\n\n"
         f"{visible_line(str(worktree.path))} · {visible_line(worktree.branch)}\n\n{_losses(status)}"
     )
     dialog = ConfirmScreen(question, screen.palette, yes="Delete the worktree", no="Keep it")

@@ -99,7 +99,7 @@ def _consequences(worktree: Worktree, status: WorktreeStatus) -> str:
     if not status.is_mergeable:
         return "Discarding the worktree ends the conversation."
     return (
-        f"Merging updates {worktree.target}, and the files of the folder where it is checked out. "
+        f"A merge updates {worktree.target} and the files in the folder where that branch is checked out. "
         "Merging or discarding ends the conversation and removes the worktree."
     )
 

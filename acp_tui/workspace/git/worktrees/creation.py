@@ -64,7 +64,7 @@ def create_worktree(
     if (filters := git.own_filters) and not trusted:
         raise UserError(
             "No worktree was created: the git configuration of this repository defines filters that run"
-            f" programs ({visible_line(', '.join(filters))}). If you trust it, add --trust-folder."
+            f" programs ({visible_line(', '.join(filters))}). If you trust the repository, add --trust-folder."
         )
     target = _current_branch(git)
     branch = _named_branch(git, name, base) if name is not None else _free_branch(git, agent, base)
@@ -83,8 +83,8 @@ def restore_worktree(worktree: Worktree) -> None:
     if (filters := git.own_filters) and not worktree.trusted:
         raise UserError(
             "The worktree was not restored: the git configuration of this repository defines filters that"
-            f" run programs ({visible_line(', '.join(filters))}). If you trust it, run"
-            " `git worktree add` yourself."
+            f" run programs ({visible_line(', '.join(filters))}). If you trust the repository,"
+            " run `git worktree add` yourself."
         )
     git.guarded("worktree", "prune")
     private_directory(worktree.path.parent)

@@ -88,7 +88,7 @@ def remove_worktree(worktree: Worktree) -> None:
     lock = WorktreeLock(worktree.path)
     try:
         if lock.is_shared():
-            raise UserError(f"Another conversation works in the worktree {worktree.path}.")
+            raise UserError(f"Another conversation is using the worktree {worktree.path}.")
         _remove(worktree)
     finally:
         lock.release()
@@ -184,7 +184,7 @@ def _advance(git: UserGit, worktree: Worktree) -> None:
 
 def _require_descendant(git: UserGit, target: str) -> None:
     if not git.succeeds("merge-base", "--is-ancestor", f"refs/heads/{target}", "HEAD"):
-        raise GitCommandError("The branch has new commits.")
+        raise GitCommandError("it has new commits.")
 
 
 def _checkout_of(git: UserGit, branch: str) -> Path | None:

@@ -113,7 +113,10 @@ def _commits(git: UserGit, worktree: Worktree, target: str, *heads: str) -> tupl
 def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str], *, conflicts: bool) -> str:
     """Return why the worktree cannot be merged, in a sentence; an empty string if it can be."""
     if not worktree.target:
-        return "The worktree cannot be merged: no branch was checked out when it was created."
+        return (
+            "The worktree cannot be merged: the repository had no branch checked out when the worktree"
+            " was created."
+        )
     if not target:
         return f"The worktree cannot be merged: the branch {worktree.target} is gone."
     current = os.fsdecode(git.guarded("symbolic-ref", "--quiet", "HEAD", ok=(0, 1))).strip()

@@ -70,7 +70,10 @@ class UserGit:
     """Runs git commands in one folder of a repository. All calls block. Nothing is passed to a shell."""
 
     def __init__(self, folder: Path, *, trusted: bool = False) -> None:
-        """Use the repository of `folder`. If `trusted`, guarded commands run its hooks and filters, too."""
+        """Use the repository of `folder`.
+
+        If `trusted`, guarded commands may run the repository's hooks and filters.
+        """
         self._folder = folder
         self._trusted = trusted
 
@@ -82,7 +85,9 @@ class UserGit:
         if self._trusted:
             return self._run([*words], {"LC_ALL": "C"}, b"", ok)
         if any("=" in name for name in self.own_filters):  # `git -c` splits its argument at the first `=`
-            raise GitCommandError("acp-tui cannot turn off a filter of the repository with = in its name.")
+            raise GitCommandError(
+                "acp-tui cannot turn off one of the repository's filters: its name contains `=`."
+            )
         settings = _GUARD | {
             f"filter.{name}.{key}": "" for name in self.own_filters for key in _FILTER_PROGRAMS
         }
@@ -177,7 +182,7 @@ def _options(settings: dict[str, str]) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return acp-tui's environment without `_REPOSITORY_VARIABLES` and git's variables for debug output."""
+    """Return acp-tui's environment. `_REPOSITORY_VARIABLES` and `GIT_TRACE…` are left out."""
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -69,7 +69,7 @@ class Continuation:
         self._screen.call_after_refresh(self.focus_line)
 
     def focus_line(self) -> bool:
-        """Focus the line in place of the prompt; return False if the prompt is shown."""
+        """Focus the line that is shown instead of the prompt. Return False if there is no such line."""
         if self._line is not None:
             self._line.focus()
         return self._line is not None

@@ -41,7 +41,7 @@ def server_page(
                 _heading("Instructions for the model", context),
                 _text(inspection.instructions, context),
             ]
-        notes = [*inspection.notes, *(f"not an MCP message on stdout: {line}" for line in inspection.noise)]
+        notes = [*inspection.notes, *(f"on stdout, not an MCP message: {line}" for line in inspection.noise)]
         bodies += [_text(note, context, dim=True) for note in notes]
     return [*bodies, _text(f"\n{SAMPLING}", context, dim=True)]
 
