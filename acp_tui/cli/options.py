@@ -85,14 +85,12 @@ def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyEx
         help="set an agent option, or the model with model=… (repeatable)",
     )
     choice = parser.add_mutually_exclusive_group()
-    choice.add_argument(
-        "--resume", metavar="ID", help="resume a session, by acp-tui's id or the agent's id"
-    )
+    choice.add_argument("--resume", metavar="ID", help="resume a session, by acp-tui's id or the agent's id")
     choice.add_argument(
         "--continue",
         dest="continue_latest",
         action="store_true",
-        help="resume the latest session of this folder; with AGENT or --command, the latest one of that agent",
+        help="resume this folder's latest session; with AGENT or --command, the latest one of that agent",
     )
     return choice
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TRUST_TEXT = (
     "Files in this folder choose programs to run on your computer. "
-    "They are ignored until you trust the folder."
+    "The files are ignored until you trust the folder."
 )
 ONE_BY_ONE = " Each MCP server is shown to you before it is used."
 NOT_TRUSTED = "you have not trusted this folder"

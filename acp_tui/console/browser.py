@@ -52,7 +52,8 @@ def _command(url: str) -> list[str]:
     """
     choices = [words for one in os.environ.get("BROWSER", "").split(os.pathsep) if (words := _split(one))]
     for words in choices:
-        if os.path.basename(words[0]) not in TERMINAL_BROWSERS:  # noqa: PTH119  # any text
+        is_usable = os.path.basename(words[0]) not in TERMINAL_BROWSERS  # noqa: PTH119  # any text
+        if is_usable and shutil.which(words[0]):
             has_place = any("%s" in word for word in words)
             return [word.replace("%s", url) for word in words] if has_place else [*words, url]
     if choices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -23,6 +24,16 @@ def test_browser_variable_is_a_command(tmp_path: Path, monkeypatch: pytest.Monke
     file = tmp_path / "opened"
     monkeypatch.setenv("BROWSER", shlex.join([sys.executable, "-c", WRITE, str(file)]) + place)
     assert has_browser()
+    assert open_page(PAGE)
+    wait_until(lambda: file.exists() and file.read_text() == PAGE)
+
+
+def test_the_first_usable_one_of_several_browsers_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "opened"
+    usable = shlex.join([sys.executable, "-c", WRITE, str(file)])
+    monkeypatch.setenv("BROWSER", os.pathsep.join(["not-installed", "lynx", usable]))
     assert open_page(PAGE)
     wait_until(lambda: file.exists() and file.read_text() == PAGE)
 

@@ -196,7 +196,7 @@ def test_filters_of_an_untrusted_repository_are_named_instead_of_run(
     commit(project, ".gitattributes", "*.txt filter=loud\n")
     git(project, "config", "filter.loud.smudge", f"tee {tmp_path / 'ran'}")
     with pytest.raises(
-        UserError, match=r"filters that run programs \(loud\). If you trust the repository, add --trust-folder"
+        UserError, match=r"that run programs \(loud\). If you trust the repository, add --trust-folder"
     ):
         made(project, data)
     assert not (tmp_path / "ran").exists()

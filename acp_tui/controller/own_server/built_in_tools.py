@@ -176,7 +176,7 @@ class BuiltInTools:
             if self.interface is None:
                 return failure(NO_SCREEN)
             if not await asyncio.to_thread(self.interface.open_url, url):
-                return failure("The page could not be opened: no browser was found.")
+                return failure("The page could not be opened: no browser could be started.")
             return ToolResult("The page was opened in the user's browser.")
 
         return PreparedCall(

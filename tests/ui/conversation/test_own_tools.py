@@ -79,7 +79,7 @@ async def test_a_page_is_opened_after_a_question_that_shows_its_address_but_not_
         await ui.asked()
         await ui.press("a")
         await ui.until(ui.said)
-        assert ui.said() == ["✘ The page could not be opened: no browser was found.\n"]
+        assert ui.said() == ["✘ The page could not be opened: no browser could be started.\n"]
         monkeypatch.setattr(browser, "open_page", open_page)
         await ui.asked()
         assert "host         example.org" in ui.text()

@@ -94,14 +94,14 @@ def _used(name: str, session: Session, saved: ServerFacts, named: Sequence[ToolC
     carried = [call for call in session.mcp_calls if call.server == name and call.by == "agent"]
     if carried:
         last = carried[-1]
-        words = f"{pluralize(len(carried), 'call')} through the bridge, last {reveal_line(last.tool)}"
+        words = f"{pluralize(len(carried), 'call')} through the bridge, last call: {reveal_line(last.tool)}"
         return Fact("used", "yes", words, last.at)
     if named:
         last_call = named[-1]
         tool = last_call.mcp_tool
         assert tool is not None
         calls = pluralize(len(named), "call")
-        words = f"{calls}, last {reveal_line(tool.name)}; evidence: {SOURCES[tool.source]}"
+        words = f"{calls}, last call: {reveal_line(tool.name)}; evidence: {SOURCES[tool.source]}"
         return Fact("used", "yes", words, last_call.at)
     if (used := saved.used) is not None:
         name, evidence = reveal_line(used.tool), reveal_line(used.evidence)

@@ -99,7 +99,7 @@ class EntryActions:
         """Open a link in the browser, or a path in the editor."""
         if link.lower().startswith(BROWSER_SCHEMES):
             if not browser.open_page(link):
-                self._screen.notify(f"No browser was found. Open this link: {link}", markup=False)
+                self._screen.notify(f"No browser could be started. Open this link: {link}", markup=False)
         elif link.lower().startswith("file://"):
             self.edit_file(unquote(link[len("file://") :].partition("#")[0]))
         elif link:

@@ -64,7 +64,8 @@ def create_worktree(
     if (filters := git.own_filters) and not trusted:
         raise UserError(
             "No worktree was created: the git configuration of this repository defines filters that run"
-            f" programs ({visible_line(', '.join(filters))}). If you trust the repository, add --trust-folder."
+            f" programs ({visible_line(', '.join(filters))}). If you trust the repository, add"
+            " --trust-folder."
         )
     target = _current_branch(git)
     branch = _named_branch(git, name, base) if name is not None else _free_branch(git, agent, base)
