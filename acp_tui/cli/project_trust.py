@@ -268,7 +268,7 @@ class ProjectTrust:
             yield "contains a long run of blanks; check the text after it"
 
     def _own_files(self, server: Server) -> list[str]:
-        """Return the files in the folder that a server's command names, as relative paths."""
+        """Return the project's own files that a server's command names, as relative paths."""
         names: list[str] = []
         for word in [server.program, *server.args] if server.program else []:
             path = self._cwd / word.rpartition("=")[2].replace("${workspaceFolder}", str(self._cwd))

@@ -139,7 +139,7 @@ class PromptBlockBuilder:
         if mime is None and b"\0" not in start and accepts(agent, "embeddedContext"):
             if reading.size > TEXT_LIMIT and _decoded(start, cut=True) is not None:
                 sentence = _too_large(mention.token, reading.size, TEXT_LIMIT, "text")
-                raise UserError(f"{sentence} Attach some lines of it, such as {mention.token}:1-200.")
+                raise UserError(f"{sentence} Attach only some of its lines, such as {mention.token}:1-200.")
             text = _decoded(reading.data(TEXT_LIMIT + 1))
             if text is not None:
                 return _resource(_address(path), text, _text_type(path))

@@ -17,8 +17,8 @@ MIN_SECRET_CHARACTERS = 6
 def secret_values(server: ResolvedServer) -> tuple[str, ...]:
     """Return the secret values in a definition.
 
-    These are the values of variables and headers whose names suggest a secret. The values of secret variables
-    in acp-tui's own environment are also returned if the definition contains them anywhere.
+    These are the values of variables and headers whose names suggest a secret. If the definition contains the
+    value of a secret variable of acp-tui's own environment, this value is also returned.
     """
     named = {**server.env, **server.headers}
     found = {value for name, value in named.items() if is_secret_name(name)}

@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--what",
         type=int,
         metavar="CHOICE",
-        help="which requests the answer matches: the number of a choice (`edit N` lists them)",
+        help="what the answer applies to: the number of a choice that `edit N` lists",
     )
     edit.add_argument("--scope", choices=("project", "everywhere"), help="where the answer applies")
     edit.add_argument("--project", type=Path, metavar="DIR", help="apply the answer in this directory only")

@@ -217,7 +217,7 @@ def _only(entries: list[Entry], by_id: dict[str, AnyEntry]) -> dict[str, AnyEntr
 
 
 def _continue_replay(session: Session, replay: Session) -> None:
-    """Let the next events of the replay extend the entries that the session took over from it."""
+    """Let the next events of the replay extend the entries that were taken from the replay."""
     memory = session.reducer_state
     memory.message = replay.reducer_state.message
     memory.by_message_id = replay.reducer_state.by_message_id

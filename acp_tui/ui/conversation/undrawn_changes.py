@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 
 class UndrawnChanges:
-    """Keeps one change of each kind per entry and per session attribute, also for subagents.
+    """Keeps one change of each kind for each entry, and one change for each session attribute.
 
-    This limits the memory and the drawing time that a long turn in the background needs.
+    Changes of a subagent are kept separately for each subagent. This limits the memory and the drawing time
+    that a long turn in the background needs.
     """
 
     def __init__(self) -> None:

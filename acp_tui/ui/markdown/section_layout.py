@@ -192,7 +192,7 @@ class CodeLayout:
             self._highlighter = Highlighter(self._language, self._settings.palette)
 
     def strip(self, row: int) -> Strip:
-        """Return one row. Its line is highlighted and wrapped if it is not in memory."""
+        """Return one row. If the row is not in memory, first highlight and wrap the line that contains it."""
         if row < len(self._label):
             return self._settings.strip(self._label[row], self._indent)
         row -= len(self._label)

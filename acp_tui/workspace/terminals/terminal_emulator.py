@@ -257,11 +257,11 @@ class TerminalEmulator:
         return [*head, omission, *_split_lines(self._chain(self._scrollback.tail()))]
 
     def lines_from(self, number: int) -> tuple[int, list[Line]]:
-        """Return the lines from `number` on, preceded by the number of the first returned line.
+        """Return the number of the first returned line, and the lines from line `number` on.
 
-        That number is higher than `number` if lines were dropped. A reader can keep the first `final_lines`
-        lines and request only the later lines next time. The cost then depends only on the number of new
-        lines and the height of the screen.
+        If lines were dropped, the first returned line comes after line `number`. A reader can keep the first
+        `final_lines` lines and request only the later lines next time. The cost then depends only on the
+        number of new lines and the height of the screen.
         """
         first, parts = self._scrollback.since(number)
         lines = _split_lines(self._chain(parts))

@@ -43,7 +43,7 @@ class AgentSettings:
     # ------------------------------------------------------------------------- options
 
     def choose(self, setting: str) -> None:
-        """Open the list of policies if `setting` is "policy", otherwise the values of the option it names."""
+        """Open a list: of the policies if `setting` is "policy", else of the values of option `setting`."""
         if setting == "policy":
             self.choose_policy()
         else:

@@ -98,7 +98,7 @@ def restore_worktree(worktree: Worktree) -> None:
 
 
 def _repository_at(folder: Path, data_dir: Path, *, trusted: bool) -> tuple[UserGit, Path, str]:
-    """Return a `UserGit` for the repository of a folder, the top of its checkout, and the HEAD commit's id.
+    """Find the repository of a folder. Return its `UserGit`, its top folder, and the id of its HEAD commit.
 
     Raises `UserError` if the repository cannot have worktrees.
     """

@@ -134,7 +134,10 @@ class ServerPrompts:
         return {key: str(value) for key, value in (answer.content or {}).items()}
 
     def _text(self, result: PromptResult) -> str:
-        """Return the messages of a prompt as one text. Attach images and files, with a token for each."""
+        """Return the messages of a prompt as one text.
+
+        Attach images and files; the text has a token for each.
+        """
         several = len({message.role for message in result.messages}) > 1
         parts = []
         for message in result.messages:
