@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
 
 if TYPE_CHECKING:
@@ -100,16 +102,16 @@ async def test_a_running_call_is_followed_in_full(open_ui: Open, tmp_path: Path)
         await ui.sees("line 90")
 
 
-async def test_a_growing_thought_is_followed_in_full(open_ui: Open, tmp_path: Path) -> None:
-    def thought(words: str) -> list[Any]:
-        content = {"type": "text", "text": words}
-        return ["update", {"sessionUpdate": "agent_thought_chunk", "content": content}]
+@pytest.mark.parametrize("kind", ["agent_thought_chunk", "agent_message_chunk"])
+async def test_a_growing_message_is_followed_in_full(open_ui: Open, tmp_path: Path, kind: str) -> None:
+    def chunk(words: str) -> list[Any]:
+        return ["update", {"sessionUpdate": kind, "content": {"type": "text", "text": words}}]
 
     async with open_ui() as ui:
         await ui.send(
-            thought("\n\n".join(numbered(80))),
+            chunk("\n\n".join(numbered(80))),
             ["wait_for_file", str(tmp_path / "go")],
-            thought("\n\nthe end"),
+            chunk("\n\nthe end"),
             ["say", "done"],
         )
         await ui.sees("line 80")
@@ -118,3 +120,18 @@ async def test_a_growing_thought_is_followed_in_full(open_ui: Open, tmp_path: Pa
         await ui.sees("line 80")
         (tmp_path / "go").touch()
         await ui.sees("the end")
+
+
+async def test_a_long_answer_is_shown_to_its_end_also_after_a_resize(
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_tui.ui.screens.dialogs.full_entry.STEP_SECONDS", 0.0)
+    async with open_ui() as ui:
+        await ui.send(["say", "\n".join(f"- {item}" for item in numbered(500, "item"))])
+        await ui.ready()
+        await last_entry(ui)
+        await ui.press("v")
+        await ui.sees("of 500")
+        await ui.pilot.resize_terminal(90, 30)
+        await ui.press("end")
+        await ui.sees("item 500")

@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual.strip import Strip
-    from textual.timer import Timer
 
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.drawing.body import Body, DrawContext, LongBody
     from acp_tui.ui.theme.palette import Palette
 
 UPDATE_SECONDS = 0.1
-"""Seconds between two updates of the page while the entry grows."""
+"""Seconds between two checks whether the page needs an update."""
 STEP_SECONDS = 0.05
 """The maximum duration of one update, so that keys are not delayed."""
 STEP_LINES = 100
@@ -34,26 +33,21 @@ class FullEntryScreen(DetailScreen):
     def __init__(self, entry: Entry, palette: Palette, *, session: Session, cwd: str = "") -> None:
         super().__init__(kind_of(entry).title, self._draw, palette, session=session, cwd=cwd)
         self._entry = entry
-        self._timer: Timer | None = None
+        self._drawn_version = entry.version
         self._body: MeasuredBody | None = None
 
     def on_mount(self) -> None:
-        """Keep updating the page until the entry no longer grows and all of it has been measured."""
+        """Start to check for changes of the entry, and for lines that have not been measured yet."""
         super().on_mount()
-        if self._is_growing or not self._is_measured:
-            self._timer = self.set_interval(UPDATE_SECONDS, self._update)
-
-    @property
-    def _is_growing(self) -> bool:
-        return kind_of(self._entry).is_running(self._entry)
-
-    @property
-    def _is_measured(self) -> bool:
-        return self._body is None or self._body.complete
+        self.set_interval(UPDATE_SECONDS, self._update)
 
     def _update(self) -> None:
-        if not self._is_growing and self._is_measured and self._timer is not None:
-            self._timer.stop()
+        """Update the page if the entry has changed or is running, or if not all of it has been measured."""
+        entry, body = self._entry, self._body
+        has_changed = entry.version != self._drawn_version or kind_of(entry).is_running(entry)
+        if body is None or (body.complete and not has_changed):
+            return
+        self._drawn_version = entry.version
         self.query_one(BodyScroller).update()
         self.call_after_refresh(self._show_position)
 
