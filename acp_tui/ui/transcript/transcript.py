@@ -69,6 +69,9 @@ class Transcript(TranscriptView):
             await run_binding(self.app, event.key)
 
     def on_focus(self) -> None:
+        self.end_typing()
+
+    def end_typing(self) -> None:
         """Let bound letters run their actions again, instead of forwarding them to the prompt."""
         self._typing = False
 

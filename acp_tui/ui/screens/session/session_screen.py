@@ -136,8 +136,9 @@ class SessionScreen(BaseScreen):
         """
         return time.time()
 
-    def type_text(self, text: str) -> None:
-        """Focus the prompt, if there is one, and type a text into it."""
+    def type_text(self, text: str) -> None:  # noqa: ARG002  # screens with a prompt type it
+        """Focus the prompt and type a text into it. Without one, the transcript handles the next keys."""
+        self.transcript.end_typing()
 
     def choose_option(self, option: str) -> None:
         """Let the user choose a value for an agent option. Does nothing on a screen without an agent."""
