@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from acp_tui.cli.commands import run
 from acp_tui.config.paths import paths
 from acp_tui.session_index.search import SessionSearch
@@ -65,6 +67,21 @@ async def test_typing_filters_sessions_and_finds_lines(tmp_path: Path) -> None:
         await ui.press("escape")
         await ui.paste("no such word")
         await ui.sees('No matches for "no such word".')
+
+
+@pytest.mark.parametrize(
+    ("title", "answer"),
+    [("Title", "漢字" * 20 + " needle"), ("会話" * 4, "word " * 12 + "needle")],
+    ids=["line", "title"],
+)
+async def test_a_match_in_a_row_with_wide_characters_is_visible(
+    tmp_path: Path, title: str, answer: str
+) -> None:
+    record_session(paths().data, [("Prompt", answer)], cwd=str(tmp_path), title=title)
+    async with open_sessions(tmp_path) as ui:
+        await ui.paste("needle")
+        await ui.sees("In the conversations")
+        assert any("needle" in line and title in line for line in ui.lines())
 
 
 async def test_a_session_is_deleted_after_a_question_and_open_ones_are_not(tmp_path: Path) -> None:

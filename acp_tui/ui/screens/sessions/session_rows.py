@@ -28,6 +28,7 @@ OPEN_SIGN = "●"
 AGENT_ONLY_SIGN = "○"
 _FOUND_TITLE_WIDTH = 20
 _AGE_WIDTH = 10
+_LIST_MARGINS = 2  # cells beside the list
 
 
 class FoundLine(NamedTuple):
@@ -78,9 +79,11 @@ class SessionRows:
         """Return the row of a matching line."""
         title = _fit(one.session.title, _FOUND_TITLE_WIDTH)
         tail = f" {title} {self._age(one.session):>{_AGE_WIDTH}}"
-        width = self._width - len(tail) - 2 * MARKER_WIDTH - RIGHT_MARGIN
+        lead = "  "
+        around = _LIST_MARGINS + MARKER_WIDTH + RIGHT_MARGIN + len(lead) + 1  # a space precedes the tail
+        width = self._width - around - cell_len(tail)
         return Row(
-            [Segment("  ")],
+            [Segment(lead)],
             marked_spans(one.found.hit, self._palette, width),
             tail=[Segment(tail, self._palette.dim)],
             above=above,
@@ -102,12 +105,16 @@ class SessionRows:
 
 
 def marked_spans(hit: Hit, palette: Palette, width: int) -> Spans:
-    """Return a line with its matches highlighted. Its beginning is cut if the first match would not fit."""
+    """Return a line with its matches highlighted. Its beginning is cut if the first match would not fit.
+
+    `width` is the number of cells in which the line will be shown.
+    """
     spans: Spans = []
     at = 0
-    if hit.spans and hit.spans[0][1] > width:
-        at = hit.spans[0][0] - width // 4
-        spans.append(Segment("…", palette.dim))
+    if hit.spans and cell_len(hit.line[: hit.spans[0][1]]) >= width:  # the last cell may become an ellipsis
+        first = hit.spans[0][0]
+        at = next(at for at in range(first + 1) if cell_len(hit.line[at:first]) <= width // 4)
+        spans += [Segment("…", palette.dim)] if at else []
     for start, end in hit.spans:
         spans += [Segment(hit.line[at:start], palette.text), Segment(hit.line[start:end], palette.match)]
         at = end
