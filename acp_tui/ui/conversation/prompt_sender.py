@@ -71,6 +71,8 @@ class PromptSender:
         """
         if self._queue is not None:
             self._tasks.start(self._send_now_with(text, attachments))
+        elif text:
+            self._early.insert(0, (text, attachments))
 
     async def _send_now_with(self, text: str, attachments: Sequence[Attachment]) -> None:
         blocks = await self._read_attachments(text, attachments) if attachments else []

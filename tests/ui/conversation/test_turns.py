@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import time
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.session.state import TurnEnd
+from acp_tui.ui.conversation.runner import ConversationRunner
 from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.key_bar import KeyBar
@@ -64,6 +66,22 @@ async def test_prompts_before_the_session_is_ready_are_sent_in_order(open_ui: Op
         assert ui.strip() == ""
         await ui.press("up", "up", "up")  # all of them are in the history
         assert ui.prompt.text == "of the command line"
+
+
+async def test_send_now_before_the_conversation_exists_precedes_other_prompts(
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, typed = ConversationRunner.start, asyncio.Event()
+
+    async def start_later(runner: ConversationRunner) -> None:
+        await typed.wait()
+        await start(runner)
+
+    monkeypatch.setattr(ConversationRunner, "start", start_later)
+    async with open_ui(wait=False) as ui:
+        await ui.press("alt+s", "1", "enter", "2", "alt+s")
+        typed.set()
+        await ui.until(lambda: ui.said() == ["2", "1"])
 
 
 async def test_prompts_are_recalled_and_written_in_several_lines(open_ui: Open) -> None:
