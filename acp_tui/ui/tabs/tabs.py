@@ -116,6 +116,8 @@ class Tabs:
         self._app.add_mode(new.mode, lambda: screen)
         if was_current:
             await self._switch_to(new)
+        else:
+            self._changed()
         self._retire(before, tab.mode)
 
     def _new_mode(self) -> str:

@@ -70,6 +70,19 @@ async def test_a_tab_is_marked_until_its_end_was_seen_or_if_its_agent_is_dead(op
         await ui.until(lambda: ui.said() == ["hello"])
 
 
+async def test_a_tab_replaced_behind_another_is_shown_as_replaced(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        second = await open_second(ui)
+        await ui.send(["wait_for_cancel"])
+        await ui.press("alt+1")
+        await ui.until(lambda: "2 ● scripted" in strip(ui))
+        third = cast("ConversationScreen", ui.app._make_first_screen(ui.app.palette))
+        await ui.app.tabs.replace(second, third)
+        await ui.until(lambda: "●" not in strip(ui))
+        await ui.press("alt+2")
+        await ui.until(lambda: third.session.phase == "idle")
+
+
 async def test_closing_a_tab_ends_its_agent_and_after_the_last_tab_comes_the_launcher(open_ui: Open) -> None:
     async with open_ui() as ui:
         first = ui.screen
