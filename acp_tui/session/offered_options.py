@@ -46,16 +46,24 @@ def category_title(category: str | None) -> str:
     return CATEGORY_TITLES.get(category or "", words[0].upper() + words[1:])
 
 
-def setting_key(option: ConfigOption) -> str:
-    """Return the key of a setting: `mode` for the mode, `model` for the model, otherwise `option:ID`."""
-    return option.category if option.category in (MODE, MODEL) else f"option:{option.id}"
+def options_by_key(session: Session) -> dict[str, ConfigOption]:
+    """Return all settings that can be changed, by key: `mode`, `model`, or `option:ID` for other options.
+
+    Of several options of the category `mode` or `model`, only the first has the category as its key.
+    """
+    found: dict[str, ConfigOption] = {}
+    for option in offered_options(session):
+        category = option.category
+        key = category if category in (MODE, MODEL) and category not in found else f"option:{option.id}"
+        found[key] = option
+    return found
 
 
 def current_settings(session: Session) -> dict[str, Setting]:
     """Return the current value of each setting, by key. Settings with an unknown value are left out."""
     return {
-        setting_key(option): Setting(option.name, option.current, value_name(option))
-        for option in offered_options(session)
+        key: Setting(option.name, option.current, value_name(option))
+        for key, option in options_by_key(session).items()
         if option.current is not None
     }
 

@@ -67,6 +67,27 @@ async def test_settings_are_restored_after_a_restart_before_the_next_prompt(conv
     assert chat.notices()[-1] == "Restored Model: Large, Fast: on, Mode: Plan"
 
 
+async def test_two_options_of_the_same_category_are_both_restored(converse: Converse) -> None:
+    models = [
+        model_option("main", "Model", "small", "large"),
+        model_option("sub", "Subagents", "mini", "maxi"),
+    ]
+    chat = converse("script", offers({"configOptions": models}))
+    conversation = await chat.open()
+    await conversation.set_config_option("main", "large")
+    await conversation.set_config_option("sub", "maxi")
+    await restart(conversation)
+    assert chat.notices()[-1] == "Restored Model: large, Subagents: maxi"
+    assert [option.current for option in chat.session.config_options] == ["large", "maxi"]
+
+
+def model_option(option_id: str, name: str, *values: str) -> dict[str, Any]:
+    """Return a config option of the category `model`. Its first value is the current one."""
+    choices = [{"value": value, "name": value} for value in values]
+    option = {"id": option_id, "name": name, "type": "select", "category": "model"}
+    return {**option, "currentValue": values[0], "options": choices}
+
+
 async def test_settings_are_restored_in_a_resumed_session(converse: Converse, home: Path) -> None:
     first = converse("script", offers(OFFERED))
     await change_all_settings(first)

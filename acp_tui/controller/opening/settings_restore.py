@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.connection.errors import AgentGone, ConnectionFault, RequestFailed, SignInNeeded
 from acp_tui.session.events import Noticed, SettingsRestored
-from acp_tui.session.offered_options import MODE, MODEL, current_settings, offered_options, setting_key
+from acp_tui.session.offered_options import MODE, MODEL, current_settings, options_by_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ async def restore_settings(
         setting = wanted[key]
         if _has(session, key, setting):
             continue
-        option = next((one for one in offered_options(session) if setting_key(one) == key), None)
+        option = options_by_key(session).get(key)
         if option is None:
             reasons[key] = "the agent no longer offers this setting"
         elif option.kind == "select" and setting.value not in [choice.value for choice in option.choices]:
