@@ -132,6 +132,15 @@ async def test_the_agents_own_words_reach_the_server(agent: FakeAgent, server_lo
     assert params["capabilities"] == {"elicitation": {}, "roots": {}}
 
 
+async def test_the_server_is_told_of_forms_if_the_agent_shows_only_pages(
+    agent: FakeAgent, server_log: ServerLog
+) -> None:
+    agent.guard.forms = True
+    await agent.start(elicitation={"url": {}})
+    params = server_log.messages("initialize")[0]["params"]
+    assert params["capabilities"]["elicitation"] == {"url": {}, "form": {}}
+
+
 async def test_prompts_resources_and_errors_pass_through(agent: FakeAgent) -> None:
     await agent.start()
     read = await agent.peer.request("resources/read", {"uri": "test://readme"})

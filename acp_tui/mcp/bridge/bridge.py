@@ -138,8 +138,11 @@ class Bridge:
     @property
     def _offered(self) -> dict[str, Any]:
         """The client capabilities announced to the server: the agent's, and those that the bridge adds."""
-        forms: dict[str, Any] = {"elicitation": {"form": {}}} if self._guard.forms else {}
-        return {"roots": {}, **forms, **self._capabilities}
+        offered = {"roots": {}, **self._capabilities}
+        if self._guard.forms:
+            agents = offered.get("elicitation")
+            offered["elicitation"] = {**(agents if isinstance(agents, dict) else {}), "form": {}}
+        return offered
 
     def _with_own_capabilities(self, params: Any) -> Any:
         """Return `params` with the agent's capabilities replaced by those in `_offered`."""
