@@ -269,6 +269,17 @@ async def test_tools_are_filtered_and_calls_have_a_time_limit_and_a_folder(
     assert [call["error"] is None for call in agent.guard.calls] == [False, False]
 
 
+async def test_permission_is_asked_although_the_server_does_not_list_its_tools_in_time(
+    tmp_path: Path,
+) -> None:
+    async with bridged(replace(stdio_server("--mute", "tools/list"), timeout=0.05), tmp_path) as agent:
+        await agent.start()
+        call = asyncio.create_task(agent.call("echo", text="x"))
+        await until(lambda: agent.guard.digests)
+        assert agent.guard.digests == [None]
+        await asyncio.wait([call])
+
+
 async def test_the_server_starts_in_its_folder_with_its_variables(tmp_path: Path) -> None:
     server = replace(stdio_server(env={"TOKEN_X": "1"}), cwd=tmp_path.parent)
     async with bridged(server, tmp_path) as agent:

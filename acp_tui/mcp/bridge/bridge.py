@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.mcp.bridge.tool_digests import ToolDigests
 from acp_tui.mcp.bridge.upstream import Downstream
+from acp_tui.mcp.inspection import LIST_TIMEOUT_SECONDS
 from acp_tui.mcp.json_rpc_peer import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -202,19 +203,22 @@ class Bridge:
     async def _digest(self, upstream: Upstream, name: str) -> str | None:
         """Return the digest of a tool; None if the server does not list the tool.
 
-        Asks the server for its tools if the digest is unknown or outdated.
+        Asks the server for its tools if the digest is unknown or outdated. This may take as long as the call
+        itself, but at most `LIST_TIMEOUT_SECONDS`.
         """
+        limit = min(self._server.timeout or LIST_TIMEOUT_SECONDS, LIST_TIMEOUT_SECONDS)
         cursor = None
         try:
-            for _ in range(MAX_TOOL_PAGES):
-                if self._digests.is_known(name):
-                    break
-                page = await upstream.request("tools/list", {"cursor": cursor} if cursor else {})
-                self._digests.add(_tools(page) or [])
-                cursor = page.get("nextCursor") if isinstance(page, dict) else None
-                if not cursor:
-                    break
-        except RpcError:
+            async with asyncio.timeout(limit):
+                for _ in range(MAX_TOOL_PAGES):
+                    if self._digests.is_known(name):
+                        break
+                    page = await upstream.request("tools/list", {"cursor": cursor} if cursor else {})
+                    self._digests.add(_tools(page) or [])
+                    cursor = page.get("nextCursor") if isinstance(page, dict) else None
+                    if not cursor:
+                        break
+        except (RpcError, TimeoutError):
             pass  # some servers do not list their tools
         return self._digests.of(name)
 
