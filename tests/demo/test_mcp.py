@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +90,22 @@ async def test_server_that_dies_is_started_again_by_the_next_call(demo: DemoClie
     assert (call["status"], text) == ("failed", "The MCP server script failed: Connection closed")
     call, text = await _call(demo, session, 'echo {"text": "back"}')
     assert text == "back"
+    await demo.call("session/close", sessionId=session)
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [("/mcp", "tool `mcp__script__echo`(text)"), ('/mcp call echo {"text": "back"}', "answered: back")],
+)
+async def test_server_that_exits_between_calls_is_started_again(
+    demo: DemoClient, log: ServerLog, command: str, answer: str
+) -> None:
+    session = await demo.open_session(mcpServers=[_scripted(log)])
+    await demo.prompt(session, '/mcp call echo {"text": "first"}')
+    os.kill(log.messages("initialize")[0]["pid"], signal.SIGKILL)
+    await demo.prompt(session, command)
+    assert answer in demo.text()
+    assert len(log.messages("initialize")) == 2
     await demo.call("session/close", sessionId=session)
 
 

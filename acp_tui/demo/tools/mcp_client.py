@@ -9,7 +9,7 @@ import asyncio
 import os
 import sys
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
 from acp.schema import AcpMcpServer, HttpMcpServer, McpServerStdio, SseMcpServer
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     AskUser = Callable[[str, ElicitRequestParams], Awaitable[ElicitResult]]
     """Asks the user a question of an MCP server. The first argument is the name of the server."""
 
+_Result = TypeVar("_Result")
 McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
 CONNECT_SECONDS = 30
@@ -61,6 +62,19 @@ class McpConnection:
             self._closing.clear()
             self._task = asyncio.create_task(self._keep_open())
         return await asyncio.shield(self._opened)
+
+    async def read(self, request: Callable[[Client], Awaitable[_Result]]) -> _Result:
+        """Send a request that changes nothing. Raises `McpConnectionError` and `MCPError`.
+
+        If the server has exited since it was last used, it is started again.
+        """
+        try:
+            return await request(await self.client())
+        except MCPError as error:
+            if error.code != CONNECTION_CLOSED:
+                raise
+            await self.close()
+            return await request(await self.client())
 
     async def call(self, tool: str, arguments: dict[str, Any], on_progress: ProgressFnT) -> CallToolResult:
         """Call a tool. Raises `McpConnectionError` if the server does not answer with a result."""

@@ -85,16 +85,15 @@ async def _offers(connection: McpConnection) -> str:
     from acp_tui.demo.tools.mcp_client import McpConnectionError
 
     try:
-        client = await connection.client()
-        lines = await _list(client, connection.server.name)
+        lines = await connection.read(partial(_list, server=connection.server.name))
     except (McpConnectionError, MCPError) as error:
         return f"  - not connected: {error}\n"
-    return "".join(f"  - {line}\n" for line in [f"connected, MCP {client.protocol_version}", *lines])
+    return "".join(f"  - {line}\n" for line in lines)
 
 
 async def _list(client: Client, server: str) -> list[str]:
     offered = client.server_capabilities
-    lines = []
+    lines = [f"connected, MCP {client.protocol_version}"]
     if offered.tools:
         lines += [f"tool {_signature(server, tool)}" for tool in (await client.list_tools()).tools]
     if offered.prompts:
@@ -149,7 +148,7 @@ async def _find(turn: Turn, name: str) -> tuple[McpConnection, str] | None:
 
     for connection in _connections(turn):
         try:
-            tools = (await (await connection.client()).list_tools()).tools
+            tools = (await connection.read(lambda client: client.list_tools())).tools
         except (McpConnectionError, MCPError):
             continue
         for tool in tools:
