@@ -67,7 +67,7 @@ def format_duration(seconds: float) -> str:
 
 
 def folder_label(path: str) -> str:
-    """Return a short name for a folder: its last part, `/` for the root, `~` for the home directory."""
+    """Return a folder's short name: the last part of its path, or `/` (root) or `~` (home directory)."""
     if path == os.path.expanduser("~"):  # noqa: PTH111  # Path.home() raises where there is none
         return "~"
     return reveal_line(PurePath(path).name or path)
@@ -81,7 +81,7 @@ def display_path(path: str) -> str:
 
 
 def relative_path(path: str | None, cwd: str) -> str:
-    """Return the path relative to the session's directory `cwd`; unchanged if the path is not below it."""
+    """Return the path relative to the session's directory `cwd`; unchanged if the path is not below `cwd`."""
     path = path or ""
     base = f"{cwd.rstrip('/')}/"
     return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path
@@ -92,7 +92,7 @@ _LITERAL_TITLES = frozenset({"read", "edit", "delete", "move", "execute"})
 
 
 def call_title(call: ToolCall, cwd: str) -> str:
-    """Return the title of a call, with paths below the session's directory made relative to it.
+    """Return the title of a call, with paths below the session's directory made relative to that directory.
 
     The title of an MCP tool call begins with the names of the server and the tool, unless the title is a
     command.
@@ -189,7 +189,7 @@ _MAX_JSON_CHARACTERS = 20_000
 def repeats_raw_input(content: Content, call: ToolCall) -> bool:
     """Return True if the content repeats the call's raw input.
 
-    Some agents send the input as content while the model is still writing it.
+    Some agents send the input as content while the model is still writing the input.
     """
     if call.raw_input is None:  # the input has not come yet; once the call has completed, it is the output
         command = read_command(_as_json(content)) if call.kind == "execute" else None
@@ -198,7 +198,7 @@ def repeats_raw_input(content: Content, call: ToolCall) -> bool:
 
 
 def call_command(call: ToolCall) -> str:
-    """Return the command that a call runs, possibly of several lines; an empty string if it is unknown."""
+    """Return a call's command, which can have several lines; an empty string if the command is unknown."""
     texts = (
         _as_json(item) for item in call.content if isinstance(item, Content) and repeats_raw_input(item, call)
     )

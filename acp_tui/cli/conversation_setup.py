@@ -35,7 +35,7 @@ WELCOME = (
 
 
 class ConversationSetup:
-    """Creates the conversation for a command line, and opens its session. The caller starts the agent."""
+    """Creates a conversation from a command line, and opens the session. The caller starts the agent."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class ConversationSetup:
             self._note_given("because of --trust-folder")
 
     def start_questions(self) -> Iterator[StartQuestion]:
-        """Yield the questions that the user must answer before the agent starts, one after the other."""
+        """Yield, one by one, the questions that the user must answer before the agent starts."""
         if (question := workspace_question(self.conversation.cwd)) is not None:
             yield question
         if not self._args.trust_folder:
@@ -147,8 +147,8 @@ class ConversationSetup:
     async def apply_options(self, failed: Callable[[UserError], None] | None = None) -> None:
         """Set the mode and the options given on the command line, in an open session.
 
-        `failed` is called with each error; if it is None, the first error is raised. A new session first gets
-        the agent's defaults from the settings; a default that cannot be set is reported in the conversation.
+        `failed` is called with each error; if `failed` is None, the first error is raised. A new session first
+        gets the agent's defaults from the settings; a default that cannot be set is reported in the conversation.
         """
         if self._is_new:
             await self._set_defaults()

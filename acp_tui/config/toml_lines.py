@@ -1,4 +1,4 @@
-"""Finds the line of each key in a TOML document, which `tomllib` does not report.
+"""Finds the line of each key in a TOML document; `tomllib` does not report lines.
 
 The text must have been accepted by `tomllib`: the scanner relies on valid TOML.
 """
@@ -50,7 +50,7 @@ class _Scanner:
         return self.lines
 
     def _header(self) -> KeyPath:
-        """Scan `[table]` or `[[array]]`, and return the path of the table that begins there."""
+        """Scan a `[table]` or `[[array]]` header, and return the path of its table."""
         line = self._line()
         is_array = self.text.startswith("[[", self.at)
         self.at += 2 if is_array else 1

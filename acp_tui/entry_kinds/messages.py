@@ -21,7 +21,7 @@ MEDIA_KINDS = ("image", "audio", "resource_link", "resource")
 
 
 def is_over(thought: Thought) -> bool:
-    """Return True if the thought has ended, because the agent sent something else after it."""
+    """Return True if the agent can no longer add text to the thought."""
     return thought.ended_at is not None
 
 
@@ -73,7 +73,7 @@ def answer_lines(message: Message, _context: TextContext) -> Iterable[str]:
 
 
 def thought_lines(thought: Thought, context: TextContext) -> Iterable[str]:
-    """Return a thought as plain text. If `context.thoughts` is false, return only its number of lines."""
+    """Return a thought as plain text; only the number of lines if `context.thoughts` is false."""
     lines = _lines(thought)
     if context.thoughts or not lines:
         return indented(lines, ". ")

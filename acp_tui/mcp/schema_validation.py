@@ -111,7 +111,7 @@ _PROBLEMS = {
 
 
 def _problem(error: Any) -> str:
-    """Describe a fault without quoting the checked value, which may be large."""
+    """Describe a fault without quoting the checked value, which can be large."""
     wanted = error.validator_value
     if error.validator == "type":
         kinds = wanted if isinstance(wanted, list) else [wanted]

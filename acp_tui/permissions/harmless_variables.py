@@ -1,7 +1,7 @@
 """Environment variables that at most change the look of a command's output.
 
-This is an allow-list, because a list of dangerous variables is never complete: `CC` runs a program under
-`make`, `GIT_TRACE` writes a file, `XDG_CONFIG_HOME` makes git read another configuration. Every other
+The variables are an allow-list, because a list of dangerous variables is never complete: `CC` runs a program
+under `make`, `GIT_TRACE` writes a file, `XDG_CONFIG_HOME` makes git read another configuration. Every other
 variable is significant: it is shown, and allow rules for particular commands do not match a command that
 sets it.
 """
@@ -42,7 +42,7 @@ def is_harmless(name: str, value: str) -> bool:
 
 
 def significant_variables(wanted: Mapping[str, str], usual: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the variables of `wanted` that are not harmless and whose value is not the `usual` one."""
+    """Return names and values of the variables in `wanted` that are not harmless and differ from `usual`."""
     return tuple(
         sorted(
             (name, value)

@@ -79,7 +79,7 @@ def to_dict(rule: Rule) -> dict[str, Any]:
 
 
 def from_dict(data: object) -> Rule | None:
-    """Convert a dict from JSON to a rule. Return None if this version does not understand it."""
+    """Convert parsed JSON to a rule. Return None if this version of acp-tui does not understand the JSON."""
     if not isinstance(data, dict) or data.get("kind") not in KINDS or data.get("scope") not in _SCOPES:
         return None
     if data.get("decision") not in get_args(RuleDecision) or not _has_only_strings(data):

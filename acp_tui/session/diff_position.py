@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def first_line(call: ToolCall, diff: Diff) -> int:
-    """Return the line number of the diff's first line, or 0 if it is unknown."""
+    """Return the number of the diff's first line in the file; 0 if the number is unknown."""
     if diff.patch is not None or diff.old is None or diff.new is None:
         return 1
     if diff.line is not None:
@@ -38,7 +38,7 @@ def line_in_text(diff: Diff, text: str, *, applied: bool) -> int | None:
 
 
 def line_by_hunks(diff: Diff, hunks: Iterable[Hunk]) -> int | None:
-    """Return the line where the diff starts according to a patch's hunks; None unless they agree on one."""
+    """Return the line where the diff starts according to a patch's hunks; None if the hunks disagree."""
     if not diff.old:
         return None
     found = {line for hunk in hunks if _may_be_of(hunk, diff) and (line := _line_by(hunk, diff.old))}

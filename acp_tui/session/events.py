@@ -133,7 +133,7 @@ class CallFailed(Event):
 
 @dataclass(slots=True)
 class SignedIn(Event):
-    """`authenticate` was answered without an error. Some agents do that even if the sign-in failed."""
+    """`authenticate` was answered without an error. Some agents answer so even if the sign-in failed."""
 
     method_id: str
 
@@ -173,7 +173,7 @@ class Steered(Event):
 class TurnAccepted(Event):
     """The agent accepted the prompt. A later notification, `end_turn`, ends the turn.
 
-    Only the 0.1.0 draft of the protocol has this.
+    The event occurs only in the 0.1.0 draft of the protocol.
     """
 
 
@@ -251,7 +251,7 @@ class ToolCallChanged(Event):
 
 @dataclass(slots=True)
 class PlanChanged(Event):
-    """A complete plan, which replaces the plan with the same id. An empty plan clears it."""
+    """A complete plan, which replaces the plan with the same id. An empty plan clears the plan with that id."""
 
     items: list[PlanItem] = field(default_factory=list)
     plan_id: str | None = None
@@ -283,7 +283,7 @@ class ConfigOptionsChanged(Event):
 
 @dataclass(slots=True)
 class ConfigOptionSet(Event):
-    """`session/set_config_option` was answered without the list of options that the protocol requires."""
+    """`session/set_config_option` was answered without the list of options, although the protocol requires a list."""
 
     option_id: str
     value: str | bool
@@ -321,7 +321,7 @@ class QuotaChanged(Event):
 
 @dataclass(slots=True)
 class InfoChanged(Event):
-    """The title of the session and the time of its last change."""
+    """The session's title, and the time of the session's last change."""
 
     title: str | None = None
     clear_title: bool = False  # the agent sent null
@@ -330,7 +330,7 @@ class InfoChanged(Event):
 
 @dataclass(slots=True)
 class AgentNotice(Event):
-    """A `notice` update: information for the user that is not part of the session's history."""
+    """A `notice` update: information for the user, outside of the session's history."""
 
     level: Level
     text: str
@@ -386,7 +386,7 @@ class ProtocolFault(Event):
 
 @dataclass(slots=True)
 class Noise(Event):
-    """A line on the agent's standard output that is not JSON."""
+    """A line that is not JSON, on the agent's standard output."""
 
     text: str
 
@@ -418,7 +418,7 @@ class SubagentChanged(Event):
 
 @dataclass(slots=True)
 class InSubagent(Event):
-    """An event of a subagent that has no session of its own.
+    """An event of a subagent without a session of its own.
 
     `call_id` is the id of the tool call that started the subagent.
     """
@@ -516,7 +516,7 @@ class FileServed(Event):
 
 @dataclass(slots=True)
 class FileBeforeWrite(Event):
-    """Client: the content of a file right before `fs/write_text_file` replaced it."""
+    """Client: the content of a file right before a change by `fs/write_text_file`."""
 
     request_id: RequestId
     old: str | None = None  # None if there was no file
@@ -559,7 +559,7 @@ class TerminalExited(Event):
 
 @dataclass(slots=True)
 class TerminalReleased(Event):
-    """The agent released a terminal. Its text stays visible."""
+    """The agent released a terminal. The terminal's text stays visible."""
 
     terminal_id: str
 
@@ -583,7 +583,7 @@ class Decided(Event):
 
 @dataclass(slots=True)
 class DiffPlaced(Event):
-    """Client: acp-tui found the line of the file at which a diff of a tool call starts."""
+    """Client: acp-tui found at which line of the file a diff of a tool call starts."""
 
     call_id: str
     index: int  # of the diff in the call's content
@@ -595,7 +595,7 @@ class DiffPlaced(Event):
 class Noticed(Event):
     """Client: a notice for the transcript.
 
-    `protocol` also makes one from a frame: when the agent does not support version 1 of the protocol.
+    `protocol` also makes a notice from a frame: when the agent does not support version 1 of the protocol.
     A notice with the source "waited" replaces the text of the last notice with the source "waiting".
     """
 
@@ -607,7 +607,7 @@ class Noticed(Event):
 
 @dataclass(slots=True)
 class McpCalled(Event):
-    """Client: a call of an MCP tool that went through acp-tui has ended, or was refused.
+    """Client: a call of an MCP tool through acp-tui has ended, or was refused.
 
     The record is written when the call ends. Long values are shortened before they are recorded.
     """

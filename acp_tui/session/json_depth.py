@@ -1,4 +1,4 @@
-"""Limits the nesting of JSON before recursive code walks it."""
+"""Limits how deeply JSON is nested, before recursive code walks the JSON."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ class PruneCandidate:
 def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
     """Return the sessions to remove, the oldest first.
 
-    The newest ones stay: at most `keep` sessions, and at most `max_bytes` together. A session stays as long
-    as it has a git worktree, in which there may be work that is nowhere else.
+    The newest ones stay: at most `keep` sessions, and at most `max_bytes` together. A session with a
+    git worktree always stays: the worktree can contain work that exists nowhere else.
     """
     found: list[PruneCandidate] = []
     total = 0
@@ -51,7 +51,7 @@ def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[Prune
 
 
 def remove_sessions(data_dir: Path, chosen: Sequence[PruneCandidate]) -> list[PruneCandidate]:
-    """Remove those of the chosen sessions that are not in use, and return them."""
+    """Remove the chosen sessions that are not in use. Return the removed sessions."""
     sessions = sessions_directory(data_dir)
     if not sessions.is_dir():
         return []
@@ -71,7 +71,7 @@ def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
 
 
 def sessions_in_use(data_dir: Path) -> set[str]:
-    """Return the ids of the sessions that are open, in this or another process.
+    """Return the ids of the sessions in use, in this or another process.
 
     Raises `LockedError` if another process takes too long to open or remove a session.
     """
@@ -84,7 +84,7 @@ def sessions_in_use(data_dir: Path) -> set[str]:
 
 
 def _set_aside(session: StoredSession, path: Path) -> bool:
-    """Rename a folder of the session, to delete it later.
+    """Rename a folder of the session, so that the folder can be deleted later.
 
     Return False if the session is in use, or if the folder cannot be renamed.
     """

@@ -27,7 +27,7 @@ class TerminalSignIn:
 
     Args:
         may_open: Whether to offer to open the address in the browser.
-        always_read: Whether to read a pasted answer from stdin even if it is not a terminal.
+        always_read: Whether to read a pasted answer from stdin even if stdin is not a terminal.
     """
 
     def __init__(self, *, may_open: bool, always_read: bool) -> None:

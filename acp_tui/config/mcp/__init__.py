@@ -1,4 +1,4 @@
-"""Definitions of MCP servers: reading them from several file formats, and preparing them for an agent."""
+"""Reads MCP server definitions in several file formats, and prepares the definitions for an agent."""
 
 from acp_tui.config.mcp.agent_servers import (
     SentServer,

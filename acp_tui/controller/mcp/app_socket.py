@@ -2,7 +2,7 @@
 
 The protocol is JSON-RPC in lines of JSON. Each message contains the session's key as `session`, so that the
 processes of an earlier agent are refused. Each line below gives a method, its other parameters, its meaning,
-and its result, if that is an object:
+and its result, if the result is an object:
 
     server   {name}                             an MCP server's definition {server, roots, environ, forms}
     call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
@@ -52,10 +52,10 @@ MAX_PATH_BYTES = 100
 
 
 class AppSocket:
-    """A unix socket that only the user can connect to. `open` creates the socket when it is first needed."""
+    """A unix socket that only the user can connect to. `open` creates the socket."""
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
-        """Does not open the socket. `handlers` maps methods to handlers; the caller may add some later."""
+        """Does not open the socket. `handlers` maps methods to handlers; the caller may add entries later."""
         self._handlers = handlers
         self._server: asyncio.Server | None = None
         self._folder: Path | None = None

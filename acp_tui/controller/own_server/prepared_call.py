@@ -1,4 +1,4 @@
-"""A call of a tool after its arguments were checked, and before the user is asked to allow it."""
+"""A tool call after the check of its arguments, and before the user is asked to allow the call."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class RequestHandlers:
         return {"outcome": {"outcome": "selected", "optionId": verdict.option.id}}
 
     async def _analyse(self, read_subject: Callable[[], Subject]) -> Subject:
-        """Call `read_subject` in a thread: analysing a crafted command may take a few hundred milliseconds.
+        """Call `read_subject` in a thread: analysing a crafted command can take a few hundred milliseconds.
 
         Calls run one at a time, so that questions keep the order of their requests.
         """
@@ -235,9 +235,9 @@ class RequestHandlers:
         return (subagent.session.cwd if subagent is not None else None) or self._cwd
 
     def _target(self, folder: OpenFolder) -> Target:
-        """Return an open folder as a `Target`. Its real path decides whether it is in the workspace.
+        """Return an open folder as a `Target`. The real path decides whether the folder is in the workspace.
 
-        The path that the agent gave may lead elsewhere by now.
+        The path that the agent gave can lead elsewhere by now.
         """
         inside = self._files.roots.contains(folder.real)
         why = self._files.sensitive(folder.path) or self._files.sensitive(folder.real)

@@ -1,7 +1,7 @@
 """The settings of a session: the mode and the config options.
 
-The protocol has two ways to offer modes: `modes`, and a config option of the category `mode`, which newer
-clients prefer. The demo offers both and keeps them in sync.
+The protocol has two ways to offer modes: `modes`, and a config option of the category `mode`. Newer
+clients prefer the config option. The demo offers both, and keeps `modes` and the option in sync.
 """
 
 from __future__ import annotations

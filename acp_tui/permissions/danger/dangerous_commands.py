@@ -1,7 +1,8 @@
 """Finds commands whose damage cannot be undone. No rule and no policy allows them.
 
-Harmless commands must not be reported: users who see too many warnings stop reading them. The tests count
-dangerous commands that are missed, and harmless ones that are reported, in `tests/permissions/corpora`.
+Harmless commands must not be reported: users who see too many warnings stop reading them. In the lists of
+`tests/permissions/corpora`, the tests count dangerous commands that are missed and harmless commands that are
+reported.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ LONGEST_BOMB = 1024
 
 
 def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence[Step]) -> str | None:
-    """Return why a command is dangerous, as a clause such as "it formats a disk"; None if it is not.
+    """Return a clause such as "it formats a disk" if a command is dangerous, otherwise None.
 
     `given` is the command as the agent wrote it; `line` and `steps` are its parsed form. Sets `line.too_long`
     if the command contains a script that is too long to be checked.
@@ -64,9 +65,9 @@ def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence
 
 
 def find_danger_in_prose(text: str) -> str | None:
-    """Return why a command mentioned in a text, such as a title, is dangerous; None if none is.
+    """Return why a command in a text, such as a title, is dangerous; None if no command is dangerous.
 
-    This is less exact than `find_danger`.
+    The check is less exact than that of `find_danger`.
     """
     return _in_prose(text, 0)
 
@@ -132,7 +133,7 @@ def _is_name(word: str) -> bool:
 
 
 def _in_steps(line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
-    """Return the first reason why one of these commands is dangerous; None if there is none."""
+    """Return the first reason why a command in `steps` is dangerous; None if no command is dangerous."""
     for step in steps:
         for check in (*deletion.CHECKS, *disks.CHECKS, *system.CHECKS):
             if why := check(step):
@@ -185,7 +186,7 @@ def _scripts(step: Step, all_steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _output(step: Step) -> Iterator[str]:
-    """Yield what a step prints, as far as it can be known."""
+    """Yield what a step prints, as far as the output can be predicted."""
     if step.name == "cat":
         yield from step.part.input
     elif step.name in {"echo", "printf"}:

@@ -34,7 +34,7 @@ _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 
 
 def read_command(raw_input: Any) -> str | None:
-    """Return the command as a user would type it, safe to display. It may have several lines.
+    """Return the command as a user would type it, safe to display. The command can have several lines.
 
     A very long command is truncated. `ToolCall.raw_input` contains all of it.
     """
@@ -106,7 +106,7 @@ def _output(raw_output: Any, places: list[dict[str, Any]]) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return the text of a value that is a string or a list of content blocks."""
+    """Return the text of a string or of a list of content blocks; empty for other values."""
     if isinstance(value, str):
         return value
     texts = (block.get("text") if isinstance(block, dict) else None for block in values.items(value))

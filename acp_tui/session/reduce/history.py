@@ -5,10 +5,10 @@ answers `session/load` after one chunk and replays the rest afterwards, and fast
 `session/resume`. So a replay is expected from the request until the next prompt is sent.
 
 If the conversation is known already (the agent was restarted, or the session was read from its log), the
-replay is collected in a separate session and compared with the known entries. These stay, because they
-contain more details (permissions, notices, times). Prompts that only the replay contains are appended. The
-replay replaces the known entries in two cases only: if it lacks the last known prompt but has more prompts
-than are known, or if it belongs to another session.
+replay is collected in a separate session and compared with the known entries. The known
+entries stay, because they contain more details (permissions, notices, times). Prompts that only the replay
+contains are appended. The replay replaces the known entries in two cases only: if it lacks the last known
+prompt but has more prompts than are known, or if it belongs to another session.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _apply_to_replay(
 
 
 def answered(session: Session, at: float) -> list[Change]:
-    """Handle the answer to `session/load` or `session/resume`. Parts of the history may still follow it."""
+    """Handle the answer to `session/load` or `session/resume`. Parts of the history can follow later."""
     replay = session.reducer_state.replay
     if replay is None:
         return []
@@ -134,7 +134,7 @@ def answered(session: Session, at: float) -> list[Change]:
 def _use_more_prompts(session: Session, replay: Replay, at: float, *, complete: bool = False) -> list[Change]:
     """Append the prompts that only the replay has, or replace the known entries.
 
-    The module's docstring says when each of these is done.
+    The module's docstring says when prompts are appended, and when entries are replaced.
     """
     assert replay.into is not None
     _scan(replay, replay.into.entries, complete=complete)
@@ -156,8 +156,8 @@ def _use_more_prompts(session: Session, replay: Replay, at: float, *, complete: 
 def _scan(replay: Replay, entries: list[Entry], *, complete: bool) -> None:
     """Look for the known prompts among those entries of a replay that have not been scanned yet.
 
-    Some agents leave out prompts, or change their text. A prompt at the end of the entries is scanned only if
-    the replay is complete, because more of its text may follow.
+    Some agents leave out prompts, or change the text of prompts. A prompt at the end of the entries is
+    scanned only if the replay is complete, because more text of the prompt can follow.
     """
     end = len(entries)
     if not complete and entries and isinstance(entries[-1], UserMessage):

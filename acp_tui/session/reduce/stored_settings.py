@@ -37,7 +37,7 @@ def begin_restore(session: Session) -> list[Change]:
 
 
 def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) -> list[Change]:
-    """Store the current value of each setting, except for those that could not be restored."""
+    """Store the current value of each setting, except for settings that could not be restored."""
     wanted = {key: session.settings[key] for key in event.failed if key in session.settings}
     session.reducer_state.restoring = False
     session.settings = current_settings(session) | wanted

@@ -1,4 +1,4 @@
-"""Lays out a section for one width. Its height is known or estimated before its lines are drawn."""
+"""Lays out a section for one width. The section's height is known or estimated before it is drawn."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LayoutSettings:
         return min(section.indent, max(0, self.width - MIN_SECTION_WIDTH))
 
     def blank_above(self, section: Section) -> Strip:
-        """Return the blank line above a section. Inside a quote, it has a bar."""
+        """Return the blank line above a section. Inside a quote, the line has a bar."""
         if section.continues != "quote":
             return self.blank
         return self.strip([Segment(QUOTE_BAR, self.palette.quote_bar)], self.indent(section))
@@ -64,7 +64,7 @@ class LayoutSettings:
 
 
 class TextLayout:
-    """Lays out a section that is not code. It is drawn as a whole; until then, its height is estimated."""
+    """Lays out a section that is not code. Until the section is drawn as a whole, its height is estimated."""
 
     def __init__(self, section: Section, settings: LayoutSettings) -> None:
         self.section = section
@@ -111,7 +111,7 @@ class TextLayout:
         self._strips = []
 
     def strip(self, row: int) -> Strip:
-        """Return one of the drawn lines, which must be in memory."""
+        """Return one of the drawn lines. The lines must be in memory."""
         return self._strips[row] if row < len(self._strips) else self._settings.blank
 
     def _spans(
@@ -124,10 +124,10 @@ class TextLayout:
 
 
 class CodeLayout:
-    """Lays out a section of code. Its height is known at once; a line is highlighted when it is drawn.
+    """Lays out a section of code. The section's height is known at once. A line is highlighted when drawn.
 
-    While the code grows, new lines are highlighted as a continuation of those before, which keep their
-    colours. The complete code is highlighted as a whole.
+    While the code grows, new lines are highlighted as a continuation of the earlier lines. The earlier lines
+    keep their colours. The complete code is highlighted as a whole.
     """
 
     is_exact = True
@@ -156,7 +156,7 @@ class CodeLayout:
         self.height = max(1, len(self._label) + (self._ends[-1] if self._ends else 0))
 
     def _continue(self, before: CodeLayout) -> None:
-        """Reuse the drawn lines of the previous layout except the last one, which has changed."""
+        """Reuse the drawn lines of the previous layout except the last line, which has changed."""
         self._code, self._ends, self._carry = before._code, before._ends, before._carry
         self._strips.update(before._strips)
         self._highlighter, self._highlighted = before._highlighter, before._highlighted

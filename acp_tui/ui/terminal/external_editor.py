@@ -57,7 +57,7 @@ async def edit(text: str, command: list[str]) -> str:
 
 
 async def open_file(path: Path, line: int | None, command: list[str]) -> None:
-    """Open a file with the editor `command`, at `line` if it is given, and wait until the editor has ended.
+    """Open a file with the editor `command`, at `line` if given, and wait until the editor has ended.
 
     The caller must have released the terminal. Raises `UserError` if the file or the editor does not exist.
     """

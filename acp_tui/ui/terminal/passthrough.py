@@ -27,12 +27,15 @@ def in_screen(environ: Mapping[str, str]) -> bool:
 
 
 def osc(*fields: str) -> str:
-    """Return the OSC escape sequence with these fields. Control characters in them are replaced."""
+    """Return the OSC escape sequence with these fields. Control characters in the fields are replaced."""
     return f"\x1b]{';'.join(map(visible_line, fields))}\x07"
 
 
 def wrap_for_multiplexer(sequence: str, environ: Mapping[str, str]) -> str:
-    """Wrap a sequence so that tmux or GNU screen passes it on to the terminal; elsewhere, return it as is."""
+    """Wrap a sequence so that tmux or GNU screen passes it on to the terminal.
+
+    Without tmux or GNU screen, return the sequence unchanged.
+    """
     if in_tmux(environ):
         return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
     if in_screen(environ):
@@ -42,6 +45,6 @@ def wrap_for_multiplexer(sequence: str, environ: Mapping[str, str]) -> str:
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
-    """Write an escape sequence that does not change what is drawn, such as a window title or a bell."""
+    """Write an escape sequence that draws nothing, such as a window title or a bell."""
     if app._driver is not None:  # Textual 8.2.8: has no public access to the driver
         app._driver.write(sequence)

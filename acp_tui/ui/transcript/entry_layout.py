@@ -1,7 +1,7 @@
 """The vertical layout of a transcript: the entries' bodies and heights, and what is at a given row.
 
 Only entries near the viewport get a body. All others have an estimated height, which is corrected when they
-come near. To *settle* lines is to make their exact heights known. That can move lines, so methods that settle
+come near. To *settle* lines is to measure their exact heights. Settling can move lines, so methods that settle
 a screen return the row at which the screen begins afterwards.
 """
 
@@ -61,7 +61,7 @@ class EntryLayout:
         return None if entry_id is None else self._indexes.get(entry_id)
 
     def index_of_host(self, entry: Entry) -> int | None:
-        """Return the index of the entry inside which this entry is shown; None if it is shown on its own."""
+        """Return the index of the entry inside which `entry` is shown; None if `entry` is shown on its own."""
         host = kind_of(entry).shown_in(entry, self.session)
         return self.index_of(host.id) if host is not None else None
 
@@ -175,7 +175,7 @@ class EntryLayout:
         return block.body
 
     def settle_lines(self, index: int, first: int, last: int) -> None:
-        """Draw some lines of an entry and measure it. Only bodies that draw on demand need this."""
+        """Draw some lines of an entry, and measure the entry. Only bodies that draw on demand need the call."""
         body, gap = self.settle(index), self.blocks[index].gap
         settle = getattr(body, "settle", None)
         if settle is not None:
@@ -196,7 +196,7 @@ class EntryLayout:
         return max(0, self.total - page)
 
     def settle_screen(self, anchor: Anchor, page: int) -> int:
-        """Draw and measure `page` rows, with the anchor at the top or as near to it as possible.
+        """Draw and measure `page` rows, with the anchor at the top or as near to the top as possible.
 
         Return the number of the first of these rows.
         """
@@ -248,7 +248,7 @@ class EntryLayout:
         return Anchor(index, line, gap=block.gap, inside=inside, body=block.body)
 
     def running(self, y: int, page: int) -> list[int]:
-        """Return those of the `page` rows starting at row `y` that show the duration of a running entry."""
+        """Among the `page` rows from row `y` on, return those that show the duration of a running entry."""
         rows: list[int] = []
         index, line = self.heights.at(y)
         row = y - line

@@ -184,7 +184,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._jump(self.scroll_offset.y + lines)
 
     def scroll_to_entry(self, entry_id: int, line: int = 0) -> None:
-        """Scroll a line of an entry into view unless it is visible already."""
+        """Scroll a line of an entry into view unless the line is visible already."""
         index = self.entry_layout.index_of(entry_id)
         if index is None:
             return
@@ -262,7 +262,7 @@ class TranscriptView(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- one entry
 
     def entry(self, entry_id: int | None) -> Entry | None:
-        """Return the entry with this id; None if the transcript does not show it."""
+        """Return the entry with this id; None if the transcript does not show such an entry."""
         index = self.entry_layout.index_of(entry_id)
         return self.entry_layout.blocks[index].entry if index is not None else None
 
@@ -324,7 +324,7 @@ class TranscriptView(ScrollView, can_focus=True):
         """Paint the lines of a region.
 
         Overrides Textual's method, which works out borders, padding and opacity for every line of every
-        frame. The transcript has none.
+        frame. The transcript uses none of the three.
         """
         strips = self._paint(crop.line_range)
         line_style = self._painter.line_style
@@ -342,7 +342,7 @@ class TranscriptView(ScrollView, can_focus=True):
         return [painter.line(top + y, selection, style) for y in lines]
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text as drawn, without the margin, and the line end that follows it."""
+        """Return the selected text as drawn, without the margin, and the line end that follows the text."""
         if not len(self.entry_layout):
             return None
         return "\n".join(selected_lines(self.entry_layout, selection, CURSOR_MARGIN)), "\n"

@@ -1,4 +1,4 @@
-"""The screen of an emulated terminal: its rows, its cursor, and the operations on them."""
+"""The screen of an emulated terminal: rows, cursor, and the operations on the rows and the cursor."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class ScreenBuffer:
         self.column += width
 
     def _tab(self) -> None:
-        """Move to the next tab stop. Beyond the text of the row, store a tab, so that users can copy it."""
+        """Move to the next tab stop. Beyond the text of the row, store a tab, so that users can copy the tab."""
         if self.column >= self.width and self.autowrap:
             self._wrap()
         row = self.rows[self.line]
@@ -325,7 +325,7 @@ class ScreenBuffer:
     # ---- reading
 
     def used_rows(self) -> list[Row]:
-        """Return the rows down to the cursor, or to the last row with text if that is lower."""
+        """Return the rows down to the cursor or to the last row with text, whichever is lower."""
         count = len(self.rows)
         while count > self.line + 1 and not self.rows[count - 1].width:
             count -= 1

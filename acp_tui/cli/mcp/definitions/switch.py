@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Save the new state in `mcp.toml` and print its effect."""
+    """Save the new state of the server in `mcp.toml`, and print the effect of the change."""
     from acp_tui.store.mcp.own_mcp_servers import switch_server
 
     here = servers_here()

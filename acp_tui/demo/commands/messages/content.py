@@ -33,7 +33,7 @@ async def markdown(turn: Turn) -> None:
 
 @slash_command("thoughts", "Thoughts between messages")
 async def thoughts(turn: Turn) -> None:
-    """Send thoughts, which may contain Markdown, alternating with messages."""
+    """Send thoughts and messages alternately. Thoughts can contain Markdown."""
     if not turn.stored.settings.thoughts:
         await turn.say("The option `thoughts` is off, so I send none.")
         return
@@ -62,7 +62,7 @@ async def audio(turn: Turn) -> None:
 
 @slash_command("resource", "Resources: a file link, embedded text and bytes", "[link|embedded|blob]")
 async def resource(turn: Turn) -> None:
-    """Send the kind of resource that the argument names; without an argument, every kind."""
+    """Send a resource of the kind given as the argument; without an argument, send one of every kind."""
     uri = (turn.cwd / "poem.md").as_uri()
     text = embedded_text_resource(
         uri, "# Poem\n\nThis file exists only in this message.\n", mime_type="text/markdown"

@@ -1,4 +1,4 @@
-"""Tool calls of subagents that are identified only by the tool call that started them."""
+"""Events and tool calls of subagents, if a subagent is identified only by the tool call that started it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def in_subagent(root: Session, event: ev.InSubagent, at: float, apply: Apply) -> list[Change]:
-    """Apply an event of a subagent that is identified only by the tool call that started it.
+    """Apply an event of a subagent, if the subagent is identified only by the tool call that started it.
 
-    If that call is unknown, the event is applied to the conversation's own session.
+    If the tool call is unknown, the event is applied to the conversation's own session.
     """
     inner, key = event.inner, f"call {event.call_id}"
     own = isinstance(inner, (ev.SubagentChanged, ev.SessionMessageChanged)) or (

@@ -1,4 +1,4 @@
-"""What Esc does in a conversation: it closes what is open, or stops what is running."""
+"""The Esc key in a conversation: closes what is open, or stops what is running."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class StopKey:
     def close_or_stop(self) -> bool:
         """Close the menu, search or panes, or stop the sign-in, the turn or the user's shell command.
 
-        Does only the first of these that applies. Return False if none applies.
+        Only the first applicable action is taken. Return False if no action applies.
         """
         if self._prompt.close_menu() or self._screen.close_find_or_overlay():
             return True

@@ -27,7 +27,7 @@ KEY_COLUMN = 24
 
 
 class HelpScreen(Dialog[None]):
-    """Lists all keys, with one section for each part of the app in which they work."""
+    """Lists all keys. Each section lists the keys that work in one part of the app."""
 
     DEFAULT_CSS = """
     HelpScreen {
@@ -61,7 +61,7 @@ class HelpScreen(Dialog[None]):
 
     @classmethod
     def for_screen(cls, screen: Screen[object], keymap: Mapping[str, str] | None = None) -> Self:
-        """Return the help for a screen. Sections whose keys currently work there come first."""
+        """Return the help for a screen. Sections with keys that currently work on the screen come first."""
         active = (KEYS.get(active.binding.id or "") for active in screen.active_bindings.values())
         return cls((key.scope for key in active if key is not None), keymap)
 

@@ -70,9 +70,9 @@ def page_question(
 
 
 def answer_page_question(screen: Screen[Any], question: PageQuestion, index: int | None) -> FormAnswer:
-    """Open the page or copy its address if the user chose that, and return the answer for the asker.
+    """Do what the user chose: open the page, copy its address, or neither. Return the asker's `FormAnswer`.
 
-    `index` is the index of the chosen answer; None if the dialog was closed.
+    `index` is the position of the choice in `question.answers`; None if the dialog was closed.
     """
     if index is None:
         return FormAnswer("cancel")

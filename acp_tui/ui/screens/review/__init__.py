@@ -1,1 +1,1 @@
-"""The review screen: changed files on the left, the hunks of one of them on the right."""
+"""The review screen: changed files on the left, the hunks of the chosen file on the right."""

@@ -1,4 +1,4 @@
-"""Accepts and reverts what is chosen on the review screen, and undoes these decisions."""
+"""Accepts and reverts what is chosen on the review screen, and undoes the last decision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Deciding:
-    """Accepts and reverts changes, undoes these decisions, and chooses what to show after each."""
+    """Accepts and reverts changes, undoes the last decision, and chooses what to show next."""
 
     def __init__(
         self,
@@ -26,18 +26,18 @@ class Deciding:
         show: Callable[[Path, int], None],
         failed: Callable[[UserError], None],
     ) -> None:
-        """`show` is called with a file and the index of its part to show, `failed` with an error."""
+        """`show` is called with a file and the index of a part to show; `failed` is called with an error."""
         self._review = review
         self._state = state
         self._show = show
         self._failed = failed
 
     async def accept(self, part: int, *, whole_file: bool) -> None:
-        """Accept a part of the chosen file; with `whole_file`, all its parts that are shown."""
+        """Accept a part of the chosen file; with `whole_file`, accept all shown parts of the file."""
         await self._decide(self._review.accept, part, whole_file=whole_file)
 
     async def revert(self, part: int, *, whole_file: bool) -> None:
-        """Revert a part of the chosen file; with `whole_file`, all its parts that are shown."""
+        """Revert a part of the chosen file; with `whole_file`, revert all shown parts of the file."""
         await self._decide(self._review.revert, part, whole_file=whole_file)
 
     async def _decide(

@@ -108,7 +108,7 @@ class ReviewScreen(Dialog[None]):
     def _on_page(self) -> bool:
         """Whether the diff has the focus.
 
-        The diff's `has_focus` is not used: it may still be out of date when the next key is handled.
+        The diff's `has_focus` is not used: it can still be out of date when the next key is handled.
         """
         return self.focused is self.view
 
@@ -208,7 +208,7 @@ class ReviewScreen(Dialog[None]):
             self._choose(Path(self.files.chosen))
 
     def _choose(self, path: Path, part: int = 0) -> None:
-        """Choose a file and show it, with the cursor on the part with this index."""
+        """Choose a file and show it, with the cursor on the part with the index `part`."""
         self.state.path = path
         self.update()
         self.view.go_to_part(part)
@@ -216,7 +216,7 @@ class ReviewScreen(Dialog[None]):
             self.request_refresh()
 
     def action_hunk(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) hunk, which may be in another file."""
+        """Go to the next (1) or previous (-1) hunk, which can be in another file."""
         count = len(self.view.diff.parts) if self.view.diff is not None else 0
         part = self.view.part + step
         if 0 <= part < count:
@@ -256,7 +256,7 @@ class ReviewScreen(Dialog[None]):
         self.view.page(step)
 
     def action_end(self, step: int) -> None:
-        """Go to the first (-1) or last (1) row; if the list has the focus, to its first or last file."""
+        """Go to the first (-1) or last (1) row; if the list has the focus, choose the first or last file."""
         if self._on_page:
             self.view.move(step * len(self.view.diff.rows) if self.view.diff is not None else 0)
         elif paths := [file.path for file in self.state.listed_files()]:
@@ -347,7 +347,7 @@ class ReviewScreen(Dialog[None]):
         self.refresh_bindings()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Keep the focus in the comment line while it is shown, because other widgets take no keys then."""
+        """Keep the focus in the comment line while the line is shown: other widgets then take no keys."""
         line = self.query_one(CommentLine)
         if line.shown and line not in event.widget.ancestors:
             line.take_focus()
@@ -381,7 +381,7 @@ class ReviewScreen(Dialog[None]):
             self.dismiss(None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether an action has an effect now. The footer omits the keys of other actions."""
+        """Return whether an action has an effect now. The footer omits the keys of actions without effect."""
         if self.query_one(CommentLine).shown:
             return action == "interrupt"
         match action:
@@ -398,6 +398,9 @@ class ReviewScreen(Dialog[None]):
         return super().check_action(action, parameters)
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label of accept or revert, which depends on the focus; None for other keys."""
+        """Return the footer's label of accept or revert; None for other keys.
+
+        The label depends on the focus.
+        """
         what = "" if self._on_page else " file"
         return {"review.accept": f"accept{what}", "review.revert": f"revert{what}"}.get(key_id)

@@ -1,1 +1,1 @@
-"""The status line at the top of a conversation, and what it shows at which width."""
+"""The status line at the top of a conversation, and what the line shows at which width."""

@@ -41,7 +41,7 @@ class PromptActions:
         return ended_early and not session.working and not waits and not self._prompt.disabled
 
     def send_again(self) -> None:
-        """Send the last prompt again. If the agent refused it, put it into the input instead."""
+        """Send the last prompt again; put a prompt that the agent refused into the input instead."""
         text = self._sent_prompt()
         if self._context.session.stop_reason == "refusal":
             self.edit(text)
@@ -66,13 +66,13 @@ class PromptActions:
         return True
 
     def _sent_prompt(self, turn: int | None = None) -> str:
-        """Return the text of the prompt of a turn, by default the last one; "" if there is none."""
+        """Return the text of a turn's prompt, by default of the last prompt; "" if there is no prompt."""
         prompts = reversed(self._context.session.prompts)
         prompt = next((prompt for prompt in prompts if turn in (None, prompt.turn)), None)
         return self._text_of(prompt) if prompt is not None else ""
 
     def _text_of(self, prompt: UserMessage) -> str:
-        """Attach a sent prompt's attachments again. Return its text, with a token for each attachment."""
+        """Attach a prompt's attachments again. Return the prompt's text, with a token for each attachment."""
         from acp_tui.ui.entries.message.user_message import attachment_blocks, prompt_text
 
         return self._prompt.restore_attachments(prompt_text(prompt), attachment_blocks(prompt))
@@ -80,12 +80,12 @@ class PromptActions:
     # ------------------------------------------------------------------------- the input
 
     def edit(self, text: str) -> None:
-        """Put a text into the input and focus it."""
+        """Put a text into the input, and focus the input."""
         self._prompt.load(text)
         self._prompt.focus()
 
     def continue_earlier(self, draft: PromptDraft, conversation: Conversation) -> None:
-        """Put a prompt of an earlier session into the input, and add a notice that this session is new."""
+        """Put a prompt of an earlier session into the input. Add a notice that the current session is new."""
         from acp_tui.session.events import Noticed
         from acp_tui.ui.screens.conversation.reopening.earlier_conversation import CONTINUED
 
@@ -113,7 +113,7 @@ class PromptActions:
         self._screen.notify(str(error), severity="warning", timeout=10, markup=False)
 
     def show_facts(self, changed: set[str | None]) -> None:
-        """Update the prompt widget. `changed` are the names of the session's attributes that have changed."""
+        """Update the prompt widget. `changed` holds the names of the session's changed attributes."""
         session = self._context.session
         self._prompt.agent_busy = session.phase != "idle"
         can_steer = session.agent is not None and session.agent.can_steer
