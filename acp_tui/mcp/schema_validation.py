@@ -119,8 +119,9 @@ def _problem(error: Any) -> str:
     if error.validator == "required":
         return f"lacks {_names(name for name in wanted if name not in error.instance)}"
     if error.validator in ("additionalProperties", "unevaluatedProperties"):
-        known = error.schema.get("properties", {})
-        return f"must not have {_names(name for name in error.instance if name not in known)}"
+        # jsonschema names the fields that are not allowed only in its message.
+        refused = (name for name in error.instance if repr(name) in error.message)
+        return f"must not have {_names(refused)}"
     sentence = _PROBLEMS.get(error.validator, f"does not match `{error.validator}` in its schema")
     if isinstance(wanted, str) and error.validator != "const":  # a pattern or the name of a format
         return sentence.format(visible_line(wanted[:MAX_QUOTED]))

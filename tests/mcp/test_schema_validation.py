@@ -46,6 +46,19 @@ def test_the_first_fault_is_one_sentence(value: Any, sentence: str | None) -> No
     assert (fault.sentence if fault else None) == sentence
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"patternProperties": {"^x-": {}}, "additionalProperties": False},
+        {"allOf": [{"properties": {"x-a": {}}}], "unevaluatedProperties": False},
+    ],
+)
+def test_only_fields_that_the_schema_does_not_allow_are_named(schema: dict[str, Any]) -> None:
+    fault = SchemaValidator(schema).fault({"x-a": 1, "b": 2, "c": 3})
+    assert fault is not None
+    assert fault.sentence == "The value must not have b, c"
+
+
 def doubling_schema() -> dict[str, Any]:
     """Return a schema whose check would take 2^60 steps."""
     parts = {f"a{step}": {"allOf": [{"$ref": f"#/$defs/a{step + 1}"}] * 2} for step in range(60)}
