@@ -128,6 +128,18 @@ def test_sign_out_deletes_the_tokens(tmp_path: Path, url: str) -> None:
     assert not store.path.exists()
 
 
+def test_sign_out_works_for_a_server_of_a_folder_that_is_not_trusted(
+    tmp_path: Path, http_servers: HttpServers
+) -> None:
+    url = http_servers.url("/guarded/cli/mcp")
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"team": {"type": "http", "url": url}}}))
+    store = TokenStore(url)
+    store.write(StoredSignIn(store.url, "access", "refresh"))
+    result = run("mcp", "sign-out", "team", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert not store.path.exists()
+
+
 @pytest.mark.parametrize(("signed_in", "words"), [(True, "signed in until 2100-"), (False, "not signed in")])
 def test_list_says_until_when_the_user_is_signed_in(
     tmp_path: Path, url: str, signed_in: bool, words: str

@@ -42,7 +42,7 @@ def _url(args: argparse.Namespace) -> str:
     """Return the URL of the server, even if variables of its definition are not set."""
     if args.name.startswith(("http://", "https://")):
         return str(args.name)
-    server = servers_here(args.mcp_config).named(args.name)
+    server = servers_here(args.mcp_config).defined(args.name)
     try:
         return mcp.resolve_server(server).url
     except mcp.CannotSendError:
