@@ -119,8 +119,9 @@ def _problem(error: Any) -> str:
     if error.validator == "required":
         return f"lacks {_names(name for name in wanted if name not in error.instance)}"
     if error.validator in ("additionalProperties", "unevaluatedProperties"):
-        # jsonschema names the fields that are not allowed only in its message.
-        refused = (name for name in error.instance if repr(name) in error.message)
+        # jsonschema names the refused fields only in its message, before the patterns of the allowed ones.
+        listed = error.message.partition(" match any of the regexes")[0]
+        refused = (name for name in error.instance if repr(name) in listed)
         return f"must not have {_names(refused)}"
     sentence = _PROBLEMS.get(error.validator, f"does not match `{error.validator}` in its schema")
     if isinstance(wanted, str) and error.validator != "const":  # a pattern or the name of a format

@@ -50,6 +50,7 @@ def test_the_first_fault_is_one_sentence(value: Any, sentence: str | None) -> No
     "schema",
     [
         {"patternProperties": {"^x-": {}}, "additionalProperties": False},
+        {"patternProperties": {"x-a": {}}, "additionalProperties": False},
         {"allOf": [{"properties": {"x-a": {}}}], "unevaluatedProperties": False},
     ],
 )
