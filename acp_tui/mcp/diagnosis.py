@@ -305,6 +305,9 @@ def _of_network(error: BaseException) -> tuple[FailureCause, str]:
             FailureCause.TLS,
             f"could not be reached over TLS: {_quote(str(error))}; check https:// and the port in its `url`",
         )
+    if isinstance(error, httpx2.WriteTimeout | httpx2.PoolTimeout):
+        limit = f"{CONNECT_TIMEOUT_SECONDS:g} s"
+        return FailureCause.TIMEOUT, f"did not accept a message within {limit}; check your network"
     if isinstance(error, httpx2.TimeoutException | TimeoutError):
         limit = f"{CONNECT_TIMEOUT_SECONDS:g} s (the connect timeout)"
         return (

@@ -7,12 +7,14 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 from mcp import MCPError
 from mcp_types import TextContent
 
 from acp_tui.config.mcp.resolved_server import ResolvedServer
 from acp_tui.mcp.connection import McpConnection, connect
+from acp_tui.mcp.diagnosis import explain
 from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.mcp.handlers import ElicitationRequest, ServerHandlers, ServerLogMessage
 from acp_tui.schema_form.answer import FormAnswer
@@ -313,6 +315,13 @@ async def test_a_host_that_refuses_the_connection() -> None:
     failure = await failure_of(ResolvedServer("off", "http", url="http://127.0.0.1:9/mcp"))
     assert failure.cause is FailureCause.UNREACHABLE
     assert "refused the connection" in failure.sentence
+
+
+def test_a_message_that_could_not_be_sent_in_time_is_not_called_a_failed_connection() -> None:
+    server = ResolvedServer("slow", "http", url="http://127.0.0.1/mcp")
+    failure = explain(server, httpx2.WriteTimeout("timed out"), action="call echo")
+    assert failure.cause is FailureCause.TIMEOUT
+    assert failure.sentence == "slow did not accept a message within 30 s; check your network."
 
 
 async def test_a_server_that_dies_during_a_call_is_named_with_its_exit_code() -> None:
