@@ -197,6 +197,17 @@ def test_the_log_shows_calls_and_stderr(define: Define, capsys: pytest.CaptureFi
     assert 'There is no log of an MCP server "other".' in capsys.readouterr().err
 
 
+def test_the_log_is_cut_to_its_last_records(script: None, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["mcp", "call", "script", "echo", '{"text": "hi"}'])
+    capsys.readouterr()
+    for lines in (0, 1, 1000):
+        assert main(["mcp", "log", "script", "--lines", str(lines)]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == min(lines, 2)
+    with pytest.raises(SystemExit, match="2"):
+        main(["mcp", "log", "script", "--lines", "-1"])
+    assert "expected a number of records, got '-1'" in capsys.readouterr().err
+
+
 def test_ctrl_c_cancels_a_call(define: Define, tmp_path: Path) -> None:
     define(script=stdio_command())
     arguments = json.dumps({"path": str(tmp_path / "never")})

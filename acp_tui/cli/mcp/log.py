@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.cli.mcp_client.content_text import block_text
 from acp_tui.cli.options import OK
@@ -13,9 +14,6 @@ from acp_tui.console.messages import print_message
 from acp_tui.console.streams import content_stream
 from acp_tui.session.text.safe_text import json_text, visible_excerpt, visible_line
 from acp_tui.store.mcp.mcp_log import McpLog
-
-if TYPE_CHECKING:
-    import argparse
 
 DEFAULT_LINES = 200
 MAX_EXCERPT = 300
@@ -26,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the server")
     parser.add_argument(
         "--lines",
-        type=int,
+        type=_count,
         default=DEFAULT_LINES,
         metavar="COUNT",
         help=f"number of records to print, counted from the end (default: {DEFAULT_LINES})",
@@ -38,11 +36,17 @@ def run(args: argparse.Namespace) -> int:
     """Print the last records of the log."""
     log = McpLog(paths().state, args.name)
     records = log.read()
-    for record in records[-max(args.lines, 1) :]:
+    for record in records[max(len(records) - args.lines, 0) :]:
         print(json_text(record) if args.json else record_line(record), file=content_stream())
     if not records:
         print_message(f'There is no log of an MCP server "{args.name}".')
     return OK
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a number of records, got {text!r}")
+    return int(text)
 
 
 def record_line(record: dict[str, Any]) -> str:
