@@ -157,6 +157,15 @@ async def test_lines_on_stderr_and_noise_on_stdout_are_passed_on() -> None:
     assert (stderr, noise) == (["start␛[31m"], ["hello"])
 
 
+async def test_the_last_line_on_stderr_is_passed_on_without_a_line_end() -> None:
+    stderr: list[str] = []
+    server = ResolvedServer("dying", "stdio", "/bin/sh", ("-c", 'printf "begun\nno disk" >&2; exit 3'))
+    with pytest.raises(ServerFailure):
+        async with connect(server, handlers=ServerHandlers(on_stderr=stderr.append)):
+            pass
+    assert stderr == ["begun", "no disk"]
+
+
 # --------------------------------------------------------------------------- failures
 
 STDIO_FAILURES: list[tuple[list[str], FailureCause, str]] = [
