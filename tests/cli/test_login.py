@@ -40,13 +40,18 @@ def test_a_sign_in_by_the_agent_is_checked_and_shows_what_the_agent_says(tmp_pat
     assert "Contacting the account server" in done.err
 
 
-def test_a_line_of_stderr_without_an_end_is_not_kept_forever(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unfinished_line_of_stderr_is_printed_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     dialogue = SignInDialogue()
-    for _ in range(3):
-        dialogue.agent_stderr(b"x" * 40_000)
-    assert capsys.readouterr().err == f"  │ {'x' * 80_000}\n"
-    dialogue.agent_stderr(b"y\nbegun")
-    assert capsys.readouterr().err == f"  │ {'x' * 40_000}y\n"
+    first, second = "Visit\nEnter the codé\x1b[0m:".encode().split(b"\xc3")
+    dialogue.agent_stderr(first)
+    assert capsys.readouterr().err == "  │ Visit\n  │ Enter the cod"
+    dialogue.agent_stderr(b"\xc3")
+    dialogue.agent_stderr(second)
+    assert capsys.readouterr().err == "é␛[0m:"
+    dialogue.agent_text("Thanks")
+    dialogue.agent_stderr(b"done\r\n")
+    dialogue.say("Signed in.")
+    assert capsys.readouterr().err == "\n  │ Thanks\n  │ done\nSigned in.\n"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from acp_tui.session.state import AuthMethod
-
-
-MAX_UNFINISHED_BYTES = 1 << 16
-"""The length at which a line of the agent's stderr is printed although it is not complete."""
 
 
 def has_terminal() -> bool:
@@ -42,24 +39,25 @@ class SignInDialogue:
 
     def __init__(self) -> None:
         self._lines = LineReader()
-        self._unfinished = b""  # the last line of the agent's stderr
-        self._within_line = False  # the last line of the agent's text is not complete
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")  # of the agent's stderr
+        self._within_line = False  # the last line of the agent's text or stderr is not complete
+        self._within_stderr = False  # the last line is one of the agent's stderr
 
     def agent_stderr(self, block: bytes) -> None:
-        """Print the complete lines of the agent's stderr.
+        """Print a block of the agent's stderr.
 
-        Keep an incomplete line until the rest arrives or it gets too long.
+        An unfinished line is printed at once, because it may be a question.
         """
-        *lines, self._unfinished = (self._unfinished + block).split(b"\n")
-        if len(self._unfinished) > MAX_UNFINISHED_BYTES:
-            lines.append(self._unfinished)
-            self._unfinished = b""
-        for line in lines:
-            self.say("")
-            self.agent_text(line.decode("utf-8", "replace").rstrip() + "\n")
+        self._print_agent(self._decoder.decode(block), is_stderr=True)
 
     def agent_text(self, text: str) -> None:
         """Print text from the agent. It continues the agent's last line if that line is unfinished."""
+        self._print_agent(text, is_stderr=False)
+
+    def _print_agent(self, text: str, *, is_stderr: bool) -> None:
+        if is_stderr is not self._within_stderr:
+            self.say("")
+        self._within_stderr = is_stderr
         for piece in text.splitlines(keepends=True):
             lead = "" if self._within_line else "  │ "
             _print(lead + visible_line(piece.rstrip("\r\n")), end="")

@@ -65,6 +65,7 @@ async def _running(
         yield account
     finally:
         await account.close()
+        dialogue.say("")
 
 
 async def _perform(account: AgentAccount, method: AuthMethod, dialogue: SignInDialogue) -> None:
@@ -75,14 +76,12 @@ async def _perform(account: AgentAccount, method: AuthMethod, dialogue: SignInDi
     if method.way == "terminal" or (
         method.way == "suggested" and has_terminal() and await dialogue.may_run(method, account.cwd)
     ):
+        dialogue.say("")
         await _run(account, method)
         await account.start()  # the agent notices the sign-in only when it starts
         return
     dialogue.say(f"Waiting for {account.launch.title}. Press Ctrl+C to cancel.")
-    try:
-        await account.sign_in(method)
-    finally:
-        dialogue.say("")
+    await account.sign_in(method)
 
 
 async def _run(account: AgentAccount, method: AuthMethod) -> None:
