@@ -147,8 +147,9 @@ class ConversationSetup:
     async def apply_options(self, failed: Callable[[UserError], None] | None = None) -> None:
         """Set the mode and the options given on the command line, in an open session.
 
-        `failed` is called with each error; if `failed` is None, the first error is raised. A new session first
-        gets the agent's defaults from the settings; a default that cannot be set is reported in the conversation.
+        `failed` is called with each error; if `failed` is None, the first error is raised. A new session
+        first gets the agent's defaults from the settings. A default that cannot be set is reported in the
+        conversation.
         """
         if self._is_new:
             await self._set_defaults()

@@ -84,7 +84,7 @@ class Player:
 
     @property
     def shortened_pause(self) -> float | None:
-        """The recorded length of the current pause, in seconds; None if it is not shortened."""
+        """The recorded length of the current pause, in seconds; None if the pause is not shortened."""
         if not self.played or self.ended:
             return None
         pause = self._records[self.played].at - self._records[self.played - 1].at
@@ -113,7 +113,7 @@ class Player:
         return changes
 
     def step(self) -> list[Change]:
-        """Play records until one of them changes something, and return its changes."""
+        """Play records until a record changes something, and return the record's changes."""
         changes: list[Change] = []
         while not changes and not self.ended:
             changes = self._play()

@@ -1,7 +1,7 @@
 """Checks an agent's messages against the protocol's schema, using the SDK's models.
 
 The models are lenient: some wrong values fail validation, others are silently dropped or converted. So each
-message is validated *and* compared with what the model kept of it.
+message is validated *and* compared with what the model kept.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def update_index(cache: Path, data_dir: Path, on_progress: Callable[[int, int], 
     Args:
         cache: The cache directory, which holds the index.
         data_dir: The data directory, which holds the sessions.
-        on_progress: Called with two numbers of sessions: those indexed so far, and all that need indexing.
+        on_progress: Called with two numbers: of the sessions indexed so far, and of all sessions to index.
 
     Raises:
         SearchUnavailableError: SQLite has no FTS5.

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 async def add_tokens(sent: list[dict[str, Any]], servers: Iterable[Server]) -> list[Noticed]:
-    """Add the user's token to each server that has `send_token`. Return a notice about each of these servers.
+    """Add the user's token to each server that has `send_token`. Return one notice per such server.
 
-    `sent` contains the servers as ACP objects, `servers` their definitions.
+    `sent` contains the servers as ACP objects; `servers` contains the definitions of the servers.
     """
     definitions = {server.name: server for server in servers if server.sign_in and server.sign_in.send_token}
     targets = [target for target in sent if target["name"] in definitions and "url" in target]

@@ -30,7 +30,7 @@ class BrowserRoundTrip:
     Args:
         server: The name of the MCP server.
         interaction: Shows the address and reads pasted answers.
-        port: The port on which to receive the redirect; 0 for any free one. Raises `OSError` if it is in use.
+        port: Where to receive the redirect; 0 for any free port. Raises `OSError` if the port is in use.
     """
 
     def __init__(self, server: str, interaction: SignInInteraction, port: int) -> None:
@@ -55,10 +55,10 @@ class BrowserRoundTrip:
         self._listener.close()
 
     async def answer(self, url: str, *, issuer_required: bool) -> RedirectAnswer:
-        """Show the address, offer to open it, and return the answer, which contains a code and the state.
+        """Show the sign-in page's address, offer to open it, and return the answer: a code and the state.
 
-        If `issuer_required` is true, a pasted code is not enough. The user must paste the whole address,
-        which also names the authorization server. Raises `SignInError`.
+        If `issuer_required` is true, a pasted code is not enough. The user must paste the whole address of
+        the redirect, which also names the authorization server. Raises `SignInError`.
         """
         try:
             checked = check_authorization_url(self._server, url)
@@ -113,7 +113,7 @@ class BrowserRoundTrip:
                 self._interaction.report(str(problem))
 
     def _checked(self, text: str, issuer_required: bool) -> RedirectAnswer:
-        """Return the answer in a pasted text. Raises `ValueError` with a sentence if it cannot be used."""
+        """Return the answer in a pasted text. Raises `ValueError` with a sentence if there is none."""
         answer = answer_of_pasted_text(text)
         if answer is None:
             raise ValueError(

@@ -69,7 +69,7 @@ def parse_argv(argv: tuple[str, ...]) -> CommandLine:
 
 
 class _Parser:
-    """Parses a command line or script from left to right and adds the commands it finds to `line`."""
+    """Parses a command line or script from left to right, and adds each command found to `line`."""
 
     def __init__(
         self, text: str, line: CommandLine, *, depth: int, pipelines: list[int] | None = None
@@ -192,7 +192,7 @@ class _Parser:
             self.add_wrapped(part, layer)
 
     def add_wrapped(self, part: Part, layer: int) -> None:
-        """Add the commands that this one wraps, if it is `sudo`, `env`, `sh -c`, `find -exec` or the like."""
+        """Add the commands that `part` wraps, such as those after `sudo`, `env`, `sh -c` or `find -exec`."""
         if len(part.words) > MAX_WRAPPER_WORDS:
             self.report(TOO_LONG)
             return
@@ -245,7 +245,7 @@ class _Parser:
     def skip_here_documents(self) -> None:
         """Move past the here-documents that begin here, and store each as input of its command.
 
-        Those with expansions may contain commands, so they are reported as a problem.
+        A here-document with expansions can contain commands, so it is reported as a problem.
         """
         for delimiter, expanded, reader in self.here_documents:
             body: list[str] = []
@@ -301,9 +301,9 @@ class _Parser:
         return Word(text, literal or text in {"[", "[["})
 
     def piece(self, character: str, part: Part) -> tuple[str, bool]:
-        """Parse the next piece of a word, which begins with `character`.
+        """Parse the next piece of a word. The piece begins with `character`.
 
-        Return the text of the piece, and whether it is literal.
+        Return the text of the piece, and whether the piece is literal.
         """
         if plain := _PLAIN_TEXT.match(self.text, self.at):
             self.at = plain.end()
@@ -324,7 +324,7 @@ class _Parser:
         return character, character not in "*?["
 
     def quoted_text(self, end: int) -> str:
-        """Return the text between the current quote and the one at `end`, and move past both."""
+        """Return the text between the current quote and the quote at `end`, and move past both quotes."""
         if end < 0:
             raise _CannotParseError("a quote is not closed")
         text = self.text[self.at + 1 : end]
@@ -356,7 +356,7 @@ class _Parser:
         raise _CannotParseError("a quote is not closed")
 
     def expansion(self, part: Part, *, quoted: bool = False) -> tuple[str, bool]:
-        """Parse `$…` or a command in backticks. Return its text, and whether it is literal."""
+        """Parse `$…` or a command in backticks. Return the text, and whether the text is literal."""
         start = self.at
         if self.text[start] == "`":
             command = self.quoted_text(find_end(self.text, start + 1, "`"))
@@ -378,9 +378,10 @@ class _Parser:
         return self.text[start : self.at], False
 
     def parameter(self, part: Part, *, quoted: bool) -> None:
-        """Parse `${…}`, whose default value may run commands.
+        """Parse `${…}`, whose default value can run commands.
 
-        Raises `_CannotParseError` for quotes in a quoted `${…}`, which shells read in different ways.
+        Raises `_CannotParseError` if a quoted `${…}` contains quotes: shells read such quotes in different
+        ways.
         """
         self.at += 2
         self.depth += 1

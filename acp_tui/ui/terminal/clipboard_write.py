@@ -1,7 +1,7 @@
 """Copies text to the user's clipboard.
 
-These are tried in order: local clipboard programs, tmux, the terminal (OSC 52), a private file. Programs and
-tmux report whether they succeeded; the terminal does not.
+These are tried in order: local clipboard programs, tmux, the terminal (OSC 52), a private file. The
+programs and tmux report whether copying succeeded; the terminal reports nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Program:
 
 
 async def copy(text: str, send: Callable[[str], None] | None, environ: Mapping[str, str]) -> str:
-    """Copy a text, and return a sentence that tells the user where it was copied to.
+    """Copy a text, and return a sentence that tells the user where the text was copied to.
 
     `send` writes an escape sequence to the terminal; None if there is no terminal.
     """
@@ -61,7 +61,7 @@ async def copy(text: str, send: Callable[[str], None] | None, environ: Mapping[s
 def osc52(data: str, environ: Mapping[str, str]) -> str:
     """Return the OSC 52 sequence for base64 data.
 
-    Under tmux, this is the sequence both plain and wrapped, because tmux's settings decide which form works.
+    Under tmux, return the sequence twice, plain and wrapped: tmux's settings decide which form works.
     """
     sequence = osc("52", "c", data)
     return (sequence if in_tmux(environ) else "") + wrap_for_multiplexer(sequence, environ)
@@ -99,9 +99,9 @@ COPIED = "Copied."
 
 
 async def _copy_with(program: Program, text: str, environ: Mapping[str, str]) -> bool:
-    """Copy a text with `program`, and return True if that succeeded.
+    """Copy a text with `program`, and return True on success.
 
-    The program runs in a process session of its own and has no output pipes, because it may leave a child
+    The program runs in a process session of its own and has no output pipes, because it can leave a child
     process that serves the clipboard.
     """
     try:

@@ -45,7 +45,7 @@ class FindLine(Horizontal):
         """The user closed the search."""
 
     def open(self) -> None:
-        """Show the line with the previous search text and focus its input.
+        """Show the line with the previous search text, and focus the input.
 
         The children of the line are created at first use, because creating them would slow down every start.
         """
@@ -60,7 +60,7 @@ class FindLine(Horizontal):
             self.mount(Static("Search "), InputLine(), Static("", id="hits"))
 
     def show_needle(self, needle: str) -> None:
-        """Show the line with a search text, without focusing it and without posting `Changed`."""
+        """Show the line with a search text. The line is not focused, and `Changed` is not posted."""
         self._create_children()
         line = self.query_one(InputLine)
         with line.prevent(InputLine.Changed):

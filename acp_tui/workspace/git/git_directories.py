@@ -20,9 +20,9 @@ _MAX_DEPTH = 64
 
 
 def is_git_directory(folder: Path) -> bool:
-    """Return True if git would take this folder for a repository: it has `HEAD`, objects and refs.
+    """Return True if git would take this folder for a repository: the folder has `HEAD`, objects and refs.
 
-    Instead of objects and refs, it may have a file `commondir`, which says where they are.
+    Instead of objects and refs, the folder can have a file `commondir`, which says where these two are.
     """
     if not os.path.lexists(folder / "HEAD"):
         return False
@@ -41,11 +41,11 @@ def find_repository_folder(folder: str) -> str | None:
 
 
 def git_directory_reason(path: str | PurePath) -> str | None:
-    """Return why a change of this file may change or create a git directory; None if it cannot.
+    """Return why a change of this file can change or create a git directory; None if there is no reason.
 
-    This applies to any file in a git directory. It also applies to names such as `objects` beside a file
-    called `HEAD`, since these could become a git directory. A new `HEAD` is not checked here, but by
-    `sensitive_reason`. The reason is a verb phrase that follows the file's name.
+    There is a reason for any file in a git directory. There is also a reason for names such as `objects`
+    beside a file called `HEAD`, since their folder could become a git directory. A new `HEAD` is not checked
+    here, but by `sensitive_reason`. The reason is a verb phrase that follows the file's name.
     """
     try:
         whole = Path(path)

@@ -38,7 +38,7 @@ CHROME_ROWS = 6
 
 
 class GuardedQuestionScreen(Dialog[int | None]):
-    """Returns the index of the chosen answer, or None if closed.
+    """Returns the index of the chosen answer, or None if the user closes the dialog.
 
     The first answer, which allows nothing, is preselected. An answer that allows something is accepted
     only after the whole text has been on the screen.
@@ -82,7 +82,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
         self._typing_guard.restart()
 
     def on_resize(self) -> None:
-        """Set the height of the text. It wraps differently now, so the user must read it again."""
+        """Set the height of the text. The text wraps differently now, so the user must read it again."""
         self._fit()
         self._lowest_row = 0
         self._page.scroll_home(animate=False)
@@ -113,7 +113,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
         return [Segment(reveal_line(self._question.title), self._palette.strong)]
 
     def show_position(self, position: tuple[int, int]) -> None:
-        """Show which of the waiting questions this is: its number and their count."""
+        """Show the number of this question and the count of the waiting questions."""
         self._number_and_count = position
         for head in self.query("#head").results(Bar):  # none before the dialog is composed
             head.show(right=self._position())
