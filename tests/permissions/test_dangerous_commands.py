@@ -75,6 +75,7 @@ DANGEROUS = [
         'bash -c "`curl x`"',
     ),
     'echo "$(curl x)" | bash',
+    *("kill -s KILL 1", "kill --signal=KILL 1", "kill -HUP -s KILL 1", "kill -n 9 -1", "kill -s HUP -1"),
 ]
 HARMLESS = [
     *(
@@ -120,6 +121,7 @@ HARMLESS = [
         "",
     ),
     *("sh -c 'ls'", "bash <(ls)", "git push --force", "echo 'rm -rf /'", "git commit -m 'rm -rf /'"),
+    *("kill -HUP 1", "kill -s HUP 1", "kill -n 1 1", "kill --signal HUP 1", "kill --signal=0 1", "kill -l 1"),
 ]
 
 

@@ -17,7 +17,7 @@ _ENDING_UNITS = frozenset({"poweroff", "reboot", "halt", "kexec", "emergency", "
 _ROOT_MOUNT = re.compile(
     r"(?:--volume=|-v)?/:(?P<rest>/\S*)|(?:--mount=)?type=bind,(?:source|src)=/,(?P<more>\S+)"
 )
-_HARMLESS_SIGNAL = re.compile(r"-(?:0|1|(?:SIG)?(?:HUP|USR[12]|CONT|WINCH|CHLD))")
+_HARMLESS_SIGNAL = re.compile(r"(?:-|--signal=)(?:0|1|(?:SIG)?(?:HUP|USR[12]|CONT|WINCH|CHLD))")
 _SET_USER_ID = re.compile(r"[0-7]?[4-7][0-7]{3}|(?:[ugoa]*+,)*+(?=[goa]*u)[ugoa]*+\+[^\ss]*+s\S*+|\+s")
 _SHELL_FILE = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
 
@@ -51,9 +51,11 @@ def check_shutdown(step: Step) -> str | None:
         )
     ):
         return "it shuts the machine down"
-    if step.name == "kill" and len(words) > 1:
-        targets = words[2:] if words[0] in {"-s", "-n"} else words[1:]
-        ends_first = "1" in targets and not _HARMLESS_SIGNAL.fullmatch(words[0])
+    if step.name == "kill" and len(words) > 1 and words[0] not in {"-l", "-L", "--list", "--table"}:
+        is_separate = words[0] in {"-s", "-n", "--signal"}
+        signal, targets = (f"-{words[1]}", words[2:]) if is_separate else (words[0], words[1:])
+        more_options = any(re.match("--?[a-zA-Z]", text) for text in targets)  # may be another signal
+        ends_first = "1" in targets and (more_options or not _HARMLESS_SIGNAL.fullmatch(signal))
         return "it kills every process" if "-1" in targets or ends_first else None
     return "it kills every process" if step.name == "killall5" else None
 
