@@ -25,6 +25,7 @@ _VALUELESS = frozenset({
     *("--", "--preserve-env", "--login", "--non-interactive", "--set-home", "--stdin", "--shell"),
     *("--ignore-environment", "--null", "--no-run-if-empty", "--verbose", "--interactive", "--foreground"),
     *("--background", "--preserve-status", "--append", "--wait", "--fork", "--shared"),
+    "--addr-no-randomize",
 })  # fmt: skip
 _WRAPPERS = {
     "sudo": _Wrapper(
@@ -57,15 +58,15 @@ _WRAPPERS = {
     "unbuffer": _PLAIN,
     "pkexec": _Wrapper(long_valued=frozenset({"--user"})),
     "run0": _Wrapper("u", frozenset({"--user"})),
-    "systemd-run": _Wrapper("pEMut", frozenset({"--unit", "--property", "--description", "--uid", "--gid"})),
-    "strace": _Wrapper("eopsaIOPSuEU"),
+    "systemd-run": _Wrapper("pEMuH", frozenset({"--unit", "--property", "--description", "--uid", "--gid"})),
+    "strace": _Wrapper("eopsabIOPSuEUX"),
     "ltrace": _Wrapper("eopsaAlnuwx"),
     "unshare": _Wrapper("SGRw", frozenset({"--root", "--wd", "--setuid", "--setgid"})),
-    "nsenter": _Wrapper("tSG", frozenset({"--target", "--setuid", "--setgid"})),
+    "nsenter": _Wrapper("tSGW", frozenset({"--target", "--setuid", "--setgid"})),
     "taskset": _Wrapper("p", positionals=1),
-    "chrt": _Wrapper(positionals=1),
+    "chrt": _Wrapper("TPD", positionals=1),
     "fakeroot": _Wrapper("lisb"),
-    "setarch": _PLAIN,
+    "setarch": _Wrapper(positionals=1),
     "firejail": _PLAIN,
     "gosu": _Wrapper(positionals=1),
     "su-exec": _Wrapper(positionals=1),
@@ -227,6 +228,8 @@ def _executed_by_find(words: Words) -> list[Wrapped]:
 def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
     """Return the command after the wrapper's own options, arguments and variables; None if there is none."""
     position, own = 1, wrapper.positionals
+    if name == "setarch" and words[1:] and words[1][0].startswith("-"):
+        own = 0  # the architecture may be missing, but only before an option
     while position < len(words):
         text, literal = words[position]
         if not literal and not (own or "=" in text):
