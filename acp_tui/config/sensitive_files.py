@@ -154,6 +154,7 @@ _INVISIBLE = dict.fromkeys([*range(0x200B, 0x2010), *range(0x202A, 0x202F), *ran
 """Characters that some file systems ignore in names."""
 
 _GLOB = re.compile(r"[*?\[]")
+_ONE_LETTER = re.compile(r"\[([a-z0-9])\]")
 _BRACKETS = re.compile(r"\[[^\]]*\]")
 _MIN_FIXED_LETTERS = 2  # in a glob such as `id*`
 _MAX_PATTERN_LENGTH = 100
@@ -211,7 +212,7 @@ def glob_may_match_sensitive(pattern: str) -> bool:
         if not _GLOB.search(name) or len(name) > _MAX_PATTERN_LENGTH:
             continue
         name = name.replace("[^", "[!")
-        fixed = sum(letter.isalnum() for letter in _BRACKETS.sub("", name))
+        fixed = sum(letter.isalnum() for letter in _BRACKETS.sub("", _ONE_LETTER.sub(r"\1", name)))
         if name.startswith(".") or fixed >= _MIN_FIXED_LETTERS:
             dotted = name.startswith(".")
             if any(fnmatchcase(one, name) for one in _NAMES if one.startswith(".") == dotted):

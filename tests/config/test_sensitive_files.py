@@ -106,7 +106,8 @@ def test_only_some_sensitive_files_hold_secrets() -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", [".env*", ".e*", ".en?", ".[e]nv", "*.pem", "id_*", "**/.env.*", ".ss[h]/x"]
+    "pattern",
+    [".env*", ".e*", ".en?", ".[e]nv", "*.pem", "id_*", "**/.env.*", ".ss[h]/x", "[i][d]_[r][s][a]"],
 )
 def test_globs_that_may_match_sensitive_files_are_recognised(pattern: str) -> None:
     assert glob_may_match_sensitive(pattern)
