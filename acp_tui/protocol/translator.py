@@ -162,11 +162,11 @@ class Translator:
         """Translate the agent's answer to a request that acp-tui sent."""
         if "id" not in frame:
             return [ev.ProtocolFault("A message that is not a request, notification or response", frame)]
-        call_id = frame["id"]
+        call_id = self._call_id(frame["id"])
         failed = frame.get("error") is not None
         if call_id is None and failed:
             return [ev.ProtocolFault(f"The agent reported: {read_error(frame['error']).message}", frame)]
-        pending = self._take_call(call_id)
+        pending = self._calls.pop(call_id, None) if _is_id(call_id) else None
         if pending is None:
             return [self._unexpected_answer(call_id, frame)]
         method, params = pending
@@ -190,19 +190,16 @@ class Translator:
             return self._initialized(params, values.obj(result))
         return result_events(method, params, result)
 
-    def _take_call(self, call_id: Any) -> tuple[str, dict[str, Any]] | None:
-        """Remove acp-tui's unanswered request with this id; return its method and params, or None.
-
-        The ids of acp-tui's requests are numbers, but some agents return them as strings.
-        """
+    def _call_id(self, call_id: Any) -> Any:
+        """Return the id of an answer as acp-tui sent it: a number, which some agents return as a string."""
         if (
             isinstance(call_id, str)
             and call_id.isdecimal()
             and len(call_id) < 10
             and call_id not in self._calls
         ):
-            call_id = int(call_id)
-        return self._calls.pop(call_id, None) if _is_id(call_id) else None
+            return int(call_id)
+        return call_id
 
     def _unexpected_answer(self, call_id: Any, frame: dict[str, Any]) -> ev.ProtocolFault:
         named = visible_excerpt(call_id, 80)

@@ -25,6 +25,7 @@ from tests.support.talk import Talk
         ({"id": 99, "result": {}}, "was not sent"),
         ({"id": [1], "result": {}}, "was not sent"),
         ({"id": 1, "result": {}}, "answered request 1 more than once"),
+        ({"id": "1", "result": {}}, "answered request 1 more than once"),
         (
             {"id": None, "error": {"code": -32700, "message": "Parse error"}},
             "The agent reported: Parse error",
@@ -148,11 +149,12 @@ def cancel_request(talk: Talk, call_id: int) -> None:
     talk.record("sent", {"method": "$/cancel_request", "params": {"requestId": call_id}})
 
 
-def test_a_cancelled_request_is_not_an_error() -> None:
+@pytest.mark.parametrize("id_type", [int, str])
+def test_a_cancelled_request_is_not_an_error(id_type: type) -> None:
     talk = Talk().opened()
     call = talk.call("authenticate", {"methodId": "x"})
     cancel_request(talk, call)
-    talk.fail(call, {"code": -32800, "message": "Request cancelled"})
+    talk.fail(id_type(call), {"code": -32800, "message": "Request cancelled"})
     assert (talk.only(Notice).level, talk.only(Notice).text) == ("info", "authenticate was cancelled")
 
 
