@@ -163,6 +163,15 @@ def test_a_diff_in_the_content_may_be_a_patch() -> None:
     assert (first.path, second.path) == ("/w/x", "y")
 
 
+@pytest.mark.parametrize(("header", "path"), [("--- a/x.sql\n+++ b/x.sql\n", "x.sql"), ("", "")])
+def test_a_changed_comment_is_not_taken_for_the_path_of_a_patch(header: str, path: str) -> None:
+    talk = Talk().opened()
+    talk.tool("t", diff=f"{header}@@ -1 +1 @@\n--- old comment\n+++ counter\n")
+    (diff,) = talk.only(ToolCall).content or []
+    assert isinstance(diff, Diff)
+    assert diff.path == path
+
+
 # --------------------------------------------------------------------------- prompts
 
 

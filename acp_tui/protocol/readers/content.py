@@ -166,13 +166,18 @@ def _line_end(text: str) -> str:
 
 
 _PATCHED = re.compile(r"^(?:\+\+\+ (?:b/)?|--- (?:a/)?|Index: )([^\t\n]+)", re.MULTILINE)
+_HUNK = re.compile("^@@", re.MULTILINE)
 
 
 def patch_diff(patch: str, path: str | None = None) -> Diff:
-    """Convert the text of a unified diff to a `Diff`. If `path` is None, read the path from the text."""
+    """Convert the text of a unified diff to a `Diff`.
+
+    If `path` is None, read the path of the first file from the text.
+    """
     patch = visible(patch)
     if path is None:
-        named = [name.strip() for name in _PATCHED.findall(patch) if name.strip() != "/dev/null"]
+        header = _HUNK.split(patch, maxsplit=1)[0]  # a removed `-- comment` looks like the name of a file
+        named = [name.strip() for name in _PATCHED.findall(header) if name.strip() != "/dev/null"]
         path = named[-1] if named else ""
     return Diff(path, old=None, new=None, patch=patch)
 
