@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _NAME = re.compile(r"\w[\w .-]*")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -19,13 +22,13 @@ _ATTRIBUTES = {
     "strike": "text-decoration:line-through",
     "dim": "opacity:.75",
 }
-_TABLES = ("colors", "styles", "syntax", "terminal")
+_TERMINAL_COLOURS = 16
 
 
 def style_sheet(theme: str) -> str:
     """Return the CSS of a theme.
 
-    Values missing in a user's theme are those of its base. Invalid colours and styles are left out.
+    Values that are missing or invalid in a user's theme are those of its base.
     """
     data = _read(theme, own=True)
     rules = [*_rules(data), _LAYOUT]
@@ -36,14 +39,14 @@ def style_sheet(theme: str) -> str:
 
 def _rules(data: dict[str, Any]) -> list[str]:
     """Return the CSS rules for the colours of a theme."""
-    colours = {name: value for name, value in data["colors"].items() if _colour(value, {})}
+    colours = data["colors"]
     rules = [f":root{{color-scheme:{'dark' if data['dark'] else 'light'}}}"]
     rules += [f":root{{--{name}:{colours[name]}}}" for name in _USED if name in colours]
     for table, prefix in (("styles", ""), ("syntax", "s-")):
         for name, value in data[table].items():
             if declarations := _declarations(value, colours):
                 rules.append(f".{prefix}{_class_name(name)}{{{declarations}}}")
-    for number, value in enumerate(data["terminal"]["colors"][:16]):
+    for number, value in enumerate(data["terminal"]["colors"]):
         if colour := _colour(value, colours):
             rules.append(f".f{number}{{color:{colour}}}.b{number}{{background:{colour}}}")
     return rules
@@ -52,7 +55,8 @@ def _rules(data: dict[str, Any]) -> list[str]:
 def _read(name: str, *, own: bool) -> dict[str, Any]:
     """Return a theme, completed with the values of its base.
 
-    If `own` is true, the user's themes are searched too.
+    If `own` is true, the user's themes are searched too. Their base is chosen as for the screen: see
+    `acp_tui.ui.theme.themes`.
     """
     file = _file(name, own=own)
     try:
@@ -62,20 +66,52 @@ def _read(name: str, *, own: bool) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UserError(f'Cannot read the theme "{name}" ({file}): {error}.', exit_code=2) from None
     base = data.get("base")
-    if file.parent == _own_themes() and not (isinstance(base, str) and _file(base, own=False).is_file()):
-        base = "light" if data.get("dark") is False else "dark"
+    if file.parent == _own_themes() and not _is_built_in(base):
+        has_switch = any(isinstance(data.get(key), bool) for key in ("dark", "ansi"))
+        default = "light" if data.get("dark") is False else "dark"
+        base = name if _is_built_in(name) and not has_switch else default
     if base is None:
         return data
     fallback = _read(base, own=False)
     if data.get("ansi") is True:  # its colours are those of the terminal, which CSS does not know
         return fallback
-    merged: dict[str, Any] = {table: _merge(fallback[table], data.get(table)) for table in _TABLES}
     dark = data.get("dark")
-    return merged | {"dark": dark if isinstance(dark, bool) else fallback["dark"]}
+    colours = _merge("colors", fallback, data, lambda value: bool(_colour(value, {})))
+    return {
+        "dark": dark if isinstance(dark, bool) else fallback["dark"],
+        "colors": colours,
+        "styles": _merge("styles", fallback, data, lambda value: _is_style(value, colours)),
+        "syntax": _merge("syntax", fallback, data, lambda value: _is_style(value, colours)),
+        "terminal": _merge("terminal", fallback, data, lambda value: _is_terminal(value, colours)),
+    }
 
 
-def _merge(fallback: dict[str, Any], own: Any) -> dict[str, Any]:
-    return fallback | own if isinstance(own, dict) else fallback
+def _merge(
+    table: str, fallback: dict[str, Any], data: dict[str, Any], is_valid: Callable[[Any], bool]
+) -> dict[str, Any]:
+    """Return a table of the theme `fallback` with the valid values of the same table in `data`."""
+    own = data.get(table)
+    valid = {key: value for key, value in own.items() if is_valid(value)} if isinstance(own, dict) else {}
+    return {**fallback[table], **valid}
+
+
+def _is_style(value: Any, colours: dict[str, str]) -> bool:
+    return isinstance(value, str) and all(
+        word in {"on", "reverse"} or word in _ATTRIBUTES or _colour(word, colours) for word in value.split()
+    )
+
+
+def _is_terminal(value: Any, colours: dict[str, str]) -> bool:
+    """Return True for a list of the 16 colours of a terminal."""
+    return (
+        isinstance(value, list)
+        and len(value) == _TERMINAL_COLOURS
+        and all(_colour(colour, colours) for colour in value)
+    )
+
+
+def _is_built_in(name: Any) -> bool:
+    return isinstance(name, str) and bool(_NAME.fullmatch(name)) and _file(name, own=False).is_file()
 
 
 def _own_themes() -> Path:

@@ -235,6 +235,29 @@ def test_a_users_theme_colours_the_page_but_cannot_inject_css(home: Path) -> Non
     assert text.count("</style>") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "theme", "base"),
+    [
+        ("mine", '[colors]\npage = "white"\n[styles]\ntool = "none"\n[syntax]\nkeyword = 1', "dark"),
+        ("mine", 'base = "nord"\n[terminal]\ncolors = 5', "nord"),
+        ("mine", 'base = "light"\n[terminal]\ncolors = ["red"]', "light"),
+        ("mine", 'base = "../dark"\ndark = false', "light"),
+        ("nord", "", "nord"),
+        ("nord", "dark = true", "dark"),
+        ("light", 'dark = "no"', "light"),
+    ],
+)
+def test_missing_and_invalid_values_of_a_users_theme_are_those_of_its_base(
+    home: Path, name: str, theme: str, base: str
+) -> None:
+    records = everything("word").records
+    expected = export(records, "html", theme=base)
+    folder = home / "config" / "themes"
+    folder.mkdir(parents=True)
+    (folder / f"{name}.toml").write_text(theme)
+    assert export(records, "html", theme=name) == expected
+
+
 def test_an_ansi_theme_uses_the_colours_of_its_base() -> None:
     talk = everything("word")
     assert export(talk.records, "html", theme="ansi") == export(talk.records, "html", theme="dark")
