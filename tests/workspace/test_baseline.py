@@ -503,6 +503,15 @@ async def test_a_git_that_takes_too_long_is_given_up_and_said(
         await baseline.changes()
 
 
+async def test_a_git_that_does_not_read_files_is_given_up_and_said(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git_that(tmp_path, monkeypatch, "fast-import", "exec sleep 600")
+    fill(project, {"large.txt": "x" * 1_000_000})  # more than fits in a pipe
+    baseline = await taken(project, limits=Limits(git_seconds=1))
+    assert "git took longer than 1 seconds" in baseline.notices[0]
+
+
 async def test_a_git_that_hangs_is_ended_with_the_baseline(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -154,7 +155,7 @@ class PrivateGit:
         with self._start(words, None, subprocess.PIPE) as (process, errors):
             assert process.stdin is not None
             with suppress(BrokenPipeError):  # git's error is reported below
-                yield BlobWriter(process.stdin, self)
+                yield BlobWriter(process.stdin.fileno(), self, self._seconds)
                 process.stdin.close()
             try:
                 process.wait(self._seconds)
@@ -282,18 +283,28 @@ class PrivateGit:
 class BlobWriter:
     """Passes file contents to git. Git stores identical contents only once."""
 
-    def __init__(self, stream: IO[bytes], git: PrivateGit) -> None:
-        self._stream = stream
+    def __init__(self, pipe: int, git: PrivateGit, seconds: float) -> None:
+        """`pipe` is the standard input of git, which must read some of it within `seconds`."""
+        os.set_blocking(pipe, False)
+        self._pipe = pipe
+        self._ready = select.poll()
+        self._ready.register(pipe, select.POLLOUT)
         self._git = git
+        self._seconds = seconds
 
     def add(self, data: bytes) -> str:
-        """Store the content of a file, and return the name (object id) of the content."""
+        """Store the content of a file, and return the name (object id) of the content.
+
+        Raises `GitError` if git hangs.
+        """
         name = blob_name(data)
         if self._git.loose_file(name).exists():  # git would change its time, also for the user's hard link
             return name
-        self._stream.write(b"blob\ndata %d\n" % len(data))
-        self._stream.write(data)
-        self._stream.write(b"\n")
+        rest = memoryview(b"blob\ndata %d\n%b\n" % (len(data), data))
+        while rest:
+            if not self._ready.poll(self._seconds * 1000):
+                raise GitError(f"git took longer than {self._seconds:g} seconds")
+            rest = rest[os.write(self._pipe, rest) :]
         return name
 
 
