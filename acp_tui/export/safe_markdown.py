@@ -2,16 +2,19 @@
 
 HTML is disabled, because a `</details>` from an agent would close an element of the document. An open code
 fence is closed. The text is parsed to find its code; outside code, `<` becomes `&lt;`, so that even a
-renderer that allows HTML finds none.
+renderer that allows HTML finds none. Such a renderer may also keep `javascript:` links. Therefore all links
+of a text with such a link become plain text. A text that defines such a link becomes a code block.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
@@ -22,6 +25,8 @@ _SPECIAL_AT_START = re.compile(r"(?:[#+=:-]|\d+(?=[.)]))")
 _STEP = re.compile(r"\\.|(?P<ticks>`+)|(?P<less><)|[^\\`<]+|.", re.DOTALL)
 _LINE_START = re.compile(r"(\n[ \t>]*)<")
 _CELL = re.compile(r"(?<!\\)\|")
+_SCRIPT_SCHEME = re.compile("(?:javascript|vbscript):", re.IGNORECASE)
+_ENCODED_BLANK = re.compile("%(?:[01][0-9a-f]|20)", re.IGNORECASE)  # browsers ignore these in a scheme
 
 
 @cache
@@ -39,9 +44,12 @@ def _accept_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
     return True
 
 
-def parse_blocks(text: str) -> list[Token] | None:
-    """Return the tokens of a Markdown text; None if it is nested more deeply than `MAX_NESTING`."""
-    tokens = parser().parse(text)
+def parse_blocks(text: str, env: dict[str, Any] | None = None) -> list[Token] | None:
+    """Return the tokens of a Markdown text; None if it is nested more deeply than `MAX_NESTING`.
+
+    The link definitions of the text are added to `env`, under "references".
+    """
+    tokens = parser().parse(text, env)
     return None if any(token.level >= MAX_NESTING - 1 for token in tokens) else tokens
 
 
@@ -50,9 +58,13 @@ def contain(text: str) -> str:
     if not text.strip():
         return ""
     text = text.strip("\n")
-    tokens = parse_blocks(text)
-    if tokens is None:
+    env: dict[str, Any] = {}
+    tokens = parse_blocks(text, env)
+    if tokens is None or any(_runs_script(each["href"]) for each in env.get("references", {}).values()):
         return code_block(text)
+    inline = [each.attrs for token in tokens for each in token.children or ()]
+    disarm = any(_runs_script(attrs.get(name)) for attrs in inline for name in ("href", "src"))
+    escape = partial(_escape_html, disarm=disarm)
     lines = text.split("\n")
     code: set[int] = set()
     done: set[int] = set()
@@ -66,12 +78,16 @@ def contain(text: str) -> str:
         elif token.type == "inline" and first not in done:
             done.update(range(first, end))
             block = "\n".join(lines[first:end])
-            escaped = _escape_cells(block) if in_table else _escape_html(block)
+            escaped = _escape_cells(block, escape) if in_table else escape(block)
             lines[first:end] = escaped.split("\n")
     for number, line in enumerate(lines):
         if number not in code and number not in done:
             lines[number] = line.replace("<", "&lt;")
     return "\n".join([*lines, *_closing_fence(tokens, lines)])
+
+
+def _runs_script(url: object) -> bool:
+    return _SCRIPT_SCHEME.match(_ENCODED_BLANK.sub("", str(url))) is not None
 
 
 def _closing_fence(tokens: list[Token], lines: list[str]) -> list[str]:
@@ -90,12 +106,13 @@ def _closing_fence(tokens: list[Token], lines: list[str]) -> list[str]:
     return [fence] if token.level == 0 and end > last and not closed else []
 
 
-def _escape_cells(rows: str) -> str:
+def _escape_cells(rows: str, escape: Callable[[str], str]) -> str:
     """Escape table rows cell by cell, because a code span cannot extend into the next cell."""
-    return "\n".join("|".join(map(_escape_html, _CELL.split(row))) for row in rows.split("\n"))
+    return "\n".join("|".join(map(escape, _CELL.split(row))) for row in rows.split("\n"))
 
 
-def _escape_html(text: str) -> str:
+def _escape_html(text: str, *, disarm: bool) -> str:
+    """Return Markdown without HTML and, if `disarm` is true, without links."""
     pieces: list[str] = []
     at = 0
     while at < len(text):
@@ -108,6 +125,8 @@ def _escape_html(text: str) -> str:
             # A line that begins with a tag is HTML even within a code span that began on an earlier line.
             pieces.append(_LINE_START.sub(r"\1&lt;", text[step.start() : end]))
             at = end
+        elif disarm and step[0][0] != "\\":
+            pieces.append(step[0].replace("]", r"\]"))
         else:
             pieces.append(step[0])
     return "".join(pieces)

@@ -288,6 +288,8 @@ def test_images_are_embedded_in_the_page() -> None:
 # --------------------------------------------------------------------------- Markdown
 
 HTML = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+ANY_LINK = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+ANY_LINK.validateLink = lambda url: True  # type: ignore[method-assign]
 
 
 def tags_in(text: str) -> list[str]:
@@ -338,6 +340,25 @@ def test_any_embedded_markdown_leaves_the_document_intact(text: str) -> None:
     tokens = HTML.parse(together)
     assert [token.type for token in tokens[-3:]] == ["heading_open", "inline", "heading_close"]
     assert tokens[-2].content == "after"
+
+
+SCRIPT_LINKS = [
+    *("[a](javascript:b)", "![a](JavaScript:b)", "[a](java&#115;cript:b)", "[a](java&Tab;script:b)"),
+    *("[a]", "\n\n[a]: javascript:b\n\n", "[a][b]", "\n\n[b]: vbscript:b\n\n", "a | b\n--|--\n", "x | "),
+]
+
+
+@properties
+@given(st.lists(st.sampled_from([*PIECES, *SCRIPT_LINKS]), max_size=16).map("".join))
+def test_embedded_markdown_has_no_links_to_scripts(text: str) -> None:
+    together = f"{contain(text)}\n\n[a] [b]\n"
+    links = [str(link) for link in re.findall('(?:href|src)="([^"]*)"', ANY_LINK.render(together))]
+    assert not [link for link in links if "script" in link.lower()]
+
+
+def test_the_other_formatting_of_a_text_with_a_link_to_a_script_is_kept() -> None:
+    shown = HTML.render(contain("**a** `b]` [c](javascript:d)"))
+    assert shown == "<p><strong>a</strong> <code>b]</code> [c](javascript:d)</p>\n"
 
 
 @properties
