@@ -68,10 +68,14 @@ class OpenTabsFile:
 
     def _create(self) -> None:
         directory = private_directory(self._path.parent)
-        lock = os.open(_lock_path(self._path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        new = self._path.with_suffix(".new")
+        lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try_lock(lock)  # nobody else knows the file
+        new.rename(_lock_path(self._path))  # only now, because other runs remove unlocked files without tabs
         self._lock = lock
-        for path in _newest_first(directory)[MAX_FILES:]:
+        paths = [file.with_suffix(".json") for file in directory.glob("*.lock")]
+        without_tabs = [path for path in paths if not path.exists()]
+        for path in (*_newest_first(directory)[MAX_FILES:], *without_tabs):
             _take(path)
 
     def close(self) -> None:
@@ -113,17 +117,18 @@ def _newest_first(directory: Path) -> list[Path]:
 
 
 def _take(path: Path) -> bool:
-    """Remove the file of a run that has ended. Return False if the run has not ended."""
+    """Remove the files of a run that has ended. Return False if it has not ended, or had no tabs."""
     try:
         lock = os.open(_lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
         return False
     try:
-        if not try_lock(lock) or not path.exists():
+        if not try_lock(lock):
             return False
+        had_tabs = path.exists()
         path.unlink(missing_ok=True)
         _lock_path(path).unlink(missing_ok=True)
-        return True
+        return had_tabs
     finally:
         os.close(lock)
 

@@ -45,6 +45,25 @@ def test_nothing_is_left_of_a_run_without_tabs(tmp_path: Path) -> None:
     assert list((tmp_path / "open-tabs").iterdir()) == []
 
 
+def test_lock_files_without_tabs_are_removed_once_their_run_has_ended(tmp_path: Path) -> None:
+    folder = tmp_path / "open-tabs"
+    running = OpenTabsFile(tmp_path, "/project")
+    running.save([ONE])
+    running.save([])
+    (of_running,) = folder.iterdir()
+    (folder / "crashed.lock").touch()
+    following = OpenTabsFile(tmp_path, "/project")
+    following.save([TWO])
+    assert {path.stem for path in folder.glob("*.lock")} == {
+        of_running.stem,
+        *(path.stem for path in folder.glob("*.json")),
+    }
+    following.close()
+    running.close()
+    assert take_open_tabs(tmp_path, "/project") == [TWO]
+    assert list(folder.iterdir()) == []
+
+
 def test_old_files_and_damaged_ones_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_tabs, "MAX_FILES", 1)
     for number, tab in enumerate((ONE, TWO)):
